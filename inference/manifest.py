@@ -1,0 +1,98 @@
+"""The manifest of a model directory: what the files are, how to feed them, how to read their output.
+
+A manifest is written once, by `inference.compile`, and read at every start. It answers what the
+runtime must never guess: which output column means entailment, how long a text may be, which
+inputs the graph has, and which bytes were compiled and checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+SCHEMA_VERSION = 1
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+MANIFEST_FILE = "manifest.json"
+
+ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
+NLI_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)  # the column order everywhere outside a graph
+
+Task = Literal["nli", "embedding"]
+Input = Literal["input_ids", "attention_mask", "token_type_ids"]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Manifest(BaseModel):
+    """Describes one compiled model. Frozen; unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = Field(
+        default=SCHEMA_VERSION, description="Version of this file's own format."
+    )
+    task: Task = Field(description="Which role the model can take.")
+    name: str = Field(min_length=1, description="Name shown to users and returned with scores.")
+    revision: str = Field(min_length=1, description="Which weights: hub commit, or package version.")
+    source: str = Field(min_length=1, description="Where the weights came from.")
+    license: str = Field(min_length=1, description="Licence of the weights, or that none is stated.")
+    files: dict[str, Sha256] = Field(description="File name in the directory -> sha256 of its bytes.")
+    inputs: tuple[Input, ...] = Field(description="Graph inputs, int64, shape (batch, length).")
+    max_tokens: int = Field(ge=3, description="Longest input in tokens, special tokens included.")
+    pad_token_id: int = Field(ge=0, description="Id that fills the end of shorter rows.")
+    precision: str = Field(min_length=1, description="Arithmetic and storage of the graph.")
+    id2label: dict[int, str] | None = Field(
+        default=None, description="NLI only: column of `logits` -> label, in lower case."
+    )
+    dimension: int | None = Field(default=None, ge=1, description="Embedding only: vector length.")
+    pooling: Literal["mean", "cls"] | None = Field(
+        default=None, description="Embedding only: how the graph pools token states."
+    )
+    normalized: bool | None = Field(
+        default=None, description="Embedding only: whether vectors leave the graph with L2 norm 1."
+    )
+    producer: dict[str, str] = Field(
+        default_factory=dict, description="Versions of what wrote the files."
+    )
+    measured: dict[str, float | int | str] = Field(
+        default_factory=dict, description="What the compile step measured on this graph."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for required in (MODEL_FILE, TOKENIZER_FILE):
+            if required not in self.files:
+                raise ValueError(f"files: {required} is not listed")
+        for name in self.files:
+            if PurePosixPath(name).name != name or name in {MANIFEST_FILE, "..", ""}:
+                raise ValueError(f"files: {name!r} is not a plain file name of this directory")
+        if not {"input_ids", "attention_mask"} <= set(self.inputs):
+            raise ValueError("inputs: input_ids and attention_mask are required")
+        if self.task == "nli":
+            check_labels(self.id2label or {})
+        elif self.id2label is not None:
+            raise ValueError("id2label: an embedding model has no labels")
+        elif self.dimension is None or self.pooling is None or self.normalized is None:
+            raise ValueError("embedding: dimension, pooling and normalized are required")
+        return self
+
+    @property
+    def label_columns(self) -> tuple[int, int, int]:
+        """Columns of `logits` that hold entailment, neutral and contradiction, in this order."""
+        column = {label: index for index, label in (self.id2label or {}).items()}
+        return column[ENTAILMENT], column[NEUTRAL], column[CONTRADICTION]
+
+
+def check_labels(id2label: Mapping[int, str]) -> None:
+    """Checks that three columns are named entailment, neutral and contradiction, in any order.
+
+    Raises:
+        ValueError: another set of labels or columns, with what was found.
+    """
+    if sorted(id2label) != [0, 1, 2] or sorted(id2label.values()) != sorted(NLI_LABELS):
+        raise ValueError(
+            f"id2label: columns 0, 1, 2 must be {', '.join(NLI_LABELS)} in some order, got {dict(id2label)}"
+        )
