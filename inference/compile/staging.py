@@ -1,0 +1,89 @@
+"""Writes a model directory so that readers see the old one or the new one, never a half.
+
+Files go to a temporary folder beside the target, are flushed to disk, and the folder is renamed.
+A lock file keeps two installs of one folder apart; it dies with its process, so that whatever
+temporary folder is found under the lock is left over from an interrupted run and may go.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from inference.manifest import MANIFEST_FILE, Manifest
+from inference.model_directory import sha256_of
+
+_PARTIAL = ".partial-"
+_REPLACED = ".replaced-"
+_LOCK_FILE = ".lock"
+
+
+@contextmanager
+def locked(models_dir: Path) -> Iterator[None]:
+    """Makes `models_dir` if needed and holds its lock; waits for another install to end."""
+    models_dir.mkdir(parents=True, exist_ok=True)
+    with (models_dir / _LOCK_FILE).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def staged(target: Path) -> Iterator[Path]:
+    """Yields an empty folder that takes the place of `target` when the block ends without error.
+
+    The caller holds the lock of `target.parent`. On an error `target` stays as it was.
+    """
+    _remove_leftovers(target)
+    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PARTIAL}", dir=target.parent))
+    try:
+        yield folder
+        folder.chmod(0o755)  # mkdtemp makes it private; a server may run as another user
+        for file in folder.iterdir():
+            _flush(file)
+        _flush(folder)
+        _replace(target, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def describe_files(folder: Path) -> dict[str, str]:
+    """Returns name -> sha256 of every file in `folder`, the manifest excepted."""
+    files = sorted(file for file in folder.iterdir() if file.name != MANIFEST_FILE)
+    return {file.name: sha256_of(file) for file in files}
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Writes manifest.json, for people and for `load_model_directory`."""
+    text = manifest.model_dump_json(indent=2, exclude_none=True)
+    (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def _replace(target: Path, folder: Path) -> None:
+    if not target.exists():
+        folder.rename(target)
+        return
+    # A folder with files in it cannot be renamed over. Between the two renames nothing stands at
+    # `target`; a crash there loses no bytes and the next install starts afresh.
+    replaced = Path(tempfile.mkdtemp(prefix=f".{target.name}{_REPLACED}", dir=target.parent))
+    target.rename(replaced / target.name)
+    folder.rename(target)
+    shutil.rmtree(replaced)
+
+
+def _remove_leftovers(target: Path) -> None:
+    for mark in (_PARTIAL, _REPLACED):
+        for leftover in target.parent.glob(f".{target.name}{mark}*"):
+            shutil.rmtree(leftover)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

