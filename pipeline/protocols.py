@@ -1,0 +1,72 @@
+"""What the pipeline needs from models. `server/app.py` passes the real ones in.
+
+An object of these classes serves one request: deadline and priority are bound to it by whoever makes it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Float32 = npt.NDArray[np.float32]
+
+ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
+"""Columns of the probabilities that `Entailment` returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Which model wrote a number, so that a score can be reproduced.
+
+    Attributes:
+        name: from the model's manifest.
+        revision: from the model's manifest.
+        sha256: of the graph file, 64 lower-case hexadecimal digits.
+    """
+
+    name: str
+    revision: str
+    sha256: str
+
+
+class Entailment(Protocol):
+    """Says whether a hypothesis follows from a premise."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The model behind the numbers."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        """Returns probabilities for (premise, hypothesis) pairs, all admitted as one list or refused as one.
+
+        Returns:
+            Shape (pairs, 3) in the order of `pairs`; columns entailment, neutral, contradiction; rows sum to 1.
+        """
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product is their similarity."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The model behind the vectors."""
+
+    async def embed(self, texts: Sequence[str]) -> Float32:
+        """Returns one vector for each text.
+
+        Returns:
+            Shape (texts, dimension) in the order of `texts`; every row has length 1.
+        """
+
+
+class Tokenizer(Protocol):
+    """Counts and locates tokens. The embedder's own, so that chunks fit that model."""
+
+    @property
+    def name(self) -> str:
+        """What the response calls it."""
+
+    def offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        """Returns start and end of every token in code points of `text`; special tokens are left out."""
