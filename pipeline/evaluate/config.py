@@ -1,0 +1,108 @@
+"""How to score: every number of the formulas that a caller or an operator may choose."""
+
+from enum import StrEnum
+from math import fsum
+from typing import Annotated, Any, Self
+
+from annotated_types import Interval
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from pipeline.evaluate.parse import parse
+
+WEIGHT_SUM_TOLERANCE = 1e-6
+
+Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+WindowSize = Annotated[int, Interval(ge=1, le=5)]
+
+
+class PrecisionSource(StrEnum):
+    """What generated sentences are checked against."""
+
+    GOLD = "gold"
+    SOURCE_TEXT = "source_text"
+
+
+class NliMode(StrEnum):
+    """Which NLI pairs are scored."""
+
+    EXACT = "exact"
+    PRUNED = "pruned"
+
+
+class EvaluateWeights(BaseModel):
+    """Weights of the five components; together 1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    facts: Weight = 0.40
+    entities: Weight = 0.20
+    flow: Weight = 0.20
+    semantic: Weight = 0.15
+    length: Weight = 0.05
+
+    @model_validator(mode="after")
+    def _check_sum(self) -> Self:
+        total = fsum((self.facts, self.entities, self.flow, self.semantic, self.length))
+        if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
+            raise ValueError(f"expected weights that sum to 1, got a sum of {total:.6g}")
+        return self
+
+
+class EvaluateLimits(BaseModel):
+    """How much one request may ask for. More is an InvalidInputError, never a cut text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_source_chars: int = Field(default=2_000_000, ge=1, description="Characters of the source text.")
+    max_summary_chars: int = Field(default=200_000, ge=1, description="Characters of either summary.")
+    max_item_chars: int = Field(default=1_000, ge=1, description="Characters of a fact, outline point or main theme.")
+    max_entity_chars: int = Field(default=200, ge=1, description="Characters of an entity.")
+    max_list_items: int = Field(default=100, ge=1, description="Outline points, and entities.")
+    max_nli_pairs: int = Field(default=10_000, ge=1, description="NLI pairs of one request, repeats left out.")
+
+
+class EvaluateConfig(BaseModel):
+    """The settings of the loss (SCORING, section 1)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: EvaluateWeights = EvaluateWeights()
+    hit_threshold: float = Field(default=0.5, gt=0, le=1, description="Entailment from which a hypothesis is hit.")
+    window_sentences: tuple[WindowSize, ...] = Field(
+        default=(1, 2), min_length=1, description="Sizes, in sentences, of the sliding windows that serve as premises."
+    )
+    precision_source: PrecisionSource = Field(
+        default=PrecisionSource.GOLD, description="What generated sentences are checked against."
+    )
+    nli_mode: NliMode = Field(default=NliMode.EXACT, description="Which NLI pairs are scored.")
+    pruned_top_k: int = Field(default=8, ge=1, description="Premises scored for each hypothesis in pruned mode.")
+    entity_fuzzy_threshold: float = Field(default=0.9, ge=0, lt=1, description="Ratio a match must exceed.")
+    entity_context_threshold: float = Field(default=0.5, ge=-1, le=1, description="Least cosine of the contexts.")
+    entity_context_tokens: int = Field(default=12, ge=1, le=100, description="Words on either side of a match.")
+    entity_max_matches: int = Field(default=4, ge=1, description="Matches per entity whose context is compared.")
+    entity_max_mentions: int = Field(
+        default=8, ge=1, description="Gold mentions per entity to compare with: gold summary first, then source."
+    )
+    chunk_tokens: int = Field(
+        default=254, ge=8, le=256, description="Longest chunk to embed: 256 less the two special tokens of BERT."
+    )
+    max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
+    lists_may_end_open: Annotated[bool, Field(description="Exempt final bullets and table rows of plain text too.")] = (
+        False
+    )
+    limits: EvaluateLimits = EvaluateLimits()
+
+    @field_validator("window_sentences")
+    @classmethod
+    def _check_no_repeats(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(sizes)) != len(sizes):
+            raise ValueError("expected sizes without repeats, got a repeated size")
+        return sizes
+
+    def with_overrides(self, overrides: dict[str, Any]) -> "EvaluateConfig":
+        """Returns a copy with some settings replaced, checked anew.
+
+        Raises:
+            InvalidInputError: a value breaks its rule; the field starts with `options`.
+        """
+        return parse(EvaluateConfig, {**self.model_dump(), **overrides}, "options")

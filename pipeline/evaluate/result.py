@@ -1,0 +1,244 @@
+"""The answer: the loss, its components, and everything they were computed from.
+
+A reader who has an `Evaluation` can recompute every score by hand; `tests/unit/pipeline` does.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.evaluate.config import EvaluateConfig
+from pipeline.evaluate.evidence import EntailmentEvidence
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import Passage
+
+
+class HardFailRule(StrEnum):
+    """The rules that give the greatest loss before any model runs."""
+
+    META_COMMENTARY = "meta_commentary"
+    INVALID_JSON = "invalid_json"
+    TRUNCATION = "truncation"
+
+
+class EntityStatus(StrEnum):
+    """What came of looking for an entity. The first two are valid."""
+
+    VALID = "valid"
+    VALID_WITHOUT_CONTEXT = "valid_without_context"
+    NOT_FOUND = "not_found"
+    CONTEXT_MISMATCH = "context_mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class HardFail:
+    """The rule that fired. `evidence` is None when no place is to blame, as for empty text."""
+
+    rule: HardFailRule
+    reason: str
+    evidence: Passage | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentScore:
+    """A component's part in the loss.
+
+    Attributes:
+        name: facts, entities, flow, semantic or length.
+        score: in [0, 1]; 1 is perfect; 0 when not applicable.
+        weight: as applied, in [0, 1]; weights of components that do not apply are shared out among the others.
+        contribution: weight * (1 - score).
+        applicable: False when the golden reference has nothing to compare with.
+    """
+
+    name: str
+    score: float
+    weight: float
+    contribution: float
+    applicable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FactsResult:
+    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits."""
+
+    score: float
+    recall: float
+    precision: float
+    soft_score: float
+    soft_recall: float
+    soft_precision: float
+    facts: tuple[EntailmentEvidence, ...]
+    sentences: tuple[EntailmentEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityEvidence:
+    """How one entity was looked for.
+
+    Attributes:
+        entity: as listed in the golden reference.
+        status: what came of it.
+        match: the deciding words of the summary: the valid match if any, else the most similar ones; None without words.
+        fuzzy_ratio: of entity and match, in [0, 1].
+        mention: the gold mention whose context is closest to the match's; None without mention or fuzzy match.
+        context_cosine: of the two contexts, in [-1, 1]; None with `mention`.
+    """
+
+    entity: Passage
+    status: EntityStatus
+    match: Passage | None
+    fuzzy_ratio: float
+    mention: Passage | None
+    context_cosine: float | None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the entity counts."""
+        return self.status in (EntityStatus.VALID, EntityStatus.VALID_WITHOUT_CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class EntitiesResult:
+    """score = valid_count / number of entities."""
+
+    score: float
+    valid_count: int
+    entities: tuple[EntityEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinePoint:
+    """Where the summary covers one outline point.
+
+    Attributes:
+        evidence: the point as hypothesis; the premises are the generated sentences.
+        sentence_index: first sentence with the highest entailment, only when the point is covered.
+    """
+
+    evidence: EntailmentEvidence
+    sentence_index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResult:
+    """score = 0.7 coverage + 0.3 order; order = 1 - inversions / (m (m - 1) / 2) over the m covered points.
+
+    `inversions` holds (i, j), i < j: point i should come first, but the summary visits j before it.
+    """
+
+    score: float
+    coverage: float
+    order: float
+    covered_count: int
+    points: tuple[OutlinePoint, ...]
+    inversions: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """A chunk that was embedded on its own: its place in the caller's text, and its weight in the pool."""
+
+    start: int
+    end: int
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticResult:
+    """score = cosine clipped to [0, 1], of the two texts' embeddings, pooled over chunks by token count."""
+
+    score: float
+    cosine: float
+    generated_chunks: tuple[ChunkSpan, ...]
+    gold_chunks: tuple[ChunkSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LengthResult:
+    """score = 1 - min(1, ln(1 + deviation)); deviation = |generated - target| / target.
+
+    Attributes:
+        score: in [0, 1].
+        deviation: at least 0.
+        generated_tokens: counted by `tokenizer`, as `input_tokens`.
+        input_tokens: of the source text.
+        declared_input_tokens: what the datum says; not used.
+        schedule_tokens: what the compression schedule asks for.
+        target_tokens: min(schedule_tokens, input_tokens).
+        target_lowered_to_input: whether the two differ.
+        tokenizer: name of the one tokenizer that counted both sides.
+    """
+
+    score: float
+    deviation: float
+    generated_tokens: int
+    input_tokens: int
+    declared_input_tokens: int
+    schedule_tokens: int
+    target_tokens: int
+    target_lowered_to_input: bool
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class NliUsage:
+    """How many pairs were scored, and how many exact mode would have scored; repeats left out."""
+
+    scored_pair_count: int
+    exact_pair_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Where the time went, in milliseconds; waiting for the models included."""
+
+    total_ms: float
+    heuristics_ms: float
+    embedding_ms: float
+    nli_ms: float
+    aggregation_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What the numbers come from."""
+
+    entailment: ModelIdentity
+    embedder: ModelIdentity
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The five results. None: not applicable. Length and semantic always apply."""
+
+    facts: FactsResult | None
+    entities: EntitiesResult | None
+    flow: FlowResult | None
+    semantic: SemanticResult
+    length: LengthResult
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The loss of one generated summary.
+
+    Attributes:
+        loss: in [0, 1]; 0 is perfect; exactly 1 after a hard fail.
+        hard_fail: set when a rule fired; then `components` is None and `scores` empty.
+        scores: one for each component, in the order facts, entities, flow, semantic, length.
+        components: what the scores were computed from.
+        config: the settings as applied.
+        models: what the numbers come from.
+        nli: pair counts.
+        timings: where the time went.
+    """
+
+    loss: float
+    hard_fail: HardFail | None
+    scores: tuple[ComponentScore, ...]
+    components: Components | None
+    config: EvaluateConfig
+    models: Models
+    nli: NliUsage
+    timings: Timings
