@@ -478,6 +478,11 @@ class EvaluateOptions(_message.Message):
     ENTITY_FUZZY_THRESHOLD_FIELD_NUMBER: _builtins.int
     ENTITY_CONTEXT_THRESHOLD_FIELD_NUMBER: _builtins.int
     ENTITY_CONTEXT_TOKENS_FIELD_NUMBER: _builtins.int
+    ENTITY_MAX_MATCHES_FIELD_NUMBER: _builtins.int
+    ENTITY_MAX_MENTIONS_FIELD_NUMBER: _builtins.int
+    CHUNK_TOKENS_FIELD_NUMBER: _builtins.int
+    MAX_SENTENCE_CHARS_FIELD_NUMBER: _builtins.int
+    LISTS_MAY_END_OPEN_FIELD_NUMBER: _builtins.int
     hit_threshold: _builtins.float
     """Entailment probability from which a hypothesis is hit, inclusive; in (0, 1]. Default 0.5."""
     precision_source: Global___PrecisionSource.ValueType
@@ -485,13 +490,23 @@ class EvaluateOptions(_message.Message):
     nli_mode: Global___NliMode.ValueType
     """Which NLI pairs are scored. The default is the server's."""
     pruned_top_k: _builtins.int
-    """Pruned mode only: premises that are scored for each hypothesis, at least 1."""
+    """Pruned mode only: premises that are scored for each hypothesis, at least 1. Default 8."""
     entity_fuzzy_threshold: _builtins.float
     """Fuzzy ratio that an entity's match must exceed, exclusive; in [0, 1). Default 0.9."""
     entity_context_threshold: _builtins.float
     """Least cosine of the contexts of a match and of a gold mention, inclusive; in [-1, 1]. Default 0.5."""
     entity_context_tokens: _builtins.int
-    """Tokens on either side of an entity that make its context, at least 1. Default 12."""
+    """Words on either side of an entity that make its context, 1 to 100. Default 12."""
+    entity_max_matches: _builtins.int
+    """Matches of an entity whose contexts are compared, best first, at least 1. Default 4."""
+    entity_max_mentions: _builtins.int
+    """Gold mentions of an entity to compare with, gold summary first, then source, at least 1. Default 8."""
+    chunk_tokens: _builtins.int
+    """Longest chunk to embed, 8 to 256 tokens. Default 254: what the embedder reads, less its two special tokens."""
+    max_sentence_chars: _builtins.int
+    """Longer sentences are cut in pieces of at most this many characters, at least 50. Default 700."""
+    lists_may_end_open: _builtins.bool
+    """Exempts final bullets and table rows from the truncation rule in plain text too. Default false."""
     @_builtins.property
     def weights(self) -> Global___EvaluateWeights:
         """Weights of the components. Default: 0.40 / 0.20 / 0.20 / 0.15 / 0.05."""
@@ -512,21 +527,38 @@ class EvaluateOptions(_message.Message):
         entity_fuzzy_threshold: _builtins.float | None = ...,
         entity_context_threshold: _builtins.float | None = ...,
         entity_context_tokens: _builtins.int | None = ...,
+        entity_max_matches: _builtins.int | None = ...,
+        entity_max_mentions: _builtins.int | None = ...,
+        chunk_tokens: _builtins.int | None = ...,
+        max_sentence_chars: _builtins.int | None = ...,
+        lists_may_end_open: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_hit_threshold", b"_hit_threshold", "_pruned_top_k", b"_pruned_top_k", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "hit_threshold", b"hit_threshold", "pruned_top_k", b"pruned_top_k", "weights", b"weights"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "_pruned_top_k", b"_pruned_top_k", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "pruned_top_k", b"pruned_top_k", "weights", b"weights"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_hit_threshold", b"_hit_threshold", "_pruned_top_k", b"_pruned_top_k", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "hit_threshold", b"hit_threshold", "nli_mode", b"nli_mode", "precision_source", b"precision_source", "pruned_top_k", b"pruned_top_k", "weights", b"weights", "window_sentences", b"window_sentences"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "_pruned_top_k", b"_pruned_top_k", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "nli_mode", b"nli_mode", "precision_source", b"precision_source", "pruned_top_k", b"pruned_top_k", "weights", b"weights", "window_sentences", b"window_sentences"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__chunk_tokens: _TypeAlias = _typing.Literal["chunk_tokens"]  # noqa: Y015
+    _WhichOneofArgType__chunk_tokens: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens"]  # noqa: Y015
     _WhichOneofReturnType__entity_context_threshold: _TypeAlias = _typing.Literal["entity_context_threshold"]  # noqa: Y015
     _WhichOneofArgType__entity_context_threshold: _TypeAlias = _typing.Literal["_entity_context_threshold", b"_entity_context_threshold"]  # noqa: Y015
     _WhichOneofReturnType__entity_context_tokens: _TypeAlias = _typing.Literal["entity_context_tokens"]  # noqa: Y015
     _WhichOneofArgType__entity_context_tokens: _TypeAlias = _typing.Literal["_entity_context_tokens", b"_entity_context_tokens"]  # noqa: Y015
     _WhichOneofReturnType__entity_fuzzy_threshold: _TypeAlias = _typing.Literal["entity_fuzzy_threshold"]  # noqa: Y015
     _WhichOneofArgType__entity_fuzzy_threshold: _TypeAlias = _typing.Literal["_entity_fuzzy_threshold", b"_entity_fuzzy_threshold"]  # noqa: Y015
+    _WhichOneofReturnType__entity_max_matches: _TypeAlias = _typing.Literal["entity_max_matches"]  # noqa: Y015
+    _WhichOneofArgType__entity_max_matches: _TypeAlias = _typing.Literal["_entity_max_matches", b"_entity_max_matches"]  # noqa: Y015
+    _WhichOneofReturnType__entity_max_mentions: _TypeAlias = _typing.Literal["entity_max_mentions"]  # noqa: Y015
+    _WhichOneofArgType__entity_max_mentions: _TypeAlias = _typing.Literal["_entity_max_mentions", b"_entity_max_mentions"]  # noqa: Y015
     _WhichOneofReturnType__hit_threshold: _TypeAlias = _typing.Literal["hit_threshold"]  # noqa: Y015
     _WhichOneofArgType__hit_threshold: _TypeAlias = _typing.Literal["_hit_threshold", b"_hit_threshold"]  # noqa: Y015
+    _WhichOneofReturnType__lists_may_end_open: _TypeAlias = _typing.Literal["lists_may_end_open"]  # noqa: Y015
+    _WhichOneofArgType__lists_may_end_open: _TypeAlias = _typing.Literal["_lists_may_end_open", b"_lists_may_end_open"]  # noqa: Y015
+    _WhichOneofReturnType__max_sentence_chars: _TypeAlias = _typing.Literal["max_sentence_chars"]  # noqa: Y015
+    _WhichOneofArgType__max_sentence_chars: _TypeAlias = _typing.Literal["_max_sentence_chars", b"_max_sentence_chars"]  # noqa: Y015
     _WhichOneofReturnType__pruned_top_k: _TypeAlias = _typing.Literal["pruned_top_k"]  # noqa: Y015
     _WhichOneofArgType__pruned_top_k: _TypeAlias = _typing.Literal["_pruned_top_k", b"_pruned_top_k"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__chunk_tokens) -> _WhichOneofReturnType__chunk_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__entity_context_threshold) -> _WhichOneofReturnType__entity_context_threshold | None: ...
     @_typing.overload
@@ -534,7 +566,15 @@ class EvaluateOptions(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__entity_fuzzy_threshold) -> _WhichOneofReturnType__entity_fuzzy_threshold | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__entity_max_matches) -> _WhichOneofReturnType__entity_max_matches | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__entity_max_mentions) -> _WhichOneofReturnType__entity_max_mentions | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__hit_threshold) -> _WhichOneofReturnType__hit_threshold | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lists_may_end_open) -> _WhichOneofReturnType__lists_may_end_open | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_sentence_chars) -> _WhichOneofReturnType__max_sentence_chars | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__pruned_top_k) -> _WhichOneofReturnType__pruned_top_k | None: ...
 
@@ -822,7 +862,9 @@ class EntityEvidence(_message.Message):
 
     @_builtins.property
     def match(self) -> _common_pb2.TextSpan:
-        """The most similar words of the generated summary. Not set when it has no words."""
+        """The deciding words of the generated summary: the valid match if there is one, else the most similar words.
+        Not set when the summary has no words.
+        """
 
     @_builtins.property
     def mention(self) -> _common_pb2.TextSpan:
@@ -888,7 +930,7 @@ class FlowComponent(_message.Message):
 
     @_builtins.property
     def inversions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlineInversion]:
-        """The inverted pairs; at most the first 100."""
+        """The inverted pairs."""
 
     def __init__(
         self,
@@ -976,37 +1018,67 @@ class SemanticComponent(_message.Message):
 
     SCORE_FIELD_NUMBER: _builtins.int
     COSINE_FIELD_NUMBER: _builtins.int
-    GENERATED_CHUNK_COUNT_FIELD_NUMBER: _builtins.int
-    GOLD_CHUNK_COUNT_FIELD_NUMBER: _builtins.int
-    CHUNK_TOKENS_FIELD_NUMBER: _builtins.int
+    GENERATED_CHUNKS_FIELD_NUMBER: _builtins.int
+    GOLD_CHUNKS_FIELD_NUMBER: _builtins.int
     cosine: _builtins.float
     """Cosine of the pooled embeddings, in [-1, 1]."""
-    generated_chunk_count: _builtins.int
-    """Chunks of the generated summary; pooled by token count."""
-    gold_chunk_count: _builtins.int
-    """Chunks of the gold summary; pooled by token count."""
-    chunk_tokens: _builtins.int
-    """Longest chunk in tokens."""
     @_builtins.property
     def score(self) -> Global___ComponentScore:
         """The component's part in the loss."""
+
+    @_builtins.property
+    def generated_chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddedChunk]:
+        """How the generated summary was cut; its vector is the mean of the chunks' vectors, weighted by tokens."""
+
+    @_builtins.property
+    def gold_chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddedChunk]:
+        """How the gold summary was cut."""
 
     def __init__(
         self,
         *,
         score: Global___ComponentScore | None = ...,
         cosine: _builtins.float = ...,
-        generated_chunk_count: _builtins.int = ...,
-        gold_chunk_count: _builtins.int = ...,
-        chunk_tokens: _builtins.int = ...,
+        generated_chunks: _abc.Iterable[Global___EmbeddedChunk] | None = ...,
+        gold_chunks: _abc.Iterable[Global___EmbeddedChunk] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["score", b"score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_tokens", b"chunk_tokens", "cosine", b"cosine", "generated_chunk_count", b"generated_chunk_count", "gold_chunk_count", b"gold_chunk_count", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cosine", b"cosine", "generated_chunks", b"generated_chunks", "gold_chunks", b"gold_chunks", "score", b"score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SemanticComponent: _TypeAlias = SemanticComponent  # noqa: Y015
+
+@_typing.final
+class EmbeddedChunk(_message.Message):
+    """A part of a summary that was embedded on its own."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    TOKEN_COUNT_FIELD_NUMBER: _builtins.int
+    start: _builtins.int
+    """First character, in Unicode code points of the summary as it was sent, inclusive."""
+    end: _builtins.int
+    """End, exclusive."""
+    token_count: _builtins.int
+    """Tokens: its weight in the mean."""
+    def __init__(
+        self,
+        *,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        token_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "start", b"start", "token_count", b"token_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EmbeddedChunk: _TypeAlias = EmbeddedChunk  # noqa: Y015
 
 @_typing.final
 class LengthComponent(_message.Message):
@@ -1018,6 +1090,8 @@ class LengthComponent(_message.Message):
     DEVIATION_FIELD_NUMBER: _builtins.int
     GENERATED_TOKENS_FIELD_NUMBER: _builtins.int
     INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    DECLARED_INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    SCHEDULE_TOKENS_FIELD_NUMBER: _builtins.int
     TARGET_TOKENS_FIELD_NUMBER: _builtins.int
     TARGET_LOWERED_TO_INPUT_FIELD_NUMBER: _builtins.int
     TOKENIZER_FIELD_NUMBER: _builtins.int
@@ -1027,10 +1101,14 @@ class LengthComponent(_message.Message):
     """Tokens of the generated summary."""
     input_tokens: _builtins.int
     """Tokens of the source text."""
+    declared_input_tokens: _builtins.int
+    """entry.token_count as sent. Not used."""
+    schedule_tokens: _builtins.int
+    """What the compression schedule asks for, given input_tokens."""
     target_tokens: _builtins.int
-    """Target length for that many input tokens."""
+    """min(schedule_tokens, input_tokens)."""
     target_lowered_to_input: _builtins.bool
-    """True when the schedule asked for more tokens than the source has, and target_tokens was lowered to input_tokens."""
+    """True when the schedule asked for more tokens than the source has."""
     tokenizer: _builtins.str
     """The tokenizer that counted both sides."""
     @_builtins.property
@@ -1044,13 +1122,15 @@ class LengthComponent(_message.Message):
         deviation: _builtins.float = ...,
         generated_tokens: _builtins.int = ...,
         input_tokens: _builtins.int = ...,
+        declared_input_tokens: _builtins.int = ...,
+        schedule_tokens: _builtins.int = ...,
         target_tokens: _builtins.int = ...,
         target_lowered_to_input: _builtins.bool = ...,
         tokenizer: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["score", b"score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deviation", b"deviation", "generated_tokens", b"generated_tokens", "input_tokens", b"input_tokens", "score", b"score", "target_lowered_to_input", b"target_lowered_to_input", "target_tokens", b"target_tokens", "tokenizer", b"tokenizer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["declared_input_tokens", b"declared_input_tokens", "deviation", b"deviation", "generated_tokens", b"generated_tokens", "input_tokens", b"input_tokens", "schedule_tokens", b"schedule_tokens", "score", b"score", "target_lowered_to_input", b"target_lowered_to_input", "target_tokens", b"target_tokens", "tokenizer", b"tokenizer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1065,26 +1145,22 @@ class NliUsage(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     SCORED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     EXACT_PAIR_COUNT_FIELD_NUMBER: _builtins.int
-    TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     mode: Global___NliMode.ValueType
     """The mode that was applied."""
     scored_pair_count: _builtins.int
-    """Pairs that the model scored, repeats within the request left out."""
+    """Pairs that the model scored; repeats within the request are left out."""
     exact_pair_count: _builtins.int
     """Pairs that exact mode would have scored."""
-    truncated_pair_count: _builtins.int
-    """Pairs of which the model could not read the whole premise."""
     def __init__(
         self,
         *,
         mode: Global___NliMode.ValueType = ...,
         scored_pair_count: _builtins.int = ...,
         exact_pair_count: _builtins.int = ...,
-        truncated_pair_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["exact_pair_count", b"exact_pair_count", "mode", b"mode", "scored_pair_count", b"scored_pair_count", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["exact_pair_count", b"exact_pair_count", "mode", b"mode", "scored_pair_count", b"scored_pair_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
