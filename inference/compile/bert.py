@@ -1,0 +1,93 @@
+"""Writes a BERT encoder that gives sentence embeddings: pooled and normalized inside the graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, TypeAlias
+
+import numpy as np
+import onnx
+
+from inference.compile.config import BertConfig
+from inference.compile.graph import MICROSOFT, GraphBuilder
+from inference.compile.layers import LayerWriter, Tokens
+from inference.compile.weights import Weights, WeightScope, encoder_scope
+
+Pooling: TypeAlias = Literal["mean", "cls"]
+
+
+def build_bert_embedder(
+    weights: Weights, config: BertConfig, *, pooling: Pooling = "mean", normalize: bool = True
+) -> onnx.ModelProto:
+    """Returns a graph whose output is `embedding`, shape (batch, hidden size), of length 1 if normalized."""
+    encoder = _Encoder(encoder_scope(weights), config)
+    embedding = encoder.embedding(pooling, normalize)
+    return encoder.graph.build(embedding, "embedding", ["batch", config.hidden_size])
+
+
+class _Encoder:
+    """Writes one encoder, from the token ids to the embedding."""
+
+    def __init__(self, weights: WeightScope, config: BertConfig) -> None:
+        self.graph = GraphBuilder("bert")
+        self._writer = LayerWriter(self.graph, config)
+        self._weights = weights
+        self._config = config
+
+    def embedding(self, pooling: Pooling, normalize: bool) -> str:
+        """Writes all layers, pools and normalizes."""
+        tokens = self._writer.tokens()
+        hidden = self._embeddings(tokens)
+        for index in range(self._config.layer_count):
+            hidden = self._layer(index, hidden, tokens)
+        pooled = self._mean(hidden, tokens) if pooling == "mean" else self._first(hidden, tokens)
+        return self._normalized(pooled) if normalize else pooled
+
+    def _embeddings(self, tokens: Tokens) -> str:
+        """Sums word, position and token-type embeddings; all tokens are of type 0, which positions absorb."""
+        scope = self._weights.scope("embeddings")
+        words = self._writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
+        places = scope.array("position_embeddings.weight") + scope.array("token_type_embeddings.weight")[0]
+        table = self.graph.weight("position_embeddings.weight", places[:, np.newaxis])
+        used = self.graph.node("Slice", table, self.graph.ints(0), tokens.length, self.graph.ints(0))
+        summed = self.graph.node("Add", words, used)
+        return self._writer.layer_norm(self._writer.rows(summed), scope.scope("LayerNorm"), name="embeddings")
+
+    def _layer(self, index: int, hidden: str, tokens: Tokens) -> str:
+        name, layer = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}")
+        attention, scale = layer.scope("attention.self"), np.float32(1 / math.sqrt(self._config.head_size))
+        query, key, (value, value_bias) = (attention.linear(part) for part in ("query", "key", "value"))
+        no_bias = np.zeros_like(value_bias)
+        # A bias of the keys adds the same to every score of a row, which Softmax ignores.
+        parts = {"queries": (query[0] * scale, query[1] * scale), "keys": (key[0], no_bias), "values": (value, no_bias)}
+        heads = {
+            part: self.graph.node(
+                "Reshape", self._writer.linear(hidden, *pair, name=f"{name}.{part}"), tokens.head_shape
+            )
+            for part, pair in parts.items()
+        }
+        scores = self._writer.scores(heads["queries"], heads["keys"], name=f"{name}.scores")
+        masked = self.graph.node("Add", scores, tokens.mask_scores, name=f"{name}.masked")
+        context = self._writer.context(masked, heads["values"], name=f"{name}.context")
+        output = layer.scope("attention.output")
+        attended = self._writer.close_attention(context, hidden, output, value_bias, name=f"{name}.attention")
+        return self._writer.feed_forward(attended, layer, name=name)
+
+    def _mean(self, hidden: str, tokens: Tokens) -> str:
+        """Averages over the tokens of each item: a product of the mask with the hidden states."""
+        shape = self.graph.node("Slice", tokens.head_shape, self.graph.ints(0), self.graph.ints(2))
+        full = self.graph.node("Concat", shape, self.graph.ints(self._config.hidden_size), axis=0)
+        states = self.graph.node("Reshape", hidden, full)  # (length, batch, hidden)
+        count = self.graph.node("ReduceSum", tokens.mask, self.graph.ints(1))
+        shares = self.graph.node("Unsqueeze", self.graph.node("Div", tokens.mask, count), self.graph.ints(1))
+        mean = self.graph.node("FusedMatMul", shares, states, domain=MICROSOFT, transBatchB=1, name="mean")
+        return self.graph.node("Squeeze", mean, self.graph.ints(1))
+
+    def _first(self, hidden: str, tokens: Tokens) -> str:
+        batch = self.graph.node("Slice", tokens.head_shape, self.graph.ints(1), self.graph.ints(2))
+        return self.graph.node("Slice", hidden, self.graph.ints(0), batch, self.graph.ints(0), name="first_token")
+
+    def _normalized(self, pooled: str) -> str:
+        length = self.graph.node("ReduceL2", pooled, self.graph.ints(1))
+        floor = self.graph.constant(np.array(1e-12, np.float32))  # as torch.nn.functional.normalize
+        return self.graph.node("Div", pooled, self.graph.node("Max", length, floor))

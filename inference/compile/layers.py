@@ -1,0 +1,132 @@
+"""The parts that every transformer encoder here is written with.
+
+Activations are time-major: a row of the (length * batch, hidden) matrix is position-then-batch. Then
+a (length, batch, heads, head size) view needs no copy, and `FusedMatMul` reads the heads where they
+lie (`transBatchA`, `transBatchB`): no Transpose of queries, keys and values. Rows stay independent,
+so the order is free, and [CLS] of all items are the first `batch` rows.
+
+The residual is an Add before a LayerNormalization and not a SkipLayerNormalization: on a CPU the
+fused operator of onnxruntime 1.31 is six times slower than the pair (68 against 11 us for 38 x 384).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inference.compile.config import Activation, BertConfig, DebertaConfig
+from inference.compile.graph import MICROSOFT, GraphBuilder
+from inference.compile.weights import Float32, QuantizedTable, WeightScope
+
+MASKED_SCORE = -1e30  # exp() gives exactly 0 beside any real score, and no NaN if all are masked
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What the graph's inputs become, once for all layers."""
+
+    input_ids: str  # (length, batch)
+    mask: str  # (batch, length), float32
+    mask_scores: str  # (batch, 1, 1, length): 0 for a token, MASKED_SCORE for padding
+    length: str  # (1,), int64
+    head_shape: str  # (length, batch, heads, head size), int64
+
+
+class LayerWriter:
+    """Writes layers of one encoder into a graph."""
+
+    def __init__(self, graph: GraphBuilder, config: BertConfig | DebertaConfig) -> None:
+        """Keeps what all layers share."""
+        self.graph = graph
+        self._config = config
+
+    def tokens(self) -> Tokens:
+        """Declares `input_ids` and `attention_mask`, of shape (batch, length), and prepares both."""
+        graph = self.graph
+        transposed = graph.node("Transpose", graph.input("input_ids", ["batch", "length"]), perm=[1, 0])
+        shape = graph.node("Shape", transposed)
+        mask = graph.node("Cast", graph.input("attention_mask", ["batch", "length"]), to=1)
+        padding = graph.node("Sub", graph.constant(np.array(1, np.float32)), mask)
+        scores = graph.node("Mul", padding, graph.constant(np.array(MASKED_SCORE, np.float32)))
+        heads = graph.ints(self._config.head_count, self._config.head_size)
+        return Tokens(
+            input_ids=transposed,
+            mask=mask,
+            mask_scores=graph.node("Unsqueeze", scores, graph.ints(1, 2), name="mask_scores"),
+            length=graph.node("Slice", shape, graph.ints(0), graph.ints(1), name="length"),
+            head_shape=graph.node("Concat", shape, heads, axis=0, name="head_shape"),
+        )
+
+    def embedding(self, table: Float32 | QuantizedTable, ids: str, name: str) -> str:
+        """Looks rows up; a table in bytes is dequantized after the lookup, so it stays small."""
+        if not isinstance(table, QuantizedTable):
+            return self.graph.node("Gather", self.graph.weight(f"{name}.weight", table), ids, name=name)
+        rows = self.graph.node("Gather", self.graph.weight(f"{name}.weight", table.values), ids, name=name)
+        scale = self.graph.constant(np.array(table.scale))
+        return self.graph.node("DequantizeLinear", rows, scale, self.graph.constant(np.array(table.zero_point)))
+
+    def rows(self, value: str) -> str:
+        """Flattens (length, batch, hidden) or a headed view to a matrix of rows."""
+        return self.graph.node("Reshape", value, self.graph.ints(-1, self._config.hidden_size))
+
+    def linear(self, value: str, weight: Float32, bias: Float32, *, name: str) -> str:
+        """Multiplies rows by `weight` of shape (inputs, outputs), and adds `bias` unless it is zero."""
+        stored = self.graph.weight(f"{name}.weight", weight)
+        if not bias.any():
+            return self.graph.node("MatMul", value, stored, name=name)
+        return self.graph.node("Gemm", value, stored, self.graph.weight(f"{name}.bias", bias), name=name)
+
+    def layer_norm(self, value: str, module: WeightScope, *, name: str) -> str:
+        """Normalizes each row."""
+        gamma = self.graph.weight(f"{name}.weight", module.array("weight"))
+        beta = self.graph.weight(f"{name}.bias", module.array("bias"))
+        epsilon = self._config.layer_norm_eps
+        return self.graph.node("LayerNormalization", value, gamma, beta, name=name, axis=-1, epsilon=epsilon)
+
+    def scores(self, queries: str, keys: str, *, name: str) -> str:
+        """Multiplies (rows, batch, heads, size) by (columns, batch or 1, heads, size): (batch, heads, rows, columns)."""
+        flags = {"transBatchA": 1, "transBatchB": 1, "transB": 1}
+        return self.graph.node("FusedMatMul", queries, keys, name=name, domain=MICROSOFT, **flags)
+
+    def context(self, scores: str, values: str, *, name: str) -> str:
+        """Turns scores into probabilities and mixes the values by them: rows of hidden size."""
+        probabilities = self.graph.node("Softmax", scores, axis=-1, name=f"{name}.probabilities")
+        mixed = self.graph.node("FusedMatMul", probabilities, values, name=name, domain=MICROSOFT, transBatchB=1)
+        return self.rows(self.graph.node("Transpose", mixed, perm=[2, 0, 1, 3]))
+
+    def close_attention(
+        self, context: str, residual: str, output: WeightScope, value_bias: Float32, *, name: str
+    ) -> str:
+        """Projects the context, adds the residual and normalizes.
+
+        The bias of the values is added here, multiplied through: probabilities sum to one, so it
+        reaches every row of the context unchanged.
+        """
+        weight, bias = output.linear("dense")
+        projected = self.linear(context, weight, bias + value_bias @ weight, name=f"{name}.output")
+        added = self.graph.node("Add", projected, residual, name=f"{name}.residual")
+        return self.layer_norm(added, output.scope("LayerNorm"), name=f"{name}.norm")
+
+    def feed_forward(self, value: str, layer: WeightScope, *, name: str) -> str:
+        """Two products with an activation between, the residual and the normalization."""
+        inner = self.linear(value, *layer.linear("intermediate.dense"), name=f"{name}.inner")
+        activated = activate(self.graph, inner, self._config.activation)
+        outer = self.linear(activated, *layer.linear("output.dense"), name=f"{name}.outer")
+        added = self.graph.node("Add", outer, value, name=f"{name}.residual")
+        return self.layer_norm(added, layer.scope("output.LayerNorm"), name=f"{name}.norm")
+
+
+def activate(graph: GraphBuilder, value: str, activation: Activation) -> str:
+    """Applies an activation function."""
+    match activation:
+        case "identity":
+            return value
+        case "gelu":
+            return graph.node("Gelu", value)
+        case "gelu_new":
+            return graph.node("Gelu", value, approximate="tanh")
+        case "relu":
+            return graph.node("Relu", value)
+        case "tanh":
+            return graph.node("Tanh", value)

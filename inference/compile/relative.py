@@ -1,0 +1,137 @@
+"""Relative positions of DeBERTa: constant projections, and lookups that need no index gather."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.compile.config import DebertaConfig
+from inference.compile.graph import GraphBuilder
+from inference.compile.layers import Tokens
+from inference.compile.weights import Float32, WeightScope
+
+_TO_END = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class PositionTables:
+    """Projected relative embeddings of one layer, (2 * relative span, hidden); None where a term is unused."""
+
+    keys: Float32 | None  # met by queries: content to position
+    queries: Float32 | None  # met by keys: position to content; holds the score scale
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Rows of the position tables at the distances (query - key) of this run's length L, int64 vectors.
+
+    One distance more than the 2L - 1 that occur, so that `pick_diagonals` also works for L = 1.
+    """
+
+    descending: str  # (2L,): L - 1 down to -L
+    ascending: str  # (2L,): 1 - L up to L
+    from_first: str  # (L,): 0 down to 1 - L, what [CLS] sees
+
+
+def position_tables(encoder: WeightScope, attention: WeightScope, config: DebertaConfig) -> PositionTables:
+    """Projects the relative embeddings with one layer's weights."""
+    names = ("key_proj", "query_proj") if config.shares_attention_key else ("pos_key_proj", "pos_query_proj")
+    keys = queries = None
+    if config.has_content_to_position:
+        keys = _project(_relative_embeddings(encoder, config), attention, names[0])
+    if config.has_position_to_content:
+        scale = np.float32(score_scale(config))
+        queries = _project(_relative_embeddings(encoder, config), attention, names[1]) * scale
+    return PositionTables(keys, queries)
+
+
+def score_scale(config: DebertaConfig) -> float:
+    """Returns what every score term is multiplied by."""
+    return 1 / math.sqrt(config.head_size * config.score_terms)
+
+
+def bucket_rows(config: DebertaConfig) -> NDArray[np.int64]:
+    """Returns the table row of each distance from -max_relative_positions to +max_relative_positions.
+
+    Near distances have a row each; from half the buckets on they share rows on a logarithmic scale
+    (`make_log_bucket_position` in transformers, float32 as there). Distances beyond either end of the
+    returned vector have the row of that end.
+    """
+    limit, span = config.max_relative_positions, config.relative_span
+    distance = np.arange(-limit, limit + 1)
+    buckets = _log_buckets(distance, span, limit) if config.position_buckets else distance
+    return np.clip(buckets + span, 0, 2 * span - 1)
+
+
+def write_distances(graph: GraphBuilder, tokens: Tokens, config: DebertaConfig) -> Distances:
+    """Writes the lookup of table rows for whatever length a run has."""
+    limit, rows = config.max_relative_positions, bucket_rows(config)
+    one = graph.scalar(1)
+    length = graph.node("Squeeze", tokens.length)
+    distances = graph.node("Range", graph.node("Sub", one, length), graph.node("Add", length, one), one)
+    shifted = graph.node("Add", distances, graph.scalar(limit))
+    entries = graph.node("Clip", shifted, graph.scalar(0), graph.scalar(2 * limit))
+    descending = graph.node("Gather", graph.constant(rows[::-1]), entries, name="distances.descending")
+    own = graph.node("Sub", tokens.length, graph.ints(1))
+    end = graph.node("Add", own, tokens.length)
+    return Distances(
+        descending=descending,
+        ascending=graph.node("Gather", graph.constant(rows), entries, name="distances.ascending"),
+        from_first=graph.node("Slice", descending, own, end, name="distances.from_first"),
+    )
+
+
+def gather_positions(graph: GraphBuilder, table: Float32, rows: str, config: DebertaConfig, *, name: str) -> str:
+    """Gathers table rows as (rows, 1, heads, head size), the shape of keys with a batch of one."""
+    gathered = graph.node("Gather", graph.weight(f"{name}.weight", table), rows, name=name)
+    return graph.node("Reshape", gathered, graph.ints(-1, 1, config.head_count, config.head_size))
+
+
+class DiagonalPicker:
+    """Turns products with all distances into scores: out[a, b] = product[a, b - a + L - 1].
+
+    In a flattened (L, 2L) matrix that element lies at a * (2L - 1) + b + L - 1: skip L - 1 elements, read
+    rows of 2L - 1, keep L columns. Two contiguous copies, where a gather would look up L * L indices.
+    """
+
+    def __init__(self, graph: GraphBuilder, length: str) -> None:
+        """Writes the slice bounds, once for all layers; `length` is L, shape (1,)."""
+        self._graph = graph
+        self._length = length
+        self._start = graph.node("Sub", length, graph.ints(1))
+        self._width = graph.node("Add", length, self._start)
+        self._end = graph.node("Add", self._start, graph.node("Mul", length, self._width))
+        self._shape = graph.node("Concat", graph.ints(0, 0), length, self._width, axis=0)
+
+    def pick(self, product: str, *, name: str) -> str:
+        """Takes (batch, heads, L, 2L) to (batch, heads, L, L)."""
+        flat = self._graph.node("Reshape", product, self._graph.ints(0, 0, -1))
+        shifted = self._graph.node("Slice", flat, self._start, self._end, self._graph.ints(2))
+        skewed = self._graph.node("Reshape", shifted, self._shape)
+        return self._graph.node("Slice", skewed, self._graph.ints(0), self._length, self._graph.ints(3), name=name)
+
+
+def _relative_embeddings(encoder: WeightScope, config: DebertaConfig) -> Float32:
+    embeddings = encoder.array("rel_embeddings.weight")[: 2 * config.relative_span]
+    if not config.normalizes_relative_embeddings:
+        return embeddings
+    centered = embeddings - embeddings.mean(axis=1, keepdims=True)
+    variance = np.square(centered).mean(axis=1, keepdims=True)
+    normalized = centered / np.sqrt(variance + np.float32(config.layer_norm_eps))
+    return np.asarray(normalized * encoder.array("LayerNorm.weight") + encoder.array("LayerNorm.bias"), np.float32)
+
+
+def _project(embeddings: Float32, attention: WeightScope, name: str) -> Float32:
+    weight, bias = attention.linear(name)
+    return np.asarray(embeddings @ weight + bias, dtype=np.float32)
+
+
+def _log_buckets(distance: NDArray[np.int64], bucket_count: int, limit: int) -> NDArray[np.int64]:
+    middle = bucket_count // 2
+    magnitude = np.maximum(np.abs(distance), middle).astype(np.float32)
+    growth = np.log(magnitude / np.float32(middle)) / np.log(np.float32((limit - 1) / middle))
+    far = np.ceil(growth * np.float32(middle - 1)).astype(np.int64) + middle
+    return np.where(np.abs(distance) <= middle, distance, far * np.sign(distance))

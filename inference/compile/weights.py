@@ -1,0 +1,208 @@
+"""Reads the arrays of a checkpoint, under the names that Hugging Face gives them.
+
+Linear weights keep the Hugging Face layout (outputs, inputs). Everything is float32 except a
+word-embedding table that is stored as bytes: that one stays a `QuantizedTable`, because its rows can
+be dequantized after the lookup, exactly, at a quarter of the size.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from safetensors import deserialize
+
+from inference.compile.errors import WeightsError
+
+Float32: TypeAlias = NDArray[np.float32]
+
+_NUMPY_TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
+_WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
+# Suffixes that ONNX Runtime's quantize_dynamic gives to what it makes of a weight.
+_QUANTIZED, _SCALE, _ZERO_POINT = "_quantized", "_scale", "_zero_point"
+
+
+@dataclass(frozen=True)
+class QuantizedTable:
+    """An embedding table in 8 bits: row = (values - zero_point) * scale."""
+
+    values: NDArray[np.uint8 | np.int8]
+    scale: np.float32
+    zero_point: np.uint8 | np.int8
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns)."""
+        return self.values.shape
+
+    def dequantize(self) -> Float32:
+        """Returns the whole table as float32."""
+        return _dequantize(self.values, self.scale, self.zero_point)
+
+
+Weights: TypeAlias = Mapping[str, Float32 | QuantizedTable]
+
+
+@dataclass(frozen=True)
+class QuantizedCheckpoint:
+    """Float32 arrays recovered from an int8 graph, and its byte table of word embeddings."""
+
+    weights: Weights
+    matrix_count: int
+
+
+class WeightScope:
+    """The weights below one prefix (`deberta.encoder.`), with errors that name what is missing."""
+
+    def __init__(self, weights: Weights, prefix: str = "") -> None:
+        """Looks at the entries of `weights` whose names begin with `prefix`."""
+        self._weights = weights
+        self._prefix = prefix
+
+    def scope(self, name: str) -> WeightScope:
+        """Goes one module deeper."""
+        return WeightScope(self._weights, f"{self._prefix}{name}.")
+
+    def has(self, name: str) -> bool:
+        """Whether the checkpoint has this entry."""
+        return self._prefix + name in self._weights
+
+    def table(self, name: str) -> Float32 | QuantizedTable:
+        """Returns an entry as stored. Raises WeightsError if there is none."""
+        try:
+            return self._weights[self._prefix + name]
+        except KeyError:
+            raise WeightsError(f"the checkpoint has no weight {self._prefix + name!r}") from None
+
+    def array(self, name: str) -> Float32:
+        """Returns an entry as float32. Raises WeightsError if there is none."""
+        entry = self.table(name)
+        return entry.dequantize() if isinstance(entry, QuantizedTable) else entry
+
+    def linear(self, name: str) -> tuple[Float32, Float32]:
+        """Returns a linear module as (weight of shape (inputs, outputs), bias)."""
+        weight = self.array(f"{name}.weight").T
+        bias = self.array(f"{name}.bias") if self.has(f"{name}.bias") else np.zeros(weight.shape[1], np.float32)
+        return weight, bias
+
+
+def encoder_scope(weights: Weights) -> WeightScope:
+    """Returns the scope of the encoder, whatever module it was saved in (`deberta.`, `m.bert.`, none)."""
+    for name in weights:
+        if name.endswith(_WORD_EMBEDDINGS):
+            return WeightScope(weights, name.removesuffix(_WORD_EMBEDDINGS))
+    raise WeightsError(f"the checkpoint has no weight ending in {_WORD_EMBEDDINGS!r}")
+
+
+def head_scope(weights: Weights) -> WeightScope:
+    """Returns the scope that holds `pooler` and `classifier`, beside the encoder."""
+    for name in weights:
+        if name.endswith("classifier.weight"):
+            return WeightScope(weights, name.removesuffix("classifier.weight"))
+    raise WeightsError("the checkpoint has no classifier; it is an encoder, give it a head")
+
+
+def load_safetensors(folder: Path) -> Weights:
+    """Reads every float array of `folder/model.safetensors`, or of the shards that its index lists.
+
+    Raises WeightsError for a missing file or an unreadable one.
+    """
+    weights: dict[str, Float32 | QuantizedTable] = {}
+    for path in _shards(folder):
+        try:
+            entries = deserialize(path.read_bytes())
+        except Exception as error:  # safetensors raises its own SafetensorError, and OSError
+            raise WeightsError(f"cannot read {path}: {error}") from error
+        weights.update(_float_arrays(entries))
+    return weights
+
+
+def dequantize_onnx(path: Path) -> QuantizedCheckpoint:
+    """Recovers the weights of a graph that ONNX Runtime's `quantize_dynamic` made.
+
+    Matrices lose their names in such a graph; the nodes that use them still carry the module's path.
+    Raises WeightsError when the file is no ONNX model or holds no quantized matrix.
+    """
+    try:
+        graph = onnx.load(path).graph
+    except Exception as error:  # protobuf and onnx raise several unrelated types here
+        raise WeightsError(f"cannot read {path} as an ONNX model: {error}") from error
+    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    matrices = {name: _dequantized(arrays, root).T for name, root in _quantized_linears(graph, arrays).items()}
+    if not matrices:
+        raise WeightsError(f"{path} holds no int8 matrix; only dynamically quantized graphs can be read")
+    weights: dict[str, Float32 | QuantizedTable] = {**_plain_floats(arrays), **matrices, **_tables(arrays)}
+    return QuantizedCheckpoint(weights, len(matrices))
+
+
+def _shards(folder: Path) -> list[Path]:
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = json.loads(index.read_text("utf-8"))["weight_map"].values()
+        return [folder / name for name in sorted(set(names))]
+    return [folder / "model.safetensors"]
+
+
+def _float_arrays(entries: list[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Float32]]:
+    for name, entry in entries:
+        if entry["dtype"] == "BF16":  # the upper half of a float32, which numpy has no type for
+            halves = np.frombuffer(entry["data"], dtype=np.uint16).astype(np.uint32)
+            yield name, (halves << 16).view(np.float32).reshape(entry["shape"])
+        elif entry["dtype"] in _NUMPY_TYPES:
+            values = np.frombuffer(entry["data"], dtype=_NUMPY_TYPES[entry["dtype"]])
+            yield name, values.astype(np.float32).reshape(entry["shape"])
+
+
+def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dict[str, str]:
+    """Maps `module.weight` to the root name of its quantized matrix.
+
+    A matrix used twice (DeBERTa projects its relative positions with the query and key weights)
+    appears under two paths; the shorter one is the module, the other carries a `_1`.
+    """
+    aliases = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Identity"}
+    paths: dict[str, str] = {}
+    for node in graph.node:
+        if node.op_type != "MatMulInteger":
+            continue
+        stored = aliases.get(node.input[1], node.input[1])
+        root = stored.removesuffix(_QUANTIZED)
+        path = node.name.strip("/").rpartition("/")[0].replace("/", ".")
+        if stored in arrays and (root not in paths or len(path) < len(paths[root])):
+            paths[root] = path
+    return {f"{path}.weight": root for root, path in paths.items()}
+
+
+def _tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, QuantizedTable]:
+    suffix = _WORD_EMBEDDINGS + _QUANTIZED
+    roots = [name.removesuffix(_QUANTIZED) for name in arrays if name.endswith(suffix)]
+    return {
+        root: QuantizedTable(
+            arrays[root + _QUANTIZED], np.float32(arrays[root + _SCALE]), arrays[root + _ZERO_POINT][()]
+        )
+        for root in roots
+    }
+
+
+def _plain_floats(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Float32]:
+    """Keeps the float arrays that still have a module's name, not those the exporter numbered."""
+    return {
+        name: value
+        for name, value in arrays.items()
+        if value.dtype == np.float32 and name.endswith((".weight", ".bias")) and "::" not in name
+    }
+
+
+def _dequantized(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
+    return _dequantize(arrays[root + _QUANTIZED], arrays[root + _SCALE], arrays[root + _ZERO_POINT])
+
+
+def _dequantize(values: NDArray[Any], scale: Any, zero_point: Any) -> Float32:
+    centered = values.astype(np.float32) - np.asarray(zero_point, dtype=np.float32)
+    return np.asarray(centered * np.asarray(scale, dtype=np.float32), dtype=np.float32)
