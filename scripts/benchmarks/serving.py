@@ -1,0 +1,212 @@
+"""Benchmark: how close the server comes to ONNX Runtime alone on the same graph.
+
+Raw, served and peer runs take turns in short rounds on inputs of the same mix, and a ratio compares a run with the raw
+runs just before and after it, because a shared machine's speed drifts by more than the differences of interest. The
+inputs are distinct, so that the result cache cannot answer; a hit in any answer ends the benchmark.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from scripts.benchmarks.corpus import Corpus, source_text
+from scripts.benchmarks.fifo_server import FifoServer
+from scripts.benchmarks.load_client import LoadClient, LoadResult
+from scripts.benchmarks.plans import CPU_PLANS, GPU_PLANS, Plan
+from scripts.benchmarks.precis_server import PrecisServer
+from scripts.benchmarks.raw_model import CPU, Item, RawModel, best_provider
+from scripts.benchmarks.report import Figure, Report, Target
+from scripts.benchmarks.rpc import EMBED, ENTAIL, Method
+
+LIST_SIZE = 16
+MIN_ROUNDS = 2
+SEED = 20_240_501
+TARGETS = (
+    Target("embed_ratio_64", 0.90),
+    Target("entail_ratio_64", 0.90),
+    Target("embed_list_ratio", 0.96),
+    Target("entail_list_ratio", 0.96),
+    Target("embed_p99_ratio_64", 1.5, at_least=False),
+    Target("entail_p99_ratio_64", 1.5, at_least=False),
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """One way to call a server: `in_flight` calls at a time with `size` inputs each."""
+
+    name: str
+    in_flight: int
+    size: int = 1
+
+
+UNARY_1, UNARY_32, UNARY_64 = Load("1 in flight", 1), Load("32 in flight", 32), Load("64 in flight", 64)
+LISTS = Load(f"lists of {LIST_SIZE}, 4 in flight", 4, LIST_SIZE)
+PEER_64 = Load("bare grpc.aio, 64 in flight", 64)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure.
+
+    Attributes:
+        run_s: length of one run; short, because rounds cancel drift and long runs do not.
+        method_s: time for all rounds of one RPC.
+        calibration_items: inputs for each batching plan.
+    """
+
+    run_s: float
+    method_s: float
+    calibration_items: int
+
+
+QUICK = Effort(run_s=0.7, method_s=15.0, calibration_items=64)
+FULL = Effort(run_s=2.0, method_s=150.0, calibration_items=320)
+
+
+@dataclass
+class Series:
+    """All runs of one load: inputs per second, ratio to the raw rate, p99 of each run, latency of each call."""
+
+    rates: list[float] = field(default_factory=list)
+    ratios: list[float] = field(default_factory=list)
+    p99s_ms: list[float] = field(default_factory=list)
+    latencies_ms: list[float] = field(default_factory=list)
+
+    def add(self, inputs: int, result: LoadResult, raw_rate: float) -> None:
+        """Records one run."""
+        latencies_ms = [1000 * latency for latency in result.latencies_s]
+        self.rates.append(inputs / result.seconds)
+        self.ratios.append(self.rates[-1] / raw_rate)
+        self.p99s_ms.append(float(np.percentile(latencies_ms, 99)))
+        self.latencies_ms += latencies_ms
+
+    def percentile_ms(self, percent: float) -> float:
+        """Latency that `percent` of all calls stay below."""
+        return float(np.percentile(self.latencies_ms, percent))
+
+
+class MethodBenchmark:
+    """Measures one RPC against the raw limit of its model and against the bare peer."""
+
+    def __init__(self, method: Method, model: RawModel, corpus: Corpus, effort: Effort) -> None:
+        self.method = method
+        self.raw_rates: list[float] = []
+        self.series: dict[Load, Series] = {}
+        self._model = model
+        self._corpus = corpus
+        self._effort = effort
+        self.plan, best = self._best_plan()
+        self._inputs = max(2 * LIST_SIZE * LISTS.in_flight, LIST_SIZE * round(best * effort.run_s / LIST_SIZE))
+
+    def _best_plan(self) -> tuple[Plan, float]:
+        encodings = self._model.encode(self.method.draw(self._corpus, self._effort.calibration_items))
+        plans = CPU_PLANS if self._model.provider == CPU else GPU_PLANS
+        feeds = {plan: self._model.feeds(encodings, plan) for plan in plans}
+        for plan in plans:
+            self._model.time(feeds[plan])  # the first pass of a shape pays for memory
+        rates = {plan: max(self._model.time(feeds[plan]).rate for _ in range(3)) for plan in plans}
+        best = max(plans, key=lambda plan: rates[plan])
+        return best, rates[best]
+
+    def measure(self, served: LoadClient, peer: LoadClient) -> None:
+        """Runs rounds until the time is up, at least two."""
+        stop = time.monotonic() + self._effort.method_s
+        order = [(UNARY_64, served), (PEER_64, peer), (LISTS, served)]
+        self._run_round([(UNARY_32, served), (UNARY_1, served)])
+        rounds = 0
+        while rounds < MIN_ROUNDS or time.monotonic() < stop:
+            self._run_round(order)
+            order = [*order[1:], order[0]]  # no load always follows the same one
+            rounds += 1
+
+    def _run_round(self, loads: Sequence[tuple[Load, LoadClient]]) -> None:
+        before = self._time_raw()
+        for load, client in loads:
+            inputs = self._inputs if load.in_flight > 1 else self._inputs // 4
+            items = self.method.draw(self._corpus, inputs)
+            result = self._call(client, load, items)
+            after = self._time_raw()
+            self.series.setdefault(load, Series()).add(len(items), result, (before + after) / 2)
+            before = after
+
+    def _time_raw(self) -> float:
+        items = self.method.draw(self._corpus, self._inputs)
+        rate = self._model.time(self._model.feeds(self._model.encode(items), self.plan)).rate
+        self.raw_rates.append(rate)
+        return rate
+
+    def _call(self, client: LoadClient, load: Load, items: Sequence[Item]) -> LoadResult:
+        size = load.size
+        requests = [self.method.request(items[first : first + size]) for first in range(0, len(items), size)]
+        result = client.run(self.method.path, requests, in_flight=load.in_flight)
+        if hits := sum(self.method.check(response, size) for response in result.responses):
+            raise RuntimeError(f"{hits} answers came from the result cache: this would not be a measurement")
+        return result
+
+    def rows(self) -> list[list[str]]:
+        """Makes the lines of the table."""
+        name = self.method.name
+        raw = [f"{name}: ONNX Runtime alone, {self.plan.name}", f"{median(self.raw_rates):.1f}", "1.00", "", ""]
+        return [raw, *(self._row(load, series) for load, series in self.series.items())]
+
+    def _row(self, load: Load, series: Series) -> list[str]:
+        rate, ratio = f"{median(series.rates):.1f}", f"{median(series.ratios):.3f}"
+        latencies = [f"{series.percentile_ms(percent):.1f}" for percent in (50, 99)]
+        return [f"{self.method.name}: {load.name}", rate, ratio, *latencies]
+
+    def figures(self) -> dict[str, Figure]:
+        """Makes this RPC's part of the JSON object."""
+        served, peer, lists = self.series[UNARY_64], self.series[PEER_64], self.series[LISTS]
+        figures: dict[str, Figure] = {
+            "raw_per_s": median(self.raw_rates),
+            "raw_plan": self.plan.name,
+            "ratio_1": median(self.series[UNARY_1].ratios),
+            "ratio_32": median(self.series[UNARY_32].ratios),
+            "ratio_64": median(served.ratios),
+            "list_ratio": median(lists.ratios),
+            "peer_ratio_64": median(peer.ratios),
+            "p50_ms_1": self.series[UNARY_1].percentile_ms(50),
+            "p50_ms_64": served.percentile_ms(50),
+            "p99_ms_64": served.percentile_ms(99),
+            "p99_ratio_64": median(ours / theirs for ours, theirs in zip(served.p99s_ms, peer.p99s_ms, strict=True)),
+            "rounds": len(served.rates),
+        }
+        return {f"{self.method.name}_{key}": value for key, value in figures.items()}
+
+
+def run(models: Path, data: Path, *, quick: bool) -> Report:
+    """Starts the server and the peer, measures both RPCs, and reports."""
+    effort, provider = (QUICK if quick else FULL), best_provider()
+    text = source_text(data)
+    with ExitStack() as stack:
+        server = stack.enter_context(PrecisServer(models))
+        fifo = stack.enter_context(FifoServer(models, provider))
+        served, peer = (stack.enter_context(LoadClient(address)) for address in (server.address, fifo.address))
+        benchmarks = []
+        for method in (EMBED, ENTAIL):
+            model = RawModel.load(models / method.role, provider)
+            benchmark = MethodBenchmark(method, model, Corpus(text, model.tokenizer, SEED), effort)
+            benchmark.measure(served, peer)
+            benchmarks.append(benchmark)
+    return _report(benchmarks, provider)
+
+
+def _report(benchmarks: Sequence[MethodBenchmark], provider: str) -> Report:
+    figures: dict[str, Figure] = {}
+    for benchmark in benchmarks:
+        figures |= benchmark.figures()
+    figures["p99_ms_64"] = max(float(str(figures[f"{b.method.name}_p99_ms_64"])) for b in benchmarks)
+    figures["p99_ratio_64"] = max(float(str(figures[f"{b.method.name}_p99_ratio_64"])) for b in benchmarks)
+    return Report(
+        title=f"serving: one input a call unless a list, mixed lengths, {provider}",
+        columns=("load", "inputs/s", "of the limit", "p50 ms", "p99 ms"),
+        rows=[row for benchmark in benchmarks for row in benchmark.rows()],
+        figures=figures | {"provider": provider},
+        targets=TARGETS,
+    )
