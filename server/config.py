@@ -1,0 +1,126 @@
+"""Settings of the server itself; `settings.py` joins them with those of the other packages."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class ListenConfig(BaseModel):
+    """Where and how the server listens."""
+
+    model_config = FROZEN
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 or [::] for every interface.")
+    port: int = Field(default=50051, ge=0, le=65535, description="gRPC port; 0 lets the system choose one.")
+    reuse_port: bool = Field(
+        default=False,
+        description="SO_REUSEPORT: several server processes share the port. Off, a busy port is an error.",
+    )
+    max_receive_mib: int = Field(
+        default=32,
+        ge=1,
+        le=2047,
+        description="Largest request message in MiB. Generous on purpose: a too long text shall reach the check that "
+        "names its field, not be cut off by the transport.",
+    )
+    max_send_mib: int = Field(default=64, ge=1, le=2047, description="Largest response message in MiB.")
+    max_concurrent_calls: int = Field(
+        default=1024,
+        ge=1,
+        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. Bounds memory: each may hold "
+        "a message of max_receive_mib.",
+    )
+    gzip_responses: bool = Field(
+        default=False,
+        description="Compress responses. Off by default: it costs CPU that the models need. Compressed requests are "
+        "always accepted.",
+    )
+    keepalive_time_s: float = Field(default=60, gt=0, description="Silence after which a client is pinged.")
+    keepalive_timeout_s: float = Field(default=20, gt=0, description="Silence after a ping that ends a connection.")
+    min_client_ping_s: float = Field(
+        default=10, ge=0, description="Least time between a client's pings; one that pings more often is disconnected."
+    )
+    grace_s: float = Field(
+        default=30, ge=0, description="How long calls in flight may take to finish after SIGTERM; then they are cut."
+    )
+
+
+class LimitsConfig(BaseModel):
+    """What one request of InferenceService may hold. More is INVALID_ARGUMENT that names the field."""
+
+    model_config = FROZEN
+
+    max_items: int = Field(default=10_000, ge=1, description="Texts of an Embed, pairs of an Entail request.")
+    max_text_chars: int = Field(
+        default=100_000,
+        ge=1,
+        description="Characters of one text. The models read a few hundred tokens; the rest would only be tokenized.",
+    )
+
+
+class TlsConfig(BaseModel):
+    """TLS, and mutual TLS when a client CA is given. Files are read again on SIGHUP."""
+
+    model_config = FROZEN
+
+    certificate_file: Path | None = Field(default=None, description="PEM chain of the server; without it: no TLS.")
+    key_file: Path | None = Field(default=None, description="PEM private key of the certificate.")
+    client_ca_file: Path | None = Field(
+        default=None, description="PEM roots. Set: clients must present a certificate that one of them signed."
+    )
+
+    @model_validator(mode="after")
+    def _check_pair(self) -> Self:
+        if (self.certificate_file is None) != (self.key_file is None):
+            raise ValueError("certificate_file and key_file go together: set both or neither")
+        if self.client_ca_file is not None and self.certificate_file is None:
+            raise ValueError("client_ca_file needs certificate_file and key_file")
+        return self
+
+
+class AuthConfig(BaseModel):
+    """Bearer keys."""
+
+    model_config = FROZEN
+
+    keys_file: Path | None = Field(
+        default=None,
+        description="One key a line, # starts a comment. Set: every call but health checks needs the metadata "
+        "`authorization: Bearer <key>`. Read again on SIGHUP.",
+    )
+
+
+class MetricsConfig(BaseModel):
+    """Prometheus metrics over HTTP."""
+
+    model_config = FROZEN
+
+    enabled: bool = Field(default=True, description="Serve /metrics.")
+    host: str = Field(default="127.0.0.1", description="Address of the metrics server.")
+    port: int = Field(default=9464, ge=0, le=65535, description="Port of the metrics server; 0: the system chooses.")
+
+
+class LogLevel(StrEnum):
+    """Least severity that is written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogConfig(BaseModel):
+    """Log lines, key=value, on standard error."""
+
+    model_config = FROZEN
+
+    level: LogLevel = Field(default=LogLevel.INFO, description="Least severity that is written.")
+    ok_call_sample: int = Field(
+        default=1,
+        ge=0,
+        description="Writes one of N lines about successful calls; 0 none. Failures are always written.",
+    )

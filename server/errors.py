@@ -1,0 +1,132 @@
+"""Errors of the server package, and the one table from all our errors to gRPC status codes.
+
+    ServerError
+    ├── InvalidRequestError(violations)   the request's fields break rules
+    ├── UnauthenticatedError              no bearer key, or a wrong one
+    ├── TooManyCallsError(retry_after_s)  `max_concurrent_calls` are in flight
+    └── StartupError                      the server cannot start; one line for the operator
+        └── SettingsError                 because of its settings
+
+Data flow: bytes -> `wire` -> message -> `parse_*` (InvalidRequestError, InvalidInputError) -> `inference` and
+`pipeline` (their own errors) -> `calls` asks the table below -> `status` writes what the client gets.
+Messages of listed errors reach the client, so they name fields, limits and numbers, never a text. All else is INTERNAL.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grpc import StatusCode
+
+from inference.errors import (
+    DeadlineExpiredError,
+    InputTooLongError,
+    ListTooLongError,
+    PoisonedItemError,
+    QueueFullError,
+    ShuttingDownError,
+    WorkerDiedError,
+)
+from pipeline.errors import InvalidInputError
+
+
+class ServerError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One broken rule of a request.
+
+    Attributes:
+        field: path in the request, for example `texts[3]`.
+        description: what was expected and what was there; never the caller's text.
+    """
+
+    field: str
+    description: str
+
+
+class InvalidRequestError(ServerError):
+    """The request breaks one or more rules; `violations` is not empty."""
+
+    def __init__(self, violations: Sequence[FieldViolation]) -> None:
+        first, more = violations[0], len(violations) - 1
+        rest = f" (and {more} more)" if more else ""
+        super().__init__(f"{first.field}: {first.description}{rest}")
+        self.violations = tuple(violations)
+
+
+class UnauthenticatedError(ServerError):
+    """The call carries no bearer key that the server knows."""
+
+    def __init__(self) -> None:
+        super().__init__("send the metadata `authorization: Bearer <key>` with a key that this server knows")
+
+
+class TooManyCallsError(ServerError):
+    """As many calls are in flight as the server accepts."""
+
+    def __init__(self, limit: int, *, retry_after_s: float) -> None:
+        super().__init__(f"{limit} calls are in flight, the most this server accepts; try again later")
+        self.retry_after_s = retry_after_s
+
+
+class StartupError(ServerError):
+    """The server cannot start. The message is one line that says what to do."""
+
+
+class SettingsError(StartupError):
+    """A setting is unknown, has a wrong value, or its file cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRule:
+    """How an error is told to a client.
+
+    Attributes:
+        code: canonical gRPC code.
+        reason: of google.rpc.ErrorInfo; stable, for programs.
+    """
+
+    code: StatusCode
+    reason: str
+
+
+INTERNAL = StatusRule(StatusCode.INTERNAL, "INTERNAL")
+
+STATUS_RULES: Mapping[type[Exception], StatusRule] = {
+    InvalidRequestError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
+    InvalidInputError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
+    InputTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "INPUT_TOO_LONG"),
+    ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
+    UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
+    TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
+    QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
+    DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
+    ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
+    WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
+    PoisonedItemError: StatusRule(StatusCode.INTERNAL, "ITEM_FAILED"),
+}
+
+
+def rule_for(error: BaseException) -> StatusRule:
+    """Finds the most specific rule for an error; INTERNAL when there is none."""
+    for kind in type(error).__mro__:
+        rule = STATUS_RULES.get(kind)
+        if rule is not None:
+            return rule
+    return INTERNAL
+
+
+def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
+    """Lists the fields that an error blames."""
+    if isinstance(error, InvalidRequestError):
+        return error.violations
+    if isinstance(error, InvalidInputError):
+        return (FieldViolation(error.field, f"expected {error.expected}, got {error.got}"),)
+    return ()
+
+
+def retry_after_s_of(error: BaseException) -> float | None:
+    """Says how long the client should wait before it tries again; None when waiting does not help."""
+    return error.retry_after_s if isinstance(error, (QueueFullError, TooManyCallsError)) else None

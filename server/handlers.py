@@ -1,0 +1,55 @@
+"""Takes the handlers of generated services, wraps them, and offers them to gRPC as one table."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import grpc
+
+from server.calls import CallRunner
+from server.wire import tolerant
+
+Handler = grpc.RpcMethodHandler[Any, Any]
+
+
+class HandlerTable(grpc.GenericRpcHandler):
+    """All methods of the server in one dictionary.
+
+    Stands in for the server in the generated `add_XServicer_to_server`, so that servicers stay plain generated classes.
+    """
+
+    def __init__(self, runner: CallRunner) -> None:
+        self._runner = runner
+        self._handlers: dict[str, Handler] = {}
+
+    def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
+        """Wraps and keeps the handlers of one service."""
+        for method, handler in handlers.items():
+            self._handlers[f"/{service}/{method}"] = self._wrapped(f"{service}/{method}", handler)
+
+    def add_generic_rpc_handlers(self, handlers: object) -> None:
+        """Ignores them: generated code offers the same handlers a second time, for old servers."""
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler | None:
+        """Finds the handler of one call."""
+        return self._handlers.get(handler_call_details.method)
+
+    def _wrapped(self, rpc: str, handler: Handler) -> Handler:
+        runner, make = self._runner, _makers(handler)
+        inner: Any = handler.unary_unary or handler.stream_unary or handler.unary_stream or handler.stream_stream
+        behavior = runner.stream(rpc, inner) if handler.response_streaming else runner.unary(rpc, inner)
+        return make(behavior, _tolerant(handler), handler.response_serializer)
+
+
+def _makers(handler: Handler) -> Callable[..., Handler]:
+    if handler.request_streaming:
+        return (
+            grpc.stream_stream_rpc_method_handler
+            if handler.response_streaming
+            else grpc.stream_unary_rpc_method_handler
+        )
+    return grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
+
+
+def _tolerant(handler: Handler) -> Callable[[bytes], object]:
+    parse: Any = handler.request_deserializer
+    return tolerant(parse, type(parse(b"")))

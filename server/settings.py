@@ -1,0 +1,102 @@
+"""All settings of the served process, read once: environment over file over defaults."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from inference.config import InferenceConfig
+from pipeline.evaluate.config import EvaluateConfig
+from server.config import AuthConfig, LimitsConfig, ListenConfig, LogConfig, MetricsConfig, TlsConfig
+from server.errors import SettingsError
+
+PREFIX = "PRECIS_"
+FILE_VARIABLE = "PRECIS_SETTINGS_FILE"
+SEPARATOR = "__"
+
+
+class Settings(BaseSettings):
+    """Settings of `precis serve`.
+
+    A nested setting is named by its path: `PRECIS_LISTEN__PORT=6000`, or in the TOML file that PRECIS_SETTINGS_FILE
+    names, `[listen]` and `port = 6000`. Unknown names are refused.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter=SEPARATOR,
+        extra="forbid",
+        frozen=True,
+        nested_model_default_partial_update=True,
+    )
+
+    models_dir: Path = Field(
+        default=Path("models"), description="Folder with the model directories `nli` and `embedding`."
+    )
+    listen: ListenConfig = Field(default=ListenConfig(), description="Where and how the server listens.")
+    limits: LimitsConfig = Field(default=LimitsConfig(), description="What one InferenceService request may hold.")
+    tls: TlsConfig = Field(default=TlsConfig(), description="TLS and mutual TLS.")
+    auth: AuthConfig = Field(default=AuthConfig(), description="Bearer keys.")
+    metrics: MetricsConfig = Field(default=MetricsConfig(), description="Prometheus metrics.")
+    log: LogConfig = Field(default=LogConfig(), description="Log lines.")
+    inference: InferenceConfig = Field(default=InferenceConfig(), description="Sessions, batcher, cache.")
+    evaluate: EvaluateConfig = Field(default=EvaluateConfig(), description="Scoring defaults and limits.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  pydantic-settings calls by keyword
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Puts the environment above what `load_settings` read from the file."""
+        return env_settings, init_settings
+
+
+def load_settings(file: Path | None = None) -> Settings:
+    """Reads the settings.
+
+    Args:
+        file: TOML; default: the one that PRECIS_SETTINGS_FILE names, if any.
+
+    Raises:
+        SettingsError: one line with every setting that is wrong and where it comes from.
+    """
+    named = os.environ.get(FILE_VARIABLE)
+    path = file or (Path(named) if named else None)
+    values = _read_toml(path) if path else {}
+    _refuse_unknown_variables()
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        problems = "; ".join(_describe(problem) for problem in error.errors(include_url=False))
+        raise SettingsError(f"wrong settings: {problems}") from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"cannot read the settings file {path}: {error}") from error
+
+
+def _refuse_unknown_variables() -> None:
+    """Refuses a misspelt first word, which pydantic-settings passes over in silence; deeper ones it refuses itself."""
+    for name in sorted(os.environ):
+        if not name.startswith(PREFIX) or name == FILE_VARIABLE:
+            continue
+        first = name.removeprefix(PREFIX).split(SEPARATOR)[0].lower()
+        if first not in Settings.model_fields:
+            known = ", ".join(Settings.model_fields)
+            raise SettingsError(f"wrong settings: {name} names no setting; after {PREFIX} comes one of {known}")
+
+
+def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
+    path = [str(part) for part in problem["loc"]]
+    variable = PREFIX + SEPARATOR.join(path).upper()
+    return f"{'.'.join(path)} ({variable}): {problem['msg']}, got {problem['input']!r}"

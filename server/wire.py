@@ -1,0 +1,126 @@
+"""Finds the field that makes a message unreadable.
+
+Protobuf refuses a `string` that is not UTF-8 without saying which, and gRPC would turn that into INTERNAL. Here the
+bytes become a `MalformedRequest` instead, which ends as INVALID_ARGUMENT with the field's path. The bytes are walked
+only after the parser has failed, so good requests pay nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from server.errors import FieldViolation
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_MAX_VARINT_BYTES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedRequest:
+    """Stands for a request that the protobuf parser refused.
+
+    Attributes:
+        violation: the field to blame, as far as it could be found.
+        strings: single string fields of the top level that could be read, so that an item of a stream can be answered
+            by its id.
+    """
+
+    violation: FieldViolation
+    strings: Mapping[str, str]
+
+
+def tolerant(
+    parse: Callable[[bytes], Message], message_type: type[Message]
+) -> Callable[[bytes], Message | MalformedRequest]:
+    """Wraps a message's parser so that it answers MalformedRequest where it would raise."""
+    descriptor: Any = message_type.DESCRIPTOR
+
+    def deserialize(data: bytes) -> Message | MalformedRequest:
+        try:
+            return parse(data)
+        except DecodeError:
+            return explain(data, descriptor)
+
+    return deserialize
+
+
+def explain(data: bytes, descriptor: Descriptor) -> MalformedRequest:
+    """Finds out why `data` is no message of this type."""
+    strings = {}
+    violation = None
+    try:
+        for path, field, value in _leaves(data, descriptor, ""):
+            try:
+                text = value.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = f"expected UTF-8, got an invalid byte at offset {error.start}"
+                violation = violation or FieldViolation(path, found)
+            else:
+                if path == field.name:
+                    strings[path] = text
+    except _UnreadableError:
+        pass  # what came before the unreadable part still counts
+    expected = f"expected the bytes of a {descriptor.full_name}, got something else"
+    return MalformedRequest(violation or FieldViolation("", expected), strings)
+
+
+class _UnreadableError(Exception):
+    """The bytes are no protobuf at all."""
+
+
+def _leaves(data: bytes, descriptor: Descriptor, prefix: str) -> Iterator[tuple[str, FieldDescriptor, bytes]]:
+    """Yields path, field and bytes of every string, in wire order, nested messages included."""
+    counts: dict[int, int] = {}
+    for number, value in _length_delimited(data):
+        field = descriptor.fields_by_number.get(number)
+        if field is None:
+            continue
+        path = f"{prefix}{field.name}"
+        if field.is_repeated:
+            path = f"{path}[{counts.setdefault(number, 0)}]"
+            counts[number] += 1
+        if field.type == FieldDescriptor.TYPE_STRING:
+            yield path, field, value
+        elif field.type == FieldDescriptor.TYPE_MESSAGE:
+            yield from _leaves(value, _message_type(field), f"{path}.")
+
+
+def _message_type(field: Any) -> Descriptor:  # noqa: ANN401  the stubs give `message_type` no type
+    descriptor: Descriptor = field.message_type
+    return descriptor
+
+
+def _length_delimited(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields number and bytes of the fields that have a length; skips the others."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, kind = key >> 3, key & 7
+        if kind == _VARINT:
+            _, at = _varint(data, at)
+        elif kind == _LENGTH:
+            size, at = _varint(data, at)
+            if at + size > len(data):
+                raise _UnreadableError
+            yield number, data[at : at + size]
+            at += size
+        elif kind in (_FIXED64, _FIXED32):
+            at += 8 if kind == _FIXED64 else 4
+        else:
+            raise _UnreadableError
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Reads a base-128 number; returns it and the offset behind it."""
+    value = 0
+    for index in range(_MAX_VARINT_BYTES):
+        if at + index >= len(data):
+            break
+        byte = data[at + index]
+        value |= (byte & 0x7F) << (7 * index)
+        if byte < 0x80:  # noqa: PLR2004  the high bit says that more bytes follow
+            return value, at + index + 1
+    raise _UnreadableError
