@@ -1,0 +1,56 @@
+"""Words with offsets, for n-gram windows and their contexts.
+
+A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
+possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
+"""
+
+import re
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
+_RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
+_EDGES = ".,'’‘`´*_~-·"
+_POSSESSIVES = ("'s", "’s", "'S", "’S")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The words of one text.
+
+    Attributes:
+        text: what they are words of.
+        starts: shape (words,); first character of each, rising.
+        ends: shape (words,); exclusive.
+    """
+
+    text: str
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Returns the characters from word `first` up to, not including, word `last`; clipped to the text."""
+        return int(self.starts[max(first, 0)]), int(self.ends[min(last, len(self)) - 1])
+
+
+def split_words(text: str) -> Words:
+    """Returns the words of a text in order. Linear in the length of the text."""
+    starts, ends = array("i"), array("i")
+    for match in _RAW_WORD.finditer(text):
+        raw = match.group()
+        trimmed = raw.lstrip(_EDGES)
+        start = match.end() - len(trimmed)
+        word = trimmed.rstrip(_EDGES)
+        if word.endswith(_POSSESSIVES):
+            word = word[:-2]
+        if word:
+            starts.append(start)
+            ends.append(start + len(word))
+    return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
