@@ -51,23 +51,26 @@ class Corpus:
         """Tokenizes the source once, so that an excerpt is two offsets."""
         self._text = text
         self._offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+        self._special_tokens = [tokenizer.num_special_tokens_to_add(is_pair=is_pair) for is_pair in (False, True)]
         self._random = random.Random(seed)
         self._seen: set[str] = set()
 
     def texts(self, count: int) -> list[str]:
         """Returns `count` single texts."""
-        return [self._fresh(length) for length in self._lengths(count)]
+        special = self._special_tokens[False]
+        return [self._fresh(max(1, length - special)) for length in self._lengths(count)]
 
     def pairs(self, count: int) -> list[tuple[str, str]]:
         """Returns `count` pairs whose two sides together have the mix's length."""
         pairs = []
-        for total in self._lengths(count):
-            premise = max(2, round(total * PREMISE_SHARE))
-            pairs.append((self._fresh(premise), self._excerpt(max(2, total - premise))))
+        for length in self._lengths(count):
+            words = length - self._special_tokens[True]
+            premise = max(1, round(words * PREMISE_SHARE))
+            pairs.append((self._fresh(premise), self._excerpt(max(1, words - premise))))
         return pairs
 
     def _lengths(self, count: int) -> Iterator[int]:
-        """Yields token counts in random order, one from each of `count` equal slices of the distribution.
+        """Yields token counts, special tokens included: one from each of `count` equal slices of the mix, shuffled.
 
         Slices make every draw the same mix; independent draws of 200 lengths would differ by 5% in their sum.
         """
