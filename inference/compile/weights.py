@@ -135,7 +135,7 @@ def dequantize_onnx(path: Path) -> QuantizedCheckpoint:
     except Exception as error:  # protobuf and onnx raise several unrelated types here
         raise WeightsError(f"cannot read {path} as an ONNX model: {error}") from error
     arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-    matrices = {name: _dequantized(arrays, root).T for name, root in _quantized_linears(graph, arrays).items()}
+    matrices = {name: _matrix(arrays, root).T for name, root in _quantized_linears(graph, arrays).items()}
     if not matrices:
         raise WeightsError(f"{path} holds no int8 matrix; only dynamically quantized graphs can be read")
     weights: dict[str, Float32 | QuantizedTable] = {**_plain_floats(arrays), **matrices, **_tables(arrays)}
@@ -197,6 +197,16 @@ def _plain_floats(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Float32]:
         for name, value in arrays.items()
         if value.dtype == np.float32 and name.endswith((".weight", ".bias")) and "::" not in name
     }
+
+
+def _matrix(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
+    """Returns a matrix (inputs, outputs), from its float32 original where the graph still holds it.
+
+    A matrix that also multiplies constants keeps its original there, because quantize_dynamic quantizes
+    products with activations only: DeBERTa's query and key projections, by way of relative positions.
+    """
+    original = arrays.get(root)
+    return _dequantized(arrays, root) if original is None else np.asarray(original, dtype=np.float32)
 
 
 def _dequantized(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
