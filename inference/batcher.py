@@ -1,0 +1,265 @@
+"""Dynamic batching: items of many calls meet in the forward passes that cost them least."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from inference.admission import Admission
+from inference.batch import Batch, ComputeModel, Drop
+from inference.call import Call
+from inference.config import InferenceConfig
+from inference.encoded import Encoded
+from inference.entry import Entry
+from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
+from inference.result_cache import ResultCache
+from inference.statistics import BatchRecord, Counters, ModelStatistics, Observer
+from inference.ticket import Ticket
+from inference.work_queue import Source
+from inference.worker_pool import WorkerPool
+
+_SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
+
+
+class DynamicBatcher:
+    """Admits the items of one model, answers them from cache or workers, and accounts for every one of them.
+
+    Lives on the event loop's thread; the workers see only entries and batches. There is no timer: an item is
+    offered to the workers in the moment it is admitted, and batches grow because items arrive while workers are
+    busy. An item that is asked for twice is computed once, and stays in flight as long as one caller wants it.
+    """
+
+    def __init__(
+        self,
+        model: ComputeModel,
+        pool: WorkerPool,
+        config: InferenceConfig,
+        *,
+        observer: Observer | None = None,
+    ) -> None:
+        """Adds the model to the pool, which must not have been entered yet."""
+        self._model = model
+        self._pool = pool
+        self._observer = observer
+        self._source = Source(model, self._deliver, interactive_weight=config.batch.interactive_weight)
+        self._admission = Admission(config.queue)
+        self._cache = ResultCache(config.cache.max_bytes)
+        self._in_flight: dict[bytes, Entry] = {}
+        self._counters = Counters()
+        self._is_closing = False
+        self._drained: asyncio.Event | None = None
+        pool.add_source(self._source)
+
+    def check_room(self, item_count: int) -> None:
+        """Refuses a call before any work is done for it, tokenization included.
+
+        Raises:
+            ShuttingDownError: the batcher is closing.
+            NoWorkerError: nobody would compute it.
+            QueueFullError, ListTooLongError: see `Admission.check`.
+        """
+        if self._is_closing:
+            raise ShuttingDownError
+        if not self._pool.is_alive:
+            raise NoWorkerError
+        self._admission.check(item_count, item_count)  # no item has less than one token
+
+    def hold(self, item_count: int) -> None:
+        """Admits items that are still to be tokenized elsewhere. `release` before they are submitted."""
+        self.check_room(item_count)
+        self._admission.items += item_count
+
+    def release(self, item_count: int) -> None:
+        """Ends `hold`."""
+        self._admission.items -= item_count
+        self._check_drained()
+
+    async def submit(self, items: Sequence[Encoded], call: Call) -> Ticket:
+        """Computes all items. Refuses at once or answers; items are answered one by one in the ticket.
+
+        Raises:
+            RefusedError: there is no room for all of them.
+            DeadlineExpiredError: the deadline passed before all of them were begun.
+        """
+        now_s = time.monotonic()
+        self.check_room(0)
+        ticket = Ticket(len(items), self._model.dimension, call, now_s=now_s)
+        misses = self._answer_cached(ticket, items)
+        if not misses:
+            return ticket
+        if call.deadline_s is not None and call.deadline_s <= now_s:
+            self._counters.expired_items += len(misses)
+            raise DeadlineExpiredError
+        tokens = sum(items[i].length for i in misses if items[i].key not in self._in_flight)
+        self._admission.check(len(misses), tokens)
+        self._admission.items += len(misses)
+        queued = 0
+        try:
+            while queued < len(misses):
+                if queued:
+                    await asyncio.sleep(0)
+                self._queue(ticket, items, misses[queued : queued + _SLICE_ITEMS])
+                queued += _SLICE_ITEMS
+            await ticket.future
+        except BaseException:
+            self._admission.items -= max(0, len(misses) - queued)
+            self._leave(ticket)
+            raise
+        return ticket
+
+    def close(self) -> None:
+        """Admits nothing more."""
+        self._is_closing = True
+
+    async def drained(self) -> None:
+        """Waits until everything that was admitted is answered. After `close`."""
+        self._drained = asyncio.Event()
+        self._check_drained()
+        await self._drained.wait()
+
+    def statistics(self) -> ModelStatistics:
+        """What this batcher has done and is doing."""
+        counters = {name: getattr(self._counters, name) for name in Counters.__slots__}
+        return ModelStatistics(
+            pending_items=self._admission.items,
+            pending_tokens=self._admission.tokens,
+            cached_rows=len(self._cache),
+            cached_bytes=self._cache.byte_count,
+            refused_calls=self._admission.refused_count,
+            **counters,
+        )
+
+    def _answer_cached(self, ticket: Ticket, items: Sequence[Encoded]) -> list[int]:
+        """Answers what the cache knows. Returns the indices of the rest."""
+        misses: list[int] = []
+        for index, item in enumerate(items):
+            row = self._cache.get(item.key)
+            if row is None:
+                misses.append(index)
+            else:
+                ticket.answer(index, row)
+        ticket.cache_hit_count = len(items) - len(misses)
+        self._counters.cached_items += ticket.cache_hit_count
+        return misses
+
+    def _queue(self, ticket: Ticket, items: Sequence[Encoded], indices: Sequence[int]) -> None:
+        """Attaches items to the computation in flight or starts one."""
+        call, in_flight = ticket.call, self._in_flight
+        fresh: list[Entry] = []
+        for index in indices:
+            item = items[index]
+            entry = in_flight.get(item.key)
+            if entry is None:
+                entry = Entry(item, call.priority, deadline_s=call.deadline_s, now_s=ticket.queued_s)
+                in_flight[item.key] = entry
+                self._admission.tokens += item.length
+                fresh.append(entry)
+            else:
+                self._join(ticket, entry)
+            entry.waiters.append((ticket, index))
+            ticket.entries.append(entry)
+        if fresh:
+            self._pool.put(self._source, fresh)
+
+    def _join(self, ticket: Ticket, entry: Entry) -> None:
+        entry.allow(ticket.call.deadline_s)
+        if ticket.call.priority < entry.priority:
+            self._pool.promote(self._source, entry, ticket.call.priority)
+        ticket.cache_hit_count += 1
+        self._counters.joined_items += 1
+
+    def _leave(self, ticket: Ticket) -> None:
+        """Takes a call that ended early out of everything it still waits for."""
+        for entry in ticket.entries:
+            others = [waiter for waiter in entry.waiters if waiter[0] is not ticket]
+            left = len(entry.waiters) - len(others)
+            if left == 0:
+                continue
+            entry.waiters = others
+            self._admission.items -= left
+            if ticket.future.cancelled():
+                self._counters.cancelled_items += left
+            if not others and self._pool.remove(self._source, entry):
+                self._forget(entry)
+        self._check_drained()
+
+    def _forget(self, entry: Entry) -> None:
+        del self._in_flight[entry.encoded.key]
+        self._admission.tokens -= entry.length
+
+    def _deliver(self, batch: Batch) -> None:
+        """Hands a batch's results to everyone who waits for them. Called on the event loop by the pool."""
+        if batch.is_void:
+            return
+        waiter_count = 0
+        for index, entry in enumerate(batch.entries):
+            self._forget(entry)
+            waiter_count += len(entry.waiters)
+            self._answer_waiters(entry, batch, index)
+        self._admission.items -= waiter_count
+        if batch.values is not None:
+            self._note(batch, waiter_count)
+        for entry, drop in batch.dropped:
+            self._drop(entry, drop, batch.started_s)
+        self._check_drained()
+
+    def _answer_waiters(self, entry: Entry, batch: Batch, index: int) -> None:
+        waiters, entry.waiters = entry.waiters, []
+        error = batch.failures.get(index)
+        if error is None:
+            assert batch.values is not None, "without values each entry has a failure"  # noqa: S101  (our own bug)
+            row = batch.values[index]
+            self._cache.put(entry.encoded.key, row)
+            self._counters.computed_items += len(waiters)
+            for ticket, item in waiters:
+                ticket.note_batch(batch.started_s, batch.finished_s)
+                ticket.answer(item, row)
+            return
+        self._counters.failed_items += len(waiters)
+        for ticket, item in waiters:
+            if isinstance(error, RefusedError):
+                ticket.fail(error)
+            else:
+                ticket.fail_item(item, error)
+
+    def _drop(self, entry: Entry, drop: Drop, now_s: float) -> None:
+        """Fails the callers whose deadline made a worker drop an entry, unless one with more time has joined."""
+        fastest_s = now_s + self._model.limits.costs.seconds(1, entry.length)
+        late = [ticket for ticket, _ in entry.waiters if not _has_time(ticket.call, fastest_s)]
+        for ticket in late:
+            ticket.fail(DeadlineExpiredError())
+        if drop is Drop.EXPIRED:
+            self._counters.expired_items += len(late)
+        else:
+            self._counters.shed_items += len(late)
+        if len(late) < len(entry.waiters):
+            self._pool.put(self._source, [entry])
+            return
+        self._forget(entry)
+        self._admission.items -= len(late)
+        entry.waiters = []
+
+    def _note(self, batch: Batch, waiter_count: int) -> None:
+        tokens = sum(entry.length for entry in batch.entries)
+        rows = len(batch.entries)
+        record = BatchRecord(
+            model=self._model.name,
+            rows=rows,
+            tokens=tokens,
+            padded_tokens=rows * max(entry.length for entry in batch.entries),
+            queue_s=batch.started_s - min(entry.queued_s for entry in batch.entries),
+            compute_s=batch.finished_s - batch.started_s,
+        )
+        self._admission.note_drained(batch.finished_s, waiter_count, tokens)
+        self._counters.add_batch(record)
+        if self._observer is not None:
+            self._observer.batch_finished(record)
+
+    def _check_drained(self) -> None:
+        if self._drained is not None and self._admission.items == 0:
+            self._drained.set()
+
+
+def _has_time(call: Call, until_s: float) -> bool:
+    return call.deadline_s is None or call.deadline_s >= until_s

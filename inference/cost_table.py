@@ -1,0 +1,65 @@
+"""What a forward pass costs, as measured: seconds for (rows, length)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+
+class CostTable:
+    """Seconds of one forward pass by number of rows and padded length.
+
+    Made from a few measured cells. Between them it is linear; beyond the most rows measured at a length it goes
+    on with the slope of the last two. It never falls with more rows or more tokens, as a noisy measurement may.
+    """
+
+    def __init__(self, measured: Mapping[tuple[int, int], float], *, max_rows: int, max_length: int) -> None:
+        """Takes seconds for (rows, length), each at least 1; every length needs a cell with one row."""
+        lengths = sorted({length for _, length in measured})
+        grid = np.array([_over_rows(measured, length, max_rows) for length in lengths])
+        grid = np.maximum.accumulate(grid, axis=0)
+        padded = np.arange(max_length + 1)
+        self._seconds: list[list[float]] = [[0.0] * (max_length + 1)]
+        for rows in range(max_rows):
+            self._seconds.append(_over_lengths(padded, lengths, grid[:, rows]))
+        self.max_rows = max_rows
+        self.max_length = max_length
+
+    def seconds(self, rows: int, length: int) -> float:
+        """Predicted seconds for `rows` rows padded to `length` tokens."""
+        return self._seconds[rows][length]
+
+    @property
+    def by_rows(self) -> Sequence[Sequence[float]]:
+        """Seconds as [rows][length], for loops that cannot afford a call for each cell."""
+        return self._seconds
+
+    def row_worths(self, max_batch_tokens: int) -> list[float]:
+        """The least that a row can cost at each length: its share of the best batch of its own length.
+
+        Index 0 is unused. Batches are weighed by it: it is what a row would cost in ideal company.
+        """
+        worths = [0.0]
+        for length in range(1, self.max_length + 1):
+            most = max(1, min(self.max_rows, max_batch_tokens // length))
+            worths.append(min(self._seconds[rows][length] / rows for rows in range(1, most + 1)))
+        return worths
+
+
+def _over_rows(measured: Mapping[tuple[int, int], float], length: int, max_rows: int) -> list[float]:
+    """Seconds for 1..max_rows rows of one length."""
+    known = sorted((rows, seconds) for (rows, width), seconds in measured.items() if width == length)
+    xs = [float(rows) for rows, _ in known]
+    ys = list(np.maximum.accumulate([seconds for _, seconds in known]))
+    slope = ys[0] / xs[0] if len(xs) == 1 else (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])
+    wanted = np.arange(1, max_rows + 1)
+    inside = np.interp(wanted, xs, ys)
+    return [float(y + slope * max(0.0, x - xs[-1])) for x, y in zip(wanted, inside, strict=True)]
+
+
+def _over_lengths(padded: np.ndarray, lengths: list[int], column: np.ndarray) -> list[float]:
+    """Seconds for each padded length; beyond the longest measured it grows in proportion."""
+    inside = np.interp(padded, lengths, column)
+    beyond = np.maximum(padded / lengths[-1], 1.0)
+    return [float(value) for value in inside * beyond]

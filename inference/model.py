@@ -1,0 +1,87 @@
+"""A model in memory: its directory, its tokenizer, its sessions and what its batches cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from inference.backend import Backend, Float32
+from inference.batch import ComputeModel
+from inference.batch_plan import limits_for
+from inference.config import InferenceConfig, Role
+from inference.errors import ManifestError
+from inference.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
+from inference.model_directory import ModelDirectory, load_model_directory
+from inference.outputs import pass_through, probabilities
+from inference.session import Device, OrtBackend
+from inference.tokenization import TextEncoder
+from inference.warmup import Bounds, measure_costs
+
+OpenBackend = Callable[[Path, Device, int], Backend]
+
+_MAX_BATCH_SIZE: dict[Device, int] = {"cpu": 16, "cuda": 256}
+_MAX_BATCH_TOKENS: dict[Device, int] = {"cpu": 512, "cuda": 32_768}
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """Everything that is known about a model once it can compute."""
+
+    directory: ModelDirectory
+    encoder: TextEncoder
+    compute: ComputeModel
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the model is."""
+        return self.directory.manifest
+
+
+def open_session(path: Path, device: Device, device_id: int) -> Backend:
+    """Opens a graph with ONNX Runtime."""
+    return OrtBackend(path, device, device_id=device_id)
+
+
+def load_model(role: Role, config: InferenceConfig, device: Device, *, open_backend: OpenBackend) -> LoadedModel:
+    """Checks, loads and warms up the model of one role. Blocks for seconds.
+
+    Raises:
+        ModelDirectoryError: the directory is missing, changed, or holds a model of another task.
+        ExecutionProviderError: the device does not come up.
+    """
+    directory = load_model_directory(config.models_dir / role)
+    manifest = directory.manifest
+    if manifest.task != role:
+        raise ManifestError(directory.path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
+    encoder = TextEncoder(
+        directory.tokenizer_path,
+        max_tokens=manifest.max_tokens,
+        max_text_chars=config.tokenization.max_text_chars,
+    )
+    device_ids = config.runtime.device_ids if device == "cuda" else (0,)
+    backends = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
+    bounds = Bounds(
+        max_tokens=manifest.max_tokens,
+        max_batch_size=config.batch.max_batch_size or _MAX_BATCH_SIZE[device],
+        max_batch_tokens=config.batch.max_batch_tokens or _MAX_BATCH_TOKENS[device],
+    )
+    costs = measure_costs(backends[0], manifest.inputs, bounds, budget_s=config.runtime.warmup_s)
+    dimension, finish = _output(manifest)
+    compute = ComputeModel(
+        name=role,
+        backends=backends,
+        inputs=manifest.inputs,
+        pad_token_id=manifest.pad_token_id,
+        dimension=dimension,
+        finish=finish,
+        limits=limits_for(costs, max_batch_tokens=bounds.max_batch_tokens),
+    )
+    return LoadedModel(directory, encoder, compute)
+
+
+def _output(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
+    """Columns of a result, and how the graph's output becomes one."""
+    if manifest.task == "nli":
+        return len(NLI_LABELS), probabilities(manifest.label_columns)
+    return manifest.dimension or 0, pass_through

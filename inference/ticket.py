@@ -1,0 +1,63 @@
+"""One call in flight: where its answers are collected."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from inference.call import Call
+from inference.errors import InferenceError
+
+if TYPE_CHECKING:
+    from inference.entry import Entry
+
+
+class Ticket:
+    """Collects the answers of one call. Lives on the event loop's thread alone.
+
+    One future for the whole call: a list of a thousand items wakes its caller once.
+    """
+
+    __slots__ = (
+        "cache_hit_count", "call", "entries", "errors", "finished_s",
+        "future", "missing", "queued_s", "started_s", "values",
+    )  # fmt: skip
+
+    def __init__(self, item_count: int, dimension: int, call: Call, *, now_s: float) -> None:
+        self.call = call
+        self.values: npt.NDArray[np.float32] = np.empty((item_count, dimension), np.float32)
+        self.errors: dict[int, InferenceError] = {}
+        self.missing = item_count  # answers still to come
+        self.entries: list[Entry] = []  # what they come from; kept to leave them when the call is cancelled
+        self.cache_hit_count = 0
+        self.queued_s = self.started_s = self.finished_s = now_s
+        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def answer(self, index: int, row: npt.NDArray[np.float32]) -> None:
+        """Takes the result of item `index`."""
+        self.values[index] = row
+        self._count_down()
+
+    def fail_item(self, index: int, error: InferenceError) -> None:
+        """Takes the error of item `index`; its row is NaN so that it cannot pass for a score."""
+        self.values[index] = np.nan
+        self.errors[index] = error
+        self._count_down()
+
+    def fail(self, error: InferenceError) -> None:
+        """Fails the whole call."""
+        if not self.future.done():
+            self.future.set_exception(error)
+
+    def note_batch(self, started_s: float, finished_s: float) -> None:
+        """Takes the times of a batch that held one of the items; the last one counts."""
+        self.started_s = max(self.started_s, started_s)
+        self.finished_s = max(self.finished_s, finished_s)
+
+    def _count_down(self) -> None:
+        self.missing -= 1
+        if self.missing == 0 and not self.future.done():
+            self.future.set_result(None)

@@ -1,0 +1,182 @@
+"""Texts and pairs to token ids, cut to what the model reads, never silently."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from inference.encoded import Encoded
+from inference.errors import CorruptModelError, InputTooLongError
+from inference.native import Tokenizer
+
+_ID_BYTES = 4
+_HEAD_CHARS_PER_TOKEN = 16  # a head this long nearly always has all the tokens that the model reads
+_HEAD_GROWTH = 4
+
+
+class _Tokens(NamedTuple):
+    ids: bytes  # int32, no special tokens, at most what the model reads
+    is_cut: bool  # the text has more tokens than `ids`
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The special tokens around and between texts, as int32 bytes, found by encoding a probe."""
+
+    before: bytes
+    between: bytes
+    after: bytes
+    types_differ: bool  # tokens after `between` are of type 1
+
+    @property
+    def token_count(self) -> int:
+        return (len(self.before) + len(self.between) + len(self.after)) // _ID_BYTES
+
+
+class TextEncoder:
+    """Tokenizes for one model. Safe to call from several threads.
+
+    A pair's texts are tokenized apart and joined here: the texts of one call are the same few again and again
+    (each premise with each hypothesis), and each is tokenized once. Special tokens written out in a text are
+    ordinary text, and left out where the vocabulary cannot spell them otherwise (SentencePiece): nobody can end a
+    premise early by writing "[SEP]".
+    """
+
+    def __init__(self, path: Path, *, max_tokens: int, max_text_chars: int) -> None:
+        """Loads tokenizer.json.
+
+        Raises:
+            CorruptModelError: it cannot be read.
+        """
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises bare Exception
+            raise CorruptModelError(path, str(error)) from error
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._tokenizer.encode_special_tokens = True
+        self.max_tokens = max_tokens
+        self._max_text_chars = max_text_chars
+        self._single = self._find_frame(is_pair=False)
+        self._pair = self._find_frame(is_pair=True)
+        self._reserved = frozenset(array("i", self._pair.before + self._pair.between + self._pair.after))
+
+    def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
+        """Tokenizes single texts. What is over `max_tokens` is cut at the end and flagged.
+
+        Raises:
+            InputTooLongError: a text has more characters than may be tokenized.
+        """
+        frame = self._single
+        room_bytes = (self.max_tokens - frame.token_count) * _ID_BYTES
+        rows = []
+        for tokens in self._tokenize(texts):
+            is_cut = tokens.is_cut or len(tokens.ids) > room_bytes
+            ids = frame.before + tokens.ids[:room_bytes] + frame.after
+            rows.append(Encoded(ids, len(ids) // _ID_BYTES, is_truncated=is_cut, key=ids))
+        return rows
+
+    def encode_pairs(
+        self, pairs: Sequence[tuple[str, str]], memo: MutableMapping[str, _Tokens] | None = None
+    ) -> list[Encoded]:
+        """Tokenizes (premise, hypothesis) pairs.
+
+        A pair over `max_tokens` loses tokens from the end of its longer text until both are equally long, then
+        from both ("longest_first"): a hypothesis of at most half the room stays whole. It is flagged.
+
+        Args:
+            pairs: the texts.
+            memo: tokens of texts seen before, added to; pass the same one for all slices of a call.
+
+        Raises:
+            InputTooLongError: a text has more characters than may be tokenized; the index is that of its pair.
+        """
+        memo = {} if memo is None else memo
+        new = [text for text in dict.fromkeys(text for pair in pairs for text in pair) if text not in memo]
+        try:
+            memo.update(zip(new, self._tokenize(new), strict=True))
+        except InputTooLongError as error:
+            text = new[error.index]
+            index = next(index for index, pair in enumerate(pairs) if text in pair)
+            raise InputTooLongError(index, char_count=error.char_count, limit=error.limit) from error
+        return [self._join(memo[premise], memo[hypothesis]) for premise, hypothesis in pairs]
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Start and end character of each token of `text`, special tokens excluded, nothing cut."""
+        self._check_length(0, text)
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+    def _join(self, premise: _Tokens, hypothesis: _Tokens) -> Encoded:
+        frame = self._pair
+        first, second = premise.ids, hypothesis.ids
+        room_bytes = (self.max_tokens - frame.token_count) * _ID_BYTES
+        is_cut = premise.is_cut or hypothesis.is_cut
+        if len(first) + len(second) > room_bytes:
+            is_cut = True
+            first_bytes, second_bytes = _longest_first(len(first), len(second), room_bytes)
+            first, second = first[:first_bytes], second[:second_bytes]
+        ids = frame.before + first + frame.between + second + frame.after
+        split = len(frame.before) + len(first) + len(frame.between) if frame.types_differ else len(ids)
+        first_length = split // _ID_BYTES
+        key = ids + first_length.to_bytes(_ID_BYTES, "little")
+        return Encoded(ids, first_length, is_truncated=is_cut, key=key)
+
+    def _tokenize(self, texts: Sequence[str]) -> list[_Tokens]:
+        head_chars = self.max_tokens * _HEAD_CHARS_PER_TOKEN
+        for index, text in enumerate(texts):
+            self._check_length(index, text)
+        if any(len(text) > head_chars for text in texts):
+            return [self._tokenize_head(text, head_chars) for text in texts]
+        # The batch call is also the one that lets other threads run, and the fast one skips offsets.
+        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [self._cut(encoding.ids) for encoding in encodings]
+
+    def _tokenize_head(self, text: str, head_chars: int) -> _Tokens:
+        """Tokenizes as much of a long text as the model reads, in a time that does not grow with the rest.
+
+        The head ends before a space, where tokenizers begin a new word anyway, so its tokens are the text's first.
+        """
+        while head_chars < len(text):
+            end = text.rfind(" ", 0, head_chars)
+            if end > 0:
+                tokens = self._cut(self._tokenizer.encode_batch_fast([text[:end]], add_special_tokens=False)[0].ids)
+                if len(tokens.ids) >= self.max_tokens * _ID_BYTES:
+                    return _Tokens(tokens.ids, is_cut=True)
+            head_chars *= _HEAD_GROWTH
+        return self._cut(self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)
+
+    def _cut(self, ids: list[int]) -> _Tokens:
+        if not self._reserved.isdisjoint(ids):
+            ids = [token for token in ids if token not in self._reserved]
+        return _Tokens(array("i", ids[: self.max_tokens]).tobytes(), is_cut=len(ids) > self.max_tokens)
+
+    def _check_length(self, index: int, text: str) -> None:
+        if len(text) > self._max_text_chars:
+            raise InputTooLongError(index, char_count=len(text), limit=self._max_text_chars)
+
+    def _find_frame(self, *, is_pair: bool) -> _Frame:
+        probe = self._tokenizer.encode("a", "a") if is_pair else self._tokenizer.encode("a")
+        runs = [array("i")]
+        was_special = True
+        for token, special in zip(probe.ids, probe.special_tokens_mask, strict=True):
+            if special and not was_special:
+                runs.append(array("i"))
+            if special:
+                runs[-1].append(token)
+            was_special = bool(special)
+        if not was_special:
+            runs.append(array("i"))
+        before, *middle, after = (run.tobytes() for run in runs)
+        return _Frame(before, b"".join(middle), after, types_differ=1 in probe.type_ids)
+
+
+def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
+    """How much of two texts fits when the longer one is cut until both are equal, then both."""
+    if first >= second:
+        kept = min(second, room // (2 * _ID_BYTES) * _ID_BYTES)
+        return room - kept, kept
+    kept = min(first, room // (2 * _ID_BYTES) * _ID_BYTES)
+    return kept, room - kept

@@ -1,0 +1,228 @@
+"""Owns the worker threads and the queue between them and the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from inference.batch import Batch
+from inference.call import Priority
+from inference.config import RuntimeConfig
+from inference.entry import Entry
+from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
+from inference.work_queue import Source, WorkQueue
+from inference.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+_MAX_CRASHES = 2  # once in company, once alone
+
+
+class WorkerPool:
+    """A fixed number of threads that serve the queues of all models.
+
+    One pool and not one for each model: as many threads as cores keep every core busy whichever model has work,
+    and never put two forward passes on one core. Enter it to start the threads, leave it to join them; what is
+    still queued then is refused. All methods but `take` are called on the event loop.
+
+    A thread that dies is replaced after a wait that doubles from failure to failure. What it had in hand is tried
+    again, each entry alone. When no thread is left and a replacement fails too, all that waits is failed: nobody
+    waits for a worker that may never come.
+    """
+
+    def __init__(self, config: RuntimeConfig, worker_count: int) -> None:
+        self.sources: list[Source] = []
+        self.restart_count = 0
+        self._config = config
+        self._queue = WorkQueue()
+        self._wakeup = threading.Condition(threading.Lock())
+        self._idle_count = 0
+        self._is_closing = False
+        self._workers: dict[int, Worker] = {}
+        self._ready: set[int] = set()
+        self._failures = dict.fromkeys(range(worker_count), 0)
+        self._restarts: dict[int, asyncio.TimerHandle] = {}
+        self._watchers: list[Callable[[bool], None]] = []
+        self._loop: asyncio.AbstractEventLoop
+        self._watchdog: asyncio.TimerHandle | None = None  # armed only while there is work
+        self._gone: asyncio.Event
+        self._all_started: asyncio.Event
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._gone, self._all_started = asyncio.Event(), asyncio.Event()
+        for index in self._failures:
+            self._start(index, is_restart=False)
+        await self._all_started.wait()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for handle in self._restarts.values():
+            handle.cancel()
+        with self._wakeup:
+            self._is_closing = True
+            waiting = self._queue.take_all()
+            self._wakeup.notify_all()
+        _fail(waiting, ShuttingDownError)
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        if self._workers and not await self._wait_gone():
+            for source in self.sources:
+                for backend in source.model.backends:
+                    backend.interrupt()
+            if not await self._wait_gone():
+                logger.error("event=workers_abandoned count=%d", len(self._workers))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every worker can compute."""
+        return len(self._ready) == len(self._failures)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether any worker can compute, or is about to for the first time since the last one died."""
+        return bool(self._ready) or all(count <= 1 for count in self._failures.values())
+
+    def watch(self, callback: Callable[[bool], None]) -> None:
+        """Calls back, on the event loop, each time that `is_ready` changes."""
+        self._watchers.append(callback)
+
+    def add_source(self, source: Source) -> None:
+        """Takes a model's queue into service. Before the pool is entered."""
+        self.sources.append(source)
+        self._queue.add_source(source)
+
+    def put(self, source: Source, entries: Sequence[Entry]) -> None:
+        """Queues entries and wakes as many idle workers as they can occupy."""
+        with self._wakeup:
+            self._queue.put(source, entries)
+            if self._idle_count:
+                self._wakeup.notify(len(entries))
+        if self._watchdog is None:
+            self._watchdog = self._loop.call_later(self._config.stall_timeout_s, self._give_up_stalled)
+
+    def remove(self, source: Source, entry: Entry) -> bool:
+        """Takes an entry back. Returns False when a worker has it already."""
+        with self._wakeup:
+            return self._queue.remove(source, entry)
+
+    def promote(self, source: Source, entry: Entry, priority: Priority) -> None:
+        """Moves an entry that still waits to another priority."""
+        with self._wakeup:
+            self._queue.promote(source, entry, priority)
+
+    def take(self) -> tuple[Source, Batch] | None:
+        """Waits for a batch. Returns None when the pool closes. Called by the workers."""
+        with self._wakeup:
+            while not self._is_closing:
+                work = self._queue.take(time.monotonic())
+                if work is not None:
+                    return work
+                self._idle_count += 1
+                self._wakeup.wait()
+                self._idle_count -= 1
+        return None
+
+    def on_started(self, worker: Worker) -> None:
+        """Counts a worker in."""
+        self._ready.add(worker.index)
+        if self.is_ready:
+            self._all_started.set()
+            self._tell(is_ready=True)
+
+    def on_exit(self, worker: Worker) -> None:
+        """Joins a worker's thread, and arranges for its replacement unless the pool closes."""
+        worker.join()
+        if worker.is_given_up:
+            return
+        if worker.crash is not None:
+            self._replace(worker)
+        else:
+            self._workers.pop(worker.index)
+        if not self._workers and self._is_closing:
+            self._gone.set()
+
+    def _start(self, index: int, *, is_restart: bool) -> None:
+        self._restarts.pop(index, None)
+        worker = Worker(index, self, self._loop, is_restart=is_restart)
+        self._workers[index] = worker
+        worker.start()
+
+    def _replace(self, worker: Worker) -> None:
+        was_ready = self.is_ready
+        self._workers.pop(worker.index)
+        self._ready.discard(worker.index)
+        self._failures[worker.index] = 1 if worker.batch_count else self._failures[worker.index] + 1
+        if worker.in_hand is not None:
+            self._take_over(*worker.in_hand)
+        if was_ready:
+            self._tell(is_ready=False)
+        if self._is_closing:
+            return
+        if not self.is_alive:
+            with self._wakeup:
+                waiting = self._queue.take_all()
+            _fail(waiting, WorkerDiedError)
+        self._restart_later(worker.index)
+
+    def _restart_later(self, index: int) -> None:
+        doubled_s = self._config.restart_backoff_s * 2.0 ** min(self._failures[index] - 1, 30)
+        delay_s = min(doubled_s, self._config.max_restart_backoff_s)
+        logger.error("event=worker_restart worker=%d delay_s=%.1f", index, delay_s)
+        self.restart_count += 1
+        self._restarts[index] = self._loop.call_later(delay_s, lambda: self._start(index, is_restart=True))
+
+    def _give_up_stalled(self) -> None:
+        """Replaces the workers whose batch has hung: a call into native code cannot be ended from outside."""
+        self._watchdog = None
+        oldest_s = time.monotonic() - self._config.stall_timeout_s
+        busy = [worker for worker in self._workers.values() if worker.in_hand is not None]
+        for worker in busy:
+            work = worker.in_hand
+            if work is not None and work[1].started_s <= oldest_s:
+                work[1].is_void = worker.is_given_up = True
+                logger.error("event=worker_stalled worker=%d", worker.index)
+                self._replace(worker)
+        if busy:
+            self._watchdog = self._loop.call_later(self._config.stall_timeout_s, self._give_up_stalled)
+
+    async def _wait_gone(self) -> bool:
+        try:
+            await asyncio.wait_for(self._gone.wait(), self._config.stop_timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def _take_over(self, source: Source, batch: Batch) -> None:
+        """Tries what a dead worker had in hand again, each entry alone, except what has had its second chance."""
+        source.deliver(Batch([], batch.dropped, now_s=batch.started_s))
+        for entry in batch.entries:
+            entry.crash_count += 1
+        lost = [entry for entry in batch.entries if entry.crash_count >= _MAX_CRASHES]
+        again = [entry for entry in batch.entries if entry.crash_count < _MAX_CRASHES]
+        if self._is_closing:
+            _fail([(source, entry) for entry in batch.entries], ShuttingDownError)
+            return
+        _fail([(source, entry) for entry in lost], WorkerDiedError)
+        with self._wakeup:
+            self._queue.put_suspects(source, again)
+            self._wakeup.notify(len(again))
+
+    def _tell(self, *, is_ready: bool) -> None:
+        for watcher in self._watchers:
+            watcher(is_ready)
+
+
+def _fail(entries: Sequence[tuple[Source, Entry]], error: Callable[[], InferenceError]) -> None:
+    """Delivers an error for each entry, as a batch of its own."""
+    for source, entry in entries:
+        batch = Batch([entry], [], now_s=time.monotonic())
+        batch.failures[0] = error()
+        source.deliver(batch)

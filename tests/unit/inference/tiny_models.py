@@ -1,0 +1,92 @@
+"""Real model directories of a few kilobytes: one attention layer with random weights, and a word tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper, parser
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from inference.compile.staging import describe_files, write_manifest
+from inference.manifest import Manifest
+from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
+
+DIMENSION = 16
+MAX_TOKENS = 64
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(200))]
+
+_HIDDEN = """
+    table_rows = Gather (table, input_ids)
+    query = MatMul (table_rows, query_weight)
+    key = MatMul (table_rows, key_weight)
+    key_columns = Transpose <perm = [0, 2, 1]> (key)
+    scores = MatMul (query, key_columns)
+    mask = Cast <to = 1> (attention_mask)
+    column_mask = Unsqueeze (mask, one)
+    row_mask = Unsqueeze (mask, two)
+    absent = Sub (unit, column_mask)
+    bias = Mul (absent, minus_many)
+    masked = Add (scores, bias)
+    attention = Softmax <axis = -1> (masked)
+    mixed = MatMul (attention, table_rows)
+    hidden = Tanh (mixed)
+    kept = Mul (hidden, row_mask)
+    total = ReduceSum <keepdims = 0> (kept, one)
+"""
+_EMBEDDING = "embedding = LpNormalization <axis = 1, p = 2> (total)"
+_NLI = "logits = MatMul (total, head)"
+
+
+def write_tiny_embedder(path: Path) -> Manifest:
+    """Writes a model directory of task `embedding` whose inputs have no token types."""
+    fields = {**EMBEDDING_FIELDS, "dimension": DIMENSION, "max_tokens": MAX_TOKENS}
+    return _write(path, fields, f"float[rows, {DIMENSION}] embedding", _EMBEDDING)
+
+
+def write_tiny_nli(path: Path) -> Manifest:
+    """Writes a model directory of task `nli`; its label order is that of `NLI_FIELDS`."""
+    return _write(path, {**NLI_FIELDS, "max_tokens": MAX_TOKENS}, "float[rows, 3] logits", _NLI)
+
+
+def write_tiny_tokenizer(path: Path) -> None:
+    """Writes a tokenizer that knows the words w0 to w199 and frames texts as BERT does."""
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    tokenizer.save(str(path))
+
+
+def _write(path: Path, fields: dict[str, object], output: str, last: str) -> Manifest:
+    path.mkdir(parents=True)
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+    tiny (int64[rows, length] input_ids, int64[rows, length] attention_mask) => ({output}) {{{_HIDDEN}{last}}}"""
+    model = parser.parse_model(text)
+    model.graph.initializer.extend(_weights())
+    onnx.checker.check_model(model)
+    onnx.save(model, path / "model.onnx")
+    write_tiny_tokenizer(path / "tokenizer.json")
+    manifest = Manifest.model_validate({**fields, "files": describe_files(path)})
+    write_manifest(path, manifest)
+    return manifest
+
+
+def _weights() -> list[onnx.TensorProto]:
+    random = np.random.default_rng(7)
+    arrays = {
+        "table": random.normal(size=(len(VOCABULARY), DIMENSION)).astype(np.float32),
+        "query_weight": random.normal(size=(DIMENSION, DIMENSION)).astype(np.float32),
+        "key_weight": random.normal(size=(DIMENSION, DIMENSION)).astype(np.float32),
+        "head": random.normal(size=(DIMENSION, 3)).astype(np.float32),
+        "unit": np.float32(1),
+        "minus_many": np.float32(-1e9),
+        "one": np.array([1], np.int64),
+        "two": np.array([2], np.int64),
+    }
+    return [numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items()]
