@@ -1,5 +1,7 @@
 """Command line of the benchmarks; `scripts/bench` starts it."""
 
+from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -7,32 +9,47 @@ import typer
 
 from scripts.benchmarks.corpus import DEFAULT_DATA, ROOT
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Benchmarks on this machine. Each prints a table and, as its last line, one JSON object.",
-)
-
-QuickOption = Annotated[bool, typer.Option("--quick", help="Measure for less than 50 seconds on two cores.")]
-ModelsOption = Annotated[
-    Path,
-    typer.Option("--models", envvar="PRECIS_MODELS_DIR", help="Models folder.", file_okay=False, exists=True),
-]
-DataOption = Annotated[Path, typer.Option("--data", help="Folder of labelled data; bundled text stands in for it.")]
-
 DEFAULT_MODELS = ROOT / "models"
 
 
-# Each command imports its own module: `nli` needs onnx, `serving` must not pay for it.
-@app.command()
-def serving(
-    models: ModelsOption = DEFAULT_MODELS, data: DataOption = DEFAULT_DATA, *, quick: QuickOption = False
-) -> None:
-    """Embed and Entail through gRPC, against ONNX Runtime alone on the same graph and a bare grpc.aio server."""
-    from scripts.benchmarks.serving import run  # noqa: PLC0415 - see above
+class Benchmark(StrEnum):
+    """The benchmarks; each is the module of its name, with a function `run(models, data, *, quick) -> Report`."""
 
-    run(models, data, quick=quick).show()
+    SERVING = "serving"
+    NLI = "nli"
+    ACCURACY = "accuracy"
+    EVALUATE = "evaluate"
+    SOAK = "soak"
+
+
+def main(
+    benchmark: Annotated[Benchmark, typer.Argument(help="What to measure.")],
+    models: Annotated[
+        Path, typer.Option(envvar="PRECIS_MODELS_DIR", help="Models folder.", file_okay=False, exists=True)
+    ] = DEFAULT_MODELS,
+    data: Annotated[
+        Path, typer.Option(help="Folder of labelled data; where it is missing, bundled text stands in.")
+    ] = DEFAULT_DATA,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for less than 50 seconds on two cores.")] = False,
+) -> None:
+    """Measure Precis on this machine. Prints a table and, as the last line, one JSON object.
+
+    serving   Embed and Entail through gRPC, against ONNX Runtime alone on the same graph and a bare grpc.aio server.
+
+    nli       The compiled NLI graph against the graph as shipped and against its own arithmetic; batch-invariance.
+
+    accuracy  The installed NLI model on SNLI dev and MultiNLI dev matched.
+
+    evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
+
+    soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
+    """
+    # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
+    import_module(f"scripts.benchmarks.{benchmark}").run(models, data, quick=quick).show()
 
 
 if __name__ == "__main__":
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
     app(prog_name="scripts/bench")
