@@ -58,7 +58,8 @@ class EvaluateLimits(BaseModel):
     max_item_chars: int = Field(default=1_000, ge=1, description="Characters of a fact, outline point or main theme.")
     max_entity_chars: int = Field(default=200, ge=1, description="Characters of an entity.")
     max_list_items: int = Field(default=100, ge=1, description="Outline points, and entities.")
-    max_nli_pairs: int = Field(default=10_000, ge=1, description="NLI pairs of one request, repeats left out.")
+    max_nli_pairs: int = Field(default=10_000, ge=1, description="NLI pairs of one request.")
+    max_embedding_texts: int = Field(default=5_000, ge=1, description="Texts to embed of one request.")
 
 
 class EvaluateConfig(BaseModel):

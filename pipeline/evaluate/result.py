@@ -78,7 +78,7 @@ class EntityEvidence:
     Attributes:
         entity: as listed in the golden reference.
         status: what came of it.
-        match: the deciding words of the summary: the valid match if any, else the most similar ones; None without words.
+        match: the deciding words of the summary: the valid match, else the most similar words; None without words.
         fuzzy_ratio: of entity and match, in [0, 1].
         mention: the gold mention whose context is closest to the match's; None without mention or fuzzy match.
         context_cosine: of the two contexts, in [-1, 1]; None with `mention`.

@@ -8,7 +8,7 @@ end sentences, CJK full stops end sentences, and an overlong sentence is cut.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nupunkt import sent_spans
@@ -54,7 +54,7 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
     ]
 
 
-def claims(sentences: list[Sentence]) -> list[Sentence]:
+def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """Leaves out headings, which state nothing; a text of nothing but headings keeps them."""
     return [sentence for sentence in sentences if sentence.kind is not BlockKind.HEADING] or sentences
 

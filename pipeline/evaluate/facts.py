@@ -1,0 +1,43 @@
+"""Facts: is what should be said there (recall), and is what is there right (precision)?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.evaluate.comparison import Comparison
+from pipeline.evaluate.evidence import EntailmentEvidence
+from pipeline.evaluate.result import FactsResult
+from pipeline.text.passage import Passage
+
+
+def recall_comparisons(key_facts: Sequence[Passage], windows: tuple[Passage, ...]) -> tuple[Comparison, ...]:
+    """Compares every key fact with the windows of the generated summary."""
+    return tuple(Comparison.exact(fact, windows) for fact in key_facts)
+
+
+def precision_comparisons(sentences: Sequence[Passage], windows: tuple[Passage, ...]) -> tuple[Comparison, ...]:
+    """Compares every generated sentence with the windows of the gold texts, or of the source."""
+    return tuple(Comparison.exact(sentence, windows) for sentence in sentences)
+
+
+def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[EntailmentEvidence]) -> FactsResult:
+    """Computes the F1 of recall over facts and precision over sentences; neither may be empty."""
+    recall = sum(fact.hit for fact in facts) / len(facts)
+    precision = sum(sentence.hit for sentence in sentences) / len(sentences)
+    soft_recall = float(np.mean([fact.entailment for fact in facts]))
+    soft_precision = float(np.mean([sentence.entailment for sentence in sentences]))
+    return FactsResult(
+        score=harmonic_mean(precision, recall),
+        recall=recall,
+        precision=precision,
+        soft_score=harmonic_mean(soft_precision, soft_recall),
+        soft_recall=soft_recall,
+        soft_precision=soft_precision,
+        facts=tuple(facts),
+        sentences=tuple(sentences),
+    )
+
+
+def harmonic_mean(left: float, right: float) -> float:
+    """Returns 2ab / (a + b), 0 when both are 0."""
+    return 2 * left * right / (left + right) if left + right > 0 else 0.0

@@ -1,0 +1,73 @@
+"""Tells whether a text stops in the middle of a sentence.
+
+Works on the text before NFKC, which turns a footnote mark "²" into a digit. Looks at the end only.
+"""
+
+import re
+import unicodedata
+
+from pipeline.text.blocks import BlockKind, split_blocks
+
+SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
+"""What may end a sentence, in the scripts that have such a mark."""
+
+_TAIL_CHARS = 4_000
+_EVIDENCE_CHARS = 80
+_CLOSERS = frozenset("\"'”’»›)]}>」』】》〉〕）］｝＂＇*_`~|\\")
+_FOOTNOTE_DEFINITION = re.compile(r"^[ \t]*\[\^?[\w-]{1,20}\]:.*$")
+# A mark or link that follows the sentence: [1], [^note], (2) after a stop, [Source](https://...), </p>.
+_TRAILING_MARK = re.compile(
+    r"(?:\[\^?[\w-]{1,20}\]|(?<=[.!?…。！？])\(\d{1,3}\)|\[[^\[\]\n]{0,200}\]\([^()\s]{0,500}\)|</?\w{1,20}>)$"
+)
+
+
+def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
+    """Returns the span of the unfinished end, or None when the text ends as a sentence does.
+
+    Args:
+        text: not blank.
+        lists_exempt: a final list item or table row needs no full stop.
+    """
+    offset = max(0, len(text) - _TAIL_CHARS)
+    tail = _without_footnote_definitions(text[offset:])
+    stripped = _strip_closers(tail)
+    if not stripped or stripped[-1] in SENTENCE_ENDS:
+        return None
+    if lists_exempt and _ends_in_list(tail):
+        return None
+    end = offset + len(tail)
+    line_start = text.rfind("\n", 0, end) + 1
+    return max(line_start, end - _EVIDENCE_CHARS), end
+
+
+def _without_footnote_definitions(tail: str) -> str:
+    """Drops lines such as "[1]: https://..." from the end, then white space."""
+    tail = tail.rstrip()
+    while (cut := tail.rfind("\n")) >= 0 and _FOOTNOTE_DEFINITION.match(tail[cut + 1 :]):
+        tail = tail[:cut].rstrip()
+    return tail
+
+
+def _strip_closers(tail: str) -> str:
+    """Drops closing quotes, brackets, markdown, footnote marks, links and emoji from the end."""
+    while tail:
+        if mark := _TRAILING_MARK.search(tail, max(0, len(tail) - 800)):
+            tail = tail[: mark.start()]
+        elif tail[-1] in _CLOSERS or tail[-1].isspace() or _is_ornament(tail[-1]):
+            tail = tail[:-1]
+        else:
+            break
+    return tail
+
+
+def _is_ornament(character: str) -> bool:
+    """Tells emoji, their joiners and modifiers, and superscript digits from text."""
+    category = unicodedata.category(character)
+    return category in {"So", "Sk", "Mn", "Me", "Cf"} or (
+        category == "No" and "super" in unicodedata.name(character).lower()
+    )
+
+
+def _ends_in_list(tail: str) -> bool:
+    blocks = split_blocks(tail)
+    return bool(blocks) and blocks[-1].kind in (BlockKind.LIST_ITEM, BlockKind.TABLE_ROW)
