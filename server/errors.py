@@ -4,6 +4,7 @@
     ├── InvalidRequestError(violations)   the request's fields break rules
     ├── UnauthenticatedError              no bearer key, or a wrong one
     ├── TooManyCallsError(retry_after_s)  `max_concurrent_calls` are in flight
+    ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
     └── StartupError                      the server cannot start; one line for the operator
         └── SettingsError                 because of its settings
 
@@ -21,6 +22,7 @@ from inference.errors import (
     DeadlineExpiredError,
     InputTooLongError,
     ListTooLongError,
+    NoWorkerError,
     PoisonedItemError,
     QueueFullError,
     ShuttingDownError,
@@ -71,6 +73,16 @@ class TooManyCallsError(ServerError):
         self.retry_after_s = retry_after_s
 
 
+class ModelNotLoadedError(ServerError):
+    """The settings leave out the model that the call needs."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            f"this server runs without the {role} model; its operator can add it to PRECIS_INFERENCE__ROLES"
+        )
+        self.role = role
+
+
 class StartupError(ServerError):
     """The server cannot start. The message is one line that says what to do."""
 
@@ -101,9 +113,11 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
+    ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
     QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
     DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
     ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
+    NoWorkerError: StatusRule(StatusCode.UNAVAILABLE, "NO_WORKER"),
     WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
     PoisonedItemError: StatusRule(StatusCode.INTERNAL, "ITEM_FAILED"),
 }

@@ -1,14 +1,14 @@
-"""Takes the handlers of generated services, wraps them, and offers them to gRPC as one table."""
+"""Takes the handlers of generated services, frames them, and offers them to gRPC as one table."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 
 from server.calls import CallRunner
 from server.wire import tolerant
 
-Handler = grpc.RpcMethodHandler[Any, Any]
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"  # a string: generic for the type checker alone
 
 
 class HandlerTable(grpc.GenericRpcHandler):
@@ -17,7 +17,8 @@ class HandlerTable(grpc.GenericRpcHandler):
     Stands in for the server in the generated `add_XServicer_to_server`, so that servicers stay plain generated classes.
     """
 
-    def __init__(self, runner: CallRunner) -> None:
+    def __init__(self, runner: CallRunner | None) -> None:
+        """Takes handlers as they are when there is no runner."""
         self._runner = runner
         self._handlers: dict[str, Handler] = {}
 
@@ -29,18 +30,20 @@ class HandlerTable(grpc.GenericRpcHandler):
     def add_generic_rpc_handlers(self, handlers: object) -> None:
         """Ignores them: generated code offers the same handlers a second time, for old servers."""
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler | None:
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Handler | None":
         """Finds the handler of one call."""
         return self._handlers.get(handler_call_details.method)
 
     def _wrapped(self, rpc: str, handler: Handler) -> Handler:
-        runner, make = self._runner, _makers(handler)
+        runner = self._runner
+        if runner is None:
+            return handler
         inner: Any = handler.unary_unary or handler.stream_unary or handler.unary_stream or handler.stream_stream
         behavior = runner.stream(rpc, inner) if handler.response_streaming else runner.unary(rpc, inner)
-        return make(behavior, _tolerant(handler), handler.response_serializer)
+        return _maker_of(handler)(behavior, _tolerant(handler), handler.response_serializer)
 
 
-def _makers(handler: Handler) -> Callable[..., Handler]:
+def _maker_of(handler: Handler) -> Callable[..., Handler]:
     if handler.request_streaming:
         return (
             grpc.stream_stream_rpc_method_handler

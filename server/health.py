@@ -24,13 +24,11 @@ class HealthServicer(HealthBase):
         self._is_stopping = False
         self._changed = asyncio.Event()
 
-    def set_serving(self, service: str, *, is_serving: bool) -> None:
-        """Sets one service's status; the server as a whole serves when all of its services do."""
-        if self._is_stopping:
-            return
-        self._is_serving[service] = is_serving
-        self._is_serving[OVERALL] = all(value for name, value in self._is_serving.items() if name != OVERALL)
-        self._notify()
+    def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
+        """Sets the status of all services: each of them needs the models."""
+        if not self._is_stopping:
+            self._is_serving = dict.fromkeys(self._is_serving, is_ready)
+            self._notify()
 
     def stop(self) -> None:
         """Sets everything to NOT_SERVING for good; watches report it and end."""

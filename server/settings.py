@@ -3,9 +3,9 @@
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from inference.config import InferenceConfig
@@ -16,6 +16,7 @@ from server.errors import SettingsError
 PREFIX = "PRECIS_"
 FILE_VARIABLE = "PRECIS_SETTINGS_FILE"
 SEPARATOR = "__"
+NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_TLS_CA", "PRECIS_API_KEY_FILE"}  # of the command line
 
 
 class Settings(BaseSettings):
@@ -30,7 +31,6 @@ class Settings(BaseSettings):
         env_nested_delimiter=SEPARATOR,
         extra="forbid",
         frozen=True,
-        nested_model_default_partial_update=True,
     )
 
     models_dir: Path = Field(
@@ -44,6 +44,17 @@ class Settings(BaseSettings):
     log: LogConfig = Field(default=LogConfig(), description="Log lines.")
     inference: InferenceConfig = Field(default=InferenceConfig(), description="Sessions, batcher, cache.")
     evaluate: EvaluateConfig = Field(default=EvaluateConfig(), description="Scoring defaults and limits.")
+
+    @property
+    def engine_config(self) -> InferenceConfig:
+        """Settings of the engine, with the folder that all of Precis reads its models from."""
+        return self.inference.model_copy(update={"models_dir": self.models_dir})
+
+    @model_validator(mode="after")
+    def _check_one_models_dir(self) -> Self:
+        if "models_dir" in self.inference.model_fields_set:
+            raise ValueError(f"inference.models_dir is not for you to set: set {PREFIX}MODELS_DIR")
+        return self
 
     @classmethod
     def settings_customise_sources(
@@ -88,7 +99,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _refuse_unknown_variables() -> None:
     """Refuses a misspelt first word, which pydantic-settings passes over in silence; deeper ones it refuses itself."""
     for name in sorted(os.environ):
-        if not name.startswith(PREFIX) or name == FILE_VARIABLE:
+        if not name.startswith(PREFIX) or name in NOT_OURS:
             continue
         first = name.removeprefix(PREFIX).split(SEPARATOR)[0].lower()
         if first not in Settings.model_fields:
@@ -98,5 +109,9 @@ def _refuse_unknown_variables() -> None:
 
 def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     path = [str(part) for part in problem["loc"]]
-    variable = PREFIX + SEPARATOR.join(path).upper()
-    return f"{'.'.join(path)} ({variable}): {problem['msg']}, got {problem['input']!r}"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if isinstance(
+        problem["input"], dict
+    ):  # a rule between settings: what was set is in the message, as far as it matters
+        return f"{'.'.join(path)}: {message}" if path else message
+    return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): {message}, got {problem['input']!r}"

@@ -120,7 +120,7 @@ async def test_cancelling_the_reader_cancels_all_work() -> None:
     reader.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reader
-    assert gate.cancelled == [1, 2, 3]
+    assert sorted(gate.cancelled) == [1, 2, 3]
 
 
 async def test_an_error_of_the_work_ends_the_map_and_the_other_work() -> None:

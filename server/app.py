@@ -1,0 +1,139 @@
+"""The served process: the one place that builds things, and the one order in which they start and stop."""
+
+import asyncio
+import logging
+import time
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any, Self
+
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
+
+from inference.engine import Engine
+from inference.errors import InferenceError
+from inference.model import OpenBackend, open_session
+from protos.precis.v1 import inference_pb2
+from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
+from server.auth import KeyRing
+from server.calls import CallPolicy, CallRunner
+from server.engine_metrics import BatchMetrics, EngineCollector
+from server.errors import StartupError
+from server.handlers import HandlerTable
+from server.health import HealthServicer
+from server.inference_servicer import InferenceServicer
+from server.listener import Listener, address_of, check_port
+from server.metrics import CallMetrics, MetricsServer, new_registry
+from server.reflection import ReflectionServicer
+from server.settings import Settings
+from server.tls import CertificateStore, certificate_store
+
+SERVICES = (inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,)
+
+logger = logging.getLogger(__name__)
+
+
+class App:
+    """The whole server. Enter it to start, leave it to stop.
+
+    Start, the cheap things that may be wrong first: certificates, keys, port, metrics, models, listen, health SERVING.
+    Stop, from the front: health NOT_SERVING, refuse new calls, finish those in flight, models, metrics.
+
+    Attributes:
+        cut_short: set it to end a drain before its grace is over.
+        address: host and port of the gRPC server, once entered.
+        metrics_port: port of the metrics server, once entered; 0 when there is none.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        cut_short: asyncio.Event | None = None,
+        open_backend: OpenBackend = open_session,
+    ) -> None:
+        """Takes what differs from one server to another; `open_backend` is the seam to the hardware."""
+        self.cut_short = cut_short or asyncio.Event()
+        self.address = ""
+        self.metrics_port = 0
+        self._settings = settings
+        self._open_backend = open_backend
+        self._stopping = asyncio.Event()  # told to the streams that clients hold open
+        self._stack = AsyncExitStack()
+        self._certificates: CertificateStore | None = None
+        self._keys: KeyRing | None = None
+
+    async def __aenter__(self) -> Self:
+        started_s = time.monotonic()
+        settings = self._settings
+        self._certificates = certificate_store(settings.tls)
+        self._keys = KeyRing(settings.auth.keys_file) if settings.auth.keys_file else None
+        check_port(settings.listen)
+        async with AsyncExitStack() as stack:
+            await self._start(stack)
+            self._stack = stack.pop_all()
+        logger.info(
+            "event=serving address=%s metrics_port=%d start_s=%.1f",
+            *(self.address, self.metrics_port, time.monotonic() - started_s),
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+        logger.info("event=stopped")
+
+    def reload(self) -> None:
+        """Reads certificates and keys again; what cannot be read stays as it was."""
+        for source in (self._certificates, self._keys):
+            if source is not None:
+                try:
+                    source.reload()
+                except StartupError:
+                    logger.exception("event=reload_failed")
+                else:
+                    logger.info("event=reloaded source=%s", type(source).__name__)
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        settings, registry = self._settings, new_registry()
+        if settings.metrics.enabled:
+            self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
+        health = HealthServicer(SERVICES)
+        engine = Engine(settings.engine_config, observer=BatchMetrics(registry), open_backend=self._open_backend)
+        engine.watch(health.set_ready)
+        try:
+            await stack.enter_async_context(engine)
+        except InferenceError as error:
+            raise StartupError(str(error)) from error
+        registry.register(EngineCollector(engine.statistics))
+        policy = CallPolicy(settings.listen.max_concurrent_calls, settings.log.ok_call_sample, self._keys)
+        runner = CallRunner(policy, CallMetrics(registry))
+        tables = (self._services(runner, engine), _health_table(health))
+        listener = Listener(settings.listen, tables, self._certificates)
+        await listener.start()
+        stack.push_async_callback(self._drain, health, listener)
+        self.address = address_of(settings.listen.host, listener.port)
+        health.set_ready(engine.is_ready)
+
+    def _services(self, runner: CallRunner, engine: Engine) -> HandlerTable:
+        table = HandlerTable(runner)
+        server: Any = table  # the generated functions ask for a server and use two methods, which the table has
+        add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
+        reflection = ReflectionServicer(SERVICES, self._stopping)
+        add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
+        return table
+
+    async def _drain(self, health: HealthServicer, listener: Listener) -> None:
+        logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)
+        health.stop()
+        self._stopping.set()
+        await listener.drain(self.cut_short)
+
+
+def _health_table(health: HealthServicer) -> HandlerTable:
+    """Makes the handlers of health checks: no key, no log line, no limit, since probes come every few seconds."""
+    table = HandlerTable(None)
+    server: Any = table
+    add_HealthServicer_to_server(health, server)
+    return table

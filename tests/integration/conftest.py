@@ -1,0 +1,73 @@
+"""A real server on port 0 with real graphs, tokenizers and batcher; only the models are tiny."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from server.app import App
+from server.settings import Settings
+from tests.integration.gate import Gate
+from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
+
+Start = Callable[..., AbstractAsyncContextManager[App]]
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny model pair."""
+    root = tmp_path_factory.mktemp("models")
+    write_tiny_embedder(root / "embedding")
+    write_tiny_nli(root / "nli")
+    return root
+
+
+@pytest.fixture
+def tiny_settings(tiny_models: Path) -> dict[str, Any]:
+    """Settings of a server with tiny models and ports of the system's choice."""
+    return {
+        "models_dir": tiny_models,
+        "listen": {"port": 0},
+        "metrics": {"port": 0},
+        "inference": {"runtime": {"warmup_s": 0.05, "workers": 1}},
+    }
+
+
+@pytest.fixture
+def gate() -> Gate:
+    """Decides when the models of `start` compute."""
+    return Gate()
+
+
+@pytest.fixture
+def start(tiny_settings: dict[str, Any], gate: Gate) -> Start:
+    """Makes servers, as in `async with start(listen={...}) as app`; sections are laid over `tiny_settings`."""
+
+    @asynccontextmanager
+    async def started(**sections: dict[str, Any]) -> AsyncIterator[App]:
+        merged = {name: {**tiny_settings.get(name, {}), **section} for name, section in sections.items()}
+        settings = Settings(**{**tiny_settings, **merged})
+        async with App(settings, open_backend=gate.open_backend) as app:
+            try:
+                yield app
+            finally:
+                gate.open()
+
+    return started
+
+
+@pytest.fixture
+async def app(start: Start) -> AsyncIterator[App]:
+    """A running server with default settings."""
+    async with start() as app:
+        yield app
+
+
+@pytest.fixture
+async def channel(app: App) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to `app`."""
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        yield channel

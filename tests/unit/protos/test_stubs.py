@@ -1,0 +1,30 @@
+"""The committed stubs are those that the .proto files give."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+STUBS = Path("protos/precis/v1")
+
+
+def contents(root: Path) -> dict[str, str]:
+    """Maps the name of every stub under a root to its text."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted((root / STUBS).glob("*_pb2*.py*"))}
+
+
+def test_the_committed_stubs_are_fresh(tmp_path: Path) -> None:
+    script = ROOT / "scripts" / "gen_protos.py"
+    subprocess.run([sys.executable, script, "--out", tmp_path], check=True, capture_output=True)
+    generated, committed = contents(tmp_path), contents(ROOT)
+    assert sorted(generated) == sorted(committed)
+    stale = [name for name, text in generated.items() if committed[name] != text]
+    assert stale == [], "run scripts/gen_protos.py and commit what it writes"
+
+
+def test_generating_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    script = ROOT / "scripts" / "gen_protos.py"
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        subprocess.run([sys.executable, script, "--out", tmp_path / name], check=True, capture_output=True)
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")

@@ -1,0 +1,119 @@
+"""Settings: environment over file over defaults, unknown names refused."""
+
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from server.errors import SettingsError
+from server.settings import Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("PRECIS_"):
+            monkeypatch.delenv(name)
+
+
+def test_everything_has_a_default() -> None:
+    settings = load_settings()
+    assert settings.listen.port == 50051
+    assert settings.models_dir == Path("models")
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "precis.toml"
+    file.write_text('models_dir = "elsewhere"\n[listen]\nport = 6000\nhost = "::1"\n', encoding="utf-8")
+    monkeypatch.setenv("PRECIS_LISTEN__PORT", "7000")
+    settings = load_settings(file)
+    assert (settings.listen.port, settings.listen.host, settings.models_dir) == (7000, "::1", Path("elsewhere"))
+    assert settings.listen.grace_s == Settings().listen.grace_s
+
+
+def test_the_environment_can_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "precis.toml"
+    file.write_text("[log]\nok_call_sample = 100\n", encoding="utf-8")
+    monkeypatch.setenv("PRECIS_SETTINGS_FILE", str(file))
+    assert load_settings().log.ok_call_sample == 100
+
+
+def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECIS_INFERENCE__QUEUE__MAX_QUEUE_ITEMS", "7")
+    monkeypatch.setenv("PRECIS_EVALUATE__HIT_THRESHOLD", "0.6")
+    settings = load_settings()
+    assert settings.inference.queue.max_queue_items == 7
+    assert settings.evaluate.hit_threshold == 0.6
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PRECIS_LISTEN__PORT", "70000", "PRECIS_LISTEN__PORT"),
+        ("PRECIS_LISTEN__PROT", "50051", "listen.prot"),
+        ("PRECIS_LISTN__PORT", "50051", "PRECIS_LISTN__PORT names no setting"),
+        ("PRECIS_TLS__CERTIFICATE_FILE", "cert.pem", "set both or neither"),
+        ("PRECIS_LOG__LEVEL", "loud", "log.level"),
+        ("PRECIS_SETTINGS_FILE", "/nowhere/precis.toml", "cannot read the settings file /nowhere/precis.toml"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "precis.toml"
+    file.write_text("[listen]\nporty = 1\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"listen\.porty"):
+        load_settings(file)
+
+
+def test_a_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "precis.toml"
+    file.write_text("listen: {port: 1}\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match="cannot read the settings file"):
+        load_settings(file)
+
+
+def test_variables_of_the_command_line_client_are_no_settings_and_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECIS_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("PRECIS_TLS_CA", "ca.pem")
+    monkeypatch.setenv("PRECIS_API_KEY_FILE", "key")
+    load_settings()
+
+
+def test_settings_are_frozen() -> None:
+    settings = load_settings()
+    with pytest.raises(ValidationError):
+        settings.listen = settings.listen  # type: ignore[misc]
+    with pytest.raises(ValidationError):
+        settings.listen.port = 1
+
+
+def fields(model: type[BaseModel], path: str) -> list[tuple[str, str | None]]:
+    """Lists every field below a model with its description."""
+    found: list[tuple[str, str | None]] = []
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            found += fields(kind, f"{path}{name}.")
+        else:
+            found.append((f"{path}{name}", field.description))
+    return found
+
+
+@pytest.mark.parametrize("section", ["listen", "limits", "tls", "auth", "metrics", "log"])
+def test_every_setting_of_the_server_is_described(section: str) -> None:
+    kind = Settings.model_fields[section].annotation
+    assert isinstance(kind, type)
+    assert issubclass(kind, BaseModel)
+    assert [path for path, description in fields(kind, f"{section}.") if not description] == []

@@ -1,0 +1,71 @@
+"""Which field makes a message unreadable."""
+
+import pytest
+
+from protos.precis.v1 import common_pb2, evaluate_pb2, inference_pb2
+from server.wire import MalformedRequest, explain, tolerant
+
+BAD = b"caf\xe9 au lait"  # Latin-1
+
+
+def delimited(number: int, value: bytes) -> bytes:
+    """Encodes a field that has a length; for values below 128 bytes."""
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def test_a_good_message_is_parsed_as_ever() -> None:
+    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
+    request = inference_pb2.EmbedRequest(texts=["a", "b"], priority=common_pb2.PRIORITY_BULK)
+    assert parse(request.SerializeToString()) == request
+
+
+def test_the_fourth_text_is_named() -> None:
+    data = b"".join(delimited(1, text) for text in (b"one", b"two", b"three", BAD))
+    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
+    request = parse(data)
+    assert isinstance(request, MalformedRequest)
+    assert request.violation.field == "texts[3]"
+    assert request.violation.description == "expected UTF-8, got an invalid byte at offset 3"
+
+
+def test_a_field_inside_a_repeated_message_is_named() -> None:
+    good = delimited(1, b"premise") + delimited(2, b"hypothesis")
+    data = delimited(2, b"") + delimited(1, good) + delimited(1, delimited(1, b"premise") + delimited(2, BAD))
+    assert explain(data, inference_pb2.EntailRequest.DESCRIPTOR).violation.field == "pairs[1].hypothesis"
+
+
+def test_the_first_of_several_is_named() -> None:
+    data = delimited(1, BAD) + delimited(1, BAD)
+    assert explain(data, inference_pb2.EmbedRequest.DESCRIPTOR).violation.field == "texts[0]"
+
+
+def test_an_items_id_survives_its_bad_field() -> None:
+    summary = delimited(1, BAD)
+    request = delimited(2, summary)
+    data = delimited(1, b"item-7") + delimited(2, request)
+    malformed = explain(data, evaluate_pb2.EvaluateStreamRequest.DESCRIPTOR)
+    assert malformed.violation.field.startswith("request.generated.")
+    assert malformed.strings == {"id": "item-7"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff" * 12,  # a number without an end
+        b"\x0a\x7fshort",  # a length beyond the end
+        b"\x0b",  # a group, which proto3 has not
+        b"\x0a",  # a key without a value
+        b"\x0d\x00",  # four bytes of which one is there
+    ],
+)
+def test_bytes_that_are_no_message_blame_no_field(data: bytes) -> None:
+    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
+    request = parse(data)
+    assert isinstance(request, MalformedRequest)
+    assert request.violation.field == ""
+    assert "precis.v1.EmbedRequest" in request.violation.description
+
+
+def test_unknown_fields_and_numbers_are_passed_over() -> None:
+    data = b"\x10\x01" + b"\x99\x01" + bytes(8) + b"\x1d" + bytes(4) + delimited(9, BAD) + delimited(1, BAD)
+    assert explain(data, inference_pb2.EmbedRequest.DESCRIPTOR).violation.field == "texts[0]"
