@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from rich.progress import Progress
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
@@ -19,6 +18,7 @@ from inference.manifest import NLI_LABELS
 from inference.nli import NliModel
 from scripts.benchmarks.nli_data import MNLI_MATCHED, SNLI_DEV, LabelledPairs, read_pairs
 from scripts.benchmarks.report import Figure, Report, Target
+from server.cli.console import progress_bar
 
 SETS = {"snli_dev": SNLI_DEV, "mnli_matched": MNLI_MATCHED}
 QUICK_PAIRS = 800
@@ -65,7 +65,7 @@ async def _score_all(models: Path, sets: dict[str, LabelledPairs]) -> dict[str, 
 async def _score(nli: NliModel, name: str, data: LabelledPairs) -> Outcome:
     predicted: list[npt.NDArray[np.int64]] = []
     started = time.perf_counter()
-    with Progress(transient=True) as progress:
+    with progress_bar() as progress:
         for first in progress.track(range(0, len(data.pairs), CHUNK_PAIRS), description=name):
             batch = await nli.entail(data.pairs[first : first + CHUNK_PAIRS])
             for error in batch.errors.values():

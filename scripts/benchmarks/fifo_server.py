@@ -4,6 +4,8 @@ It speaks the same contract on the same event loop with the same number of arith
 cache, no admission, no metrics. What it reaches is what a careful engineer gets in fifty lines.
 """
 
+from __future__ import annotations  # grpc's classes take type arguments in stubs only
+
 import asyncio
 import multiprocessing
 from collections.abc import Awaitable
