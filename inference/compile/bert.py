@@ -10,7 +10,7 @@ import onnx
 
 from inference.compile.config import BertConfig
 from inference.compile.graph import MICROSOFT, GraphBuilder
-from inference.compile.layers import LayerWriter, Tokens
+from inference.compile.layers import AttentionOutput, LayerWriter, Tokens
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
 Pooling: TypeAlias = Literal["mean", "cls"]
@@ -21,7 +21,7 @@ def build_bert_embedder(
 ) -> onnx.ModelProto:
     """Returns a graph whose output is `embedding`, shape (batch, hidden size), of length 1 if normalized."""
     encoder = _Encoder(encoder_scope(weights), config)
-    embedding = encoder.embedding(pooling, normalize)
+    embedding = encoder.embedding(pooling, normalize=normalize)
     return encoder.graph.build(embedding, "embedding", ["batch", config.hidden_size])
 
 
@@ -34,13 +34,13 @@ class _Encoder:
         self._weights = weights
         self._config = config
 
-    def embedding(self, pooling: Pooling, normalize: bool) -> str:
+    def embedding(self, pooling: Pooling, *, normalize: bool) -> str:
         """Writes all layers, pools and normalizes."""
         tokens = self._writer.tokens()
         hidden = self._embeddings(tokens)
         for index in range(self._config.layer_count):
             hidden = self._layer(index, hidden, tokens)
-        pooled = self._mean(hidden, tokens) if pooling == "mean" else self._first(hidden, tokens)
+        pooled = self._mean(hidden, tokens) if pooling == "mean" else self._writer.first_rows(hidden, tokens)
         return self._normalized(pooled) if normalize else pooled
 
     def _embeddings(self, tokens: Tokens) -> str:
@@ -48,9 +48,7 @@ class _Encoder:
         scope = self._weights.scope("embeddings")
         words = self._writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
         places = scope.array("position_embeddings.weight") + scope.array("token_type_embeddings.weight")[0]
-        table = self.graph.weight("position_embeddings.weight", places[:, np.newaxis])
-        used = self.graph.node("Slice", table, self.graph.ints(0), tokens.length, self.graph.ints(0))
-        summed = self.graph.node("Add", words, used)
+        summed = self.graph.node("Add", words, self._writer.position_rows(places, tokens))
         return self._writer.layer_norm(self._writer.rows(summed), scope.scope("LayerNorm"), name="embeddings")
 
     def _layer(self, index: int, hidden: str, tokens: Tokens) -> str:
@@ -69,8 +67,8 @@ class _Encoder:
         scores = self._writer.scores(heads["queries"], heads["keys"], name=f"{name}.scores")
         masked = self.graph.node("Add", scores, tokens.mask_scores, name=f"{name}.masked")
         context = self._writer.context(masked, heads["values"], name=f"{name}.context")
-        output = layer.scope("attention.output")
-        attended = self._writer.close_attention(context, hidden, output, value_bias, name=f"{name}.attention")
+        output = AttentionOutput(layer.scope("attention.output"), value_bias)
+        attended = self._writer.close_attention(context, hidden, output, name=f"{name}.attention")
         return self._writer.feed_forward(attended, layer, name=name)
 
     def _mean(self, hidden: str, tokens: Tokens) -> str:
@@ -82,10 +80,6 @@ class _Encoder:
         shares = self.graph.node("Unsqueeze", self.graph.node("Div", tokens.mask, count), self.graph.ints(1))
         mean = self.graph.node("FusedMatMul", shares, states, domain=MICROSOFT, transBatchB=1, name="mean")
         return self.graph.node("Squeeze", mean, self.graph.ints(1))
-
-    def _first(self, hidden: str, tokens: Tokens) -> str:
-        batch = self.graph.node("Slice", tokens.head_shape, self.graph.ints(1), self.graph.ints(2))
-        return self.graph.node("Slice", hidden, self.graph.ints(0), batch, self.graph.ints(0), name="first_token")
 
     def _normalized(self, pooled: str) -> str:
         length = self.graph.node("ReduceL2", pooled, self.graph.ints(1))

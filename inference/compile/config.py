@@ -26,7 +26,7 @@ class BertConfig:
         """Reads a config.json. Raises UnsupportedModelError for options without a writer."""
         _require(config, "model_type", "bert")
         _require(config, "position_embedding_type", "absolute", default="absolute")
-        _require(config, "is_decoder", False, default=False)
+        _require(config, "is_decoder", expected=False, default=False)
         return cls(**_shared(config))
 
     @property

@@ -19,10 +19,10 @@ import onnx
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
 from inference.compile.head import Head, write_head
-from inference.compile.layers import LayerWriter, Tokens
+from inference.compile.layers import AttentionOutput, LayerWriter
 from inference.compile.relative import (
     DiagonalPicker,
-    Distances,
+    PositionTables,
     gather_positions,
     position_tables,
     score_scale,
@@ -45,6 +45,14 @@ def build_deberta_classifier(weights: Weights, config: DebertaConfig, head: Head
 
 
 @dataclass(frozen=True)
+class _Layer:
+    """One layer's name in the graph and weights in the checkpoint."""
+
+    name: str
+    weights: WeightScope
+
+
+@dataclass(frozen=True)
 class _Projections:
     """Queries, keys and values of one layer, each (rows, batch, heads, head size)."""
 
@@ -59,106 +67,98 @@ class _Encoder:
 
     def __init__(self, weights: WeightScope, config: DebertaConfig) -> None:
         self.graph = GraphBuilder("deberta")
-        self._writer = LayerWriter(self.graph, config)
         self._weights = weights
         self._config = config
+        self._writer = LayerWriter(self.graph, config)
+        self._tokens = self._writer.tokens()
+        self._distances = write_distances(self.graph, self._tokens, config)
+        self._picker = DiagonalPicker(self.graph, self._tokens.length)
 
     def first_token(self) -> str:
         """Writes all layers and returns the state of [CLS], (batch, hidden)."""
-        tokens = self._writer.tokens()
-        distances = write_distances(self.graph, tokens, self._config)
-        picker = DiagonalPicker(self.graph, tokens.length)
-        hidden = self._embeddings(tokens)
-        last = self._config.layer_count - 1
-        for index in range(last):
-            hidden = self._layer(index, hidden, tokens, distances, picker)
-        return self._last_layer(last, hidden, tokens, distances)
+        hidden = self._embeddings()
+        *layers, last = (
+            _Layer(f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"))
+            for index in range(self._config.layer_count)
+        )
+        for layer in layers:
+            hidden = self._layer(layer, hidden)
+        return self._last_layer(last, hidden)
 
-    def _embeddings(self, tokens: Tokens) -> str:
+    def _embeddings(self) -> str:
         """Returns (length * batch, hidden). Padding keeps its embedding: no other position ever reads it."""
-        scope, writer = self._weights.scope("embeddings"), self._writer
-        words = writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
+        scope, writer, tokens = self._weights.scope("embeddings"), self._writer, self._tokens
+        summed = writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
         if self._config.has_absolute_positions:
-            table = self.graph.weight("position_embeddings.weight", scope.array("position_embeddings.weight"))
-            used = self.graph.node("Slice", table, self.graph.ints(0), tokens.length)
-            words = self.graph.node("Add", words, self.graph.node("Unsqueeze", used, self.graph.ints(1)))
+            places = writer.position_rows(scope.array("position_embeddings.weight"), tokens)
+            summed = self.graph.node("Add", summed, places)
         if self._config.token_type_count:
             types = self.graph.node("Transpose", self.graph.input("token_type_ids", ["batch", "length"]), perm=[1, 0])
-            table_rows = writer.embedding(scope.array("token_type_embeddings.weight"), types, "token_type_embeddings")
-            words = self.graph.node("Add", words, table_rows)
-        if scope.has("embed_proj.weight"):
-            product = self.graph.weight("embed_proj.weight", scope.array("embed_proj.weight").T)
-            words = self.graph.node("MatMul", words, product)
-        return writer.layer_norm(writer.rows(words), scope.scope("LayerNorm"), name="embeddings")
+            kinds = writer.embedding(scope.table("token_type_embeddings.weight"), types, "token_type_embeddings")
+            summed = self.graph.node("Add", summed, kinds)
+        if scope.has("embed_proj.weight"):  # word vectors narrower than the hidden states
+            projection = self.graph.weight("embed_proj.weight", scope.array("embed_proj.weight").T)
+            summed = self.graph.node("MatMul", summed, projection)
+        return writer.layer_norm(writer.rows(summed), scope.scope("LayerNorm"), name="embeddings")
 
-    def _layer(self, index: int, hidden: str, tokens: Tokens, distances: Distances, picker: DiagonalPicker) -> str:
-        name, layer = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}")
-        projections = self._project(hidden, hidden, layer, tokens.head_shape, name)
-        scores = self._writer.scores(projections.queries, projections.keys, name=f"{name}.scores")
-        tables = position_tables(self._weights.scope("encoder"), layer.scope("attention.self"), self._config)
+    def _layer(self, layer: _Layer, hidden: str) -> str:
+        """Writes a layer for all rows."""
+        projected, tables = self._project(layer, hidden, hidden), self._tables(layer)
+        scores = self._writer.scores(projected.queries, projected.keys, name=f"{layer.name}.scores")
         if tables.keys is not None:
-            positions = self._gather(tables.keys, distances.descending, f"{name}.position_keys")
-            product = self._writer.scores(projections.queries, positions, name=f"{name}.content_to_position")
-            scores = self.graph.node("Add", scores, picker.pick(product, name=f"{name}.query_diagonals"))
+            rows = self._gather(tables.keys, self._distances.descending, f"{layer.name}.position_keys")
+            product = self._writer.scores(projected.queries, rows, name=f"{layer.name}.content_to_position")
+            scores = self.graph.node("Add", scores, self._picker.pick(product, name=f"{layer.name}.query_diagonals"))
         if tables.queries is not None:
-            positions = self._gather(tables.queries, distances.ascending, f"{name}.position_queries")
-            product = self._writer.scores(projections.keys, positions, name=f"{name}.position_to_content")
-            picked = picker.pick(product, name=f"{name}.key_diagonals")
+            rows = self._gather(tables.queries, self._distances.ascending, f"{layer.name}.position_queries")
+            product = self._writer.scores(projected.keys, rows, name=f"{layer.name}.position_to_content")
+            picked = self._picker.pick(product, name=f"{layer.name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
-        return self._finish(layer, projections, scores, hidden, tokens.mask_scores, name)
+        return self._finish(layer, projected, scores, hidden)
 
-    def _last_layer(self, index: int, hidden: str, tokens: Tokens, distances: Distances) -> str:
-        """Writes the row of [CLS]: the distance to column j is -j, so nothing has to be shifted."""
-        name, layer = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}")
-        first = self._first_rows(hidden, tokens)
-        projections = self._project(first, hidden, layer, tokens.head_shape, name)
-        keys = projections.keys
-        tables = position_tables(self._weights.scope("encoder"), layer.scope("attention.self"), self._config)
+    def _last_layer(self, layer: _Layer, hidden: str) -> str:
+        """Writes the row of [CLS]: its distance to column j is -j, so nothing has to be shifted."""
+        first = self._writer.first_rows(hidden, self._tokens)
+        projected, tables = self._project(layer, first, hidden), self._tables(layer)
+        keys = projected.keys
         if tables.keys is not None:
-            keys = self.graph.node(
-                "Add", keys, self._gather(tables.keys, distances.from_first, f"{name}.position_keys")
-            )
-        scores = self._writer.scores(projections.queries, keys, name=f"{name}.scores")
+            rows = self._gather(tables.keys, self._distances.from_first, f"{layer.name}.position_keys")
+            keys = self.graph.node("Add", keys, rows)
+        scores = self._writer.scores(projected.queries, keys, name=f"{layer.name}.scores")
         if tables.queries is not None:
-            positions = self._gather(tables.queries, distances.from_first, f"{name}.position_queries")
-            products = self.graph.node("Mul", projections.keys, positions)
+            rows = self._gather(tables.queries, self._distances.from_first, f"{layer.name}.position_queries")
+            products = self.graph.node("Mul", projected.keys, rows)
             summed = self.graph.node("ReduceSum", products, self.graph.ints(3))  # (length, batch, heads, 1)
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", summed, perm=[1, 2, 3, 0]))
-        return self._finish(layer, projections, scores, first, tokens.mask_scores, name)
+        return self._finish(layer, projected, scores, first)
 
-    def _project(self, query_rows: str, rows: str, layer: WeightScope, head_shape: str, name: str) -> _Projections:
-        attention, scale = layer.scope("attention.self"), np.float32(score_scale(self._config))
+    def _project(self, layer: _Layer, query_rows: str, rows: str) -> _Projections:
+        attention, scale = layer.weights.scope("attention.self"), np.float32(score_scale(self._config))
         weight, bias = attention.linear("query_proj")
         value_weight, value_bias = attention.linear("value_proj")
-        no_bias = np.zeros_like(value_bias)
-        linear, config = self._writer.linear, self._config
-        queries = linear(query_rows, weight * scale, bias * scale, name=f"{name}.queries")
-        query_shape = head_shape
-        if query_rows != rows:
-            query_shape = self.graph.ints(1, -1, config.head_count, config.head_size)
-        keys = linear(rows, *attention.linear("key_proj"), name=f"{name}.keys")
-        values = linear(rows, value_weight, no_bias, name=f"{name}.values")
+        linear, no_bias = self._writer.linear, np.zeros_like(value_bias)
+        queries = linear(query_rows, weight * scale, bias * scale, name=f"{layer.name}.queries")
+        keys = linear(rows, *attention.linear("key_proj"), name=f"{layer.name}.keys")
+        values = linear(rows, value_weight, no_bias, name=f"{layer.name}.values")
+        all_rows = self._tokens.head_shape
+        first_rows = self.graph.ints(1, -1, self._config.head_count, self._config.head_size)
         return _Projections(
-            queries=self.graph.node("Reshape", queries, query_shape),
-            keys=self.graph.node("Reshape", keys, head_shape),
-            values=self.graph.node("Reshape", values, head_shape),
+            queries=self.graph.node("Reshape", queries, all_rows if query_rows == rows else first_rows),
+            keys=self.graph.node("Reshape", keys, all_rows),
+            values=self.graph.node("Reshape", values, all_rows),
             value_bias=value_bias,
         )
 
-    def _finish(
-        self, layer: WeightScope, projections: _Projections, scores: str, residual: str, mask: str, name: str
-    ) -> str:
-        masked = self.graph.node("Add", scores, mask, name=f"{name}.masked")
-        context = self._writer.context(masked, projections.values, name=f"{name}.context")
-        output = layer.scope("attention.output")
-        attended = self._writer.close_attention(
-            context, residual, output, projections.value_bias, name=f"{name}.attention"
-        )
-        return self._writer.feed_forward(attended, layer, name=name)
+    def _finish(self, layer: _Layer, projected: _Projections, scores: str, residual: str) -> str:
+        """Writes what follows the scores: probabilities, context, output projection, feed-forward."""
+        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
+        context = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
+        output = AttentionOutput(layer.weights.scope("attention.output"), projected.value_bias)
+        attended = self._writer.close_attention(context, residual, output, name=f"{layer.name}.attention")
+        return self._writer.feed_forward(attended, layer.weights, name=layer.name)
 
-    def _first_rows(self, hidden: str, tokens: Tokens) -> str:
-        batch = self.graph.node("Slice", tokens.head_shape, self.graph.ints(1), self.graph.ints(2))
-        return self.graph.node("Slice", hidden, self.graph.ints(0), batch, self.graph.ints(0), name="first_token")
+    def _tables(self, layer: _Layer) -> PositionTables:
+        return position_tables(self._weights.scope("encoder"), layer.weights.scope("attention.self"), self._config)
 
     def _gather(self, table: Float32, rows: str, name: str) -> str:
         return gather_positions(self.graph, table, rows, self._config, name=name)

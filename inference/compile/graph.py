@@ -55,16 +55,13 @@ class GraphBuilder:
         """Adds an int64 scalar."""
         return self.constant(np.array(value, dtype=np.int64))
 
-    def node(self, operator: str, *inputs: str, name: str = "", **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, name: str = "", domain: str = "", **attributes: object) -> str:
         """Adds a node with one output and returns that output's name."""
-        return self.nodes(operator, *inputs, name=name, outputs=1, **attributes)[0]
-
-    def nodes(self, operator: str, *inputs: str, name: str = "", outputs: int, **attributes: Any) -> list[str]:
-        """Adds a node and returns the names of its outputs."""
-        unique = self._unique(name or operator)
-        results = [unique] if outputs == 1 else [f"{unique}_{index}" for index in range(outputs)]
-        self._nodes.append(helper.make_node(operator, inputs, results, name=unique, **attributes))
-        return results
+        result = self._unique(name or operator)
+        node = helper.make_node(operator, inputs, [result], name=result, domain=domain)
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
+        self._nodes.append(node)
+        return result
 
     def build(self, value: str, output: str, dims: Sequence[str | int]) -> onnx.ModelProto:
         """Makes `value` the only (float32) output, called `output`, and returns the model."""

@@ -33,6 +33,14 @@ class Tokens:
     head_shape: str  # (length, batch, heads, head size), int64
 
 
+@dataclass(frozen=True)
+class AttentionOutput:
+    """What follows the context of an attention."""
+
+    weights: WeightScope  # `dense` and `LayerNorm`
+    value_bias: Float32  # left out of the values, added with the output's bias
+
+
 class LayerWriter:
     """Writes layers of one encoder into a graph."""
 
@@ -64,11 +72,22 @@ class LayerWriter:
             return self.graph.node("Gather", self.graph.weight(f"{name}.weight", table), ids, name=name)
         rows = self.graph.node("Gather", self.graph.weight(f"{name}.weight", table.values), ids, name=name)
         scale = self.graph.constant(np.array(table.scale))
-        return self.graph.node("DequantizeLinear", rows, scale, self.graph.constant(np.array(table.zero_point)))
+        zero_point = self.graph.constant(np.array(table.zero_point, table.values.dtype))
+        return self.graph.node("DequantizeLinear", rows, scale, zero_point)
 
     def rows(self, value: str) -> str:
         """Flattens (length, batch, hidden) or a headed view to a matrix of rows."""
         return self.graph.node("Reshape", value, self.graph.ints(-1, self._config.hidden_size))
+
+    def position_rows(self, table: Float32, tokens: Tokens) -> str:
+        """Takes the first rows of a position table, (length, 1, width): the same for all items."""
+        stored = self.graph.weight("position_embeddings.weight", table[:, np.newaxis])
+        return self.graph.node("Slice", stored, self.graph.ints(0), tokens.length, self.graph.ints(0))
+
+    def first_rows(self, hidden: str, tokens: Tokens) -> str:
+        """Takes the rows of [CLS], (batch, hidden): the first ones, because rows are time-major."""
+        batch = self.graph.node("Slice", tokens.head_shape, self.graph.ints(1), self.graph.ints(2))
+        return self.graph.node("Slice", hidden, self.graph.ints(0), batch, self.graph.ints(0), name="first_token")
 
     def linear(self, value: str, weight: Float32, bias: Float32, *, name: str) -> str:
         """Multiplies rows by `weight` of shape (inputs, outputs), and adds `bias` unless it is zero."""
@@ -85,7 +104,10 @@ class LayerWriter:
         return self.graph.node("LayerNormalization", value, gamma, beta, name=name, axis=-1, epsilon=epsilon)
 
     def scores(self, queries: str, keys: str, *, name: str) -> str:
-        """Multiplies (rows, batch, heads, size) by (columns, batch or 1, heads, size): (batch, heads, rows, columns)."""
+        """Multiplies queries and keys of every head.
+
+        Takes (rows, batch, heads, size) and (columns, batch or 1, heads, size) to (batch, heads, rows, columns).
+        """
         flags = {"transBatchA": 1, "transBatchB": 1, "transB": 1}
         return self.graph.node("FusedMatMul", queries, keys, name=name, domain=MICROSOFT, **flags)
 
@@ -95,18 +117,16 @@ class LayerWriter:
         mixed = self.graph.node("FusedMatMul", probabilities, values, name=name, domain=MICROSOFT, transBatchB=1)
         return self.rows(self.graph.node("Transpose", mixed, perm=[2, 0, 1, 3]))
 
-    def close_attention(
-        self, context: str, residual: str, output: WeightScope, value_bias: Float32, *, name: str
-    ) -> str:
+    def close_attention(self, context: str, residual: str, output: AttentionOutput, *, name: str) -> str:
         """Projects the context, adds the residual and normalizes.
 
         The bias of the values is added here, multiplied through: probabilities sum to one, so it
         reaches every row of the context unchanged.
         """
-        weight, bias = output.linear("dense")
-        projected = self.linear(context, weight, bias + value_bias @ weight, name=f"{name}.output")
+        weight, bias = output.weights.linear("dense")
+        projected = self.linear(context, weight, bias + output.value_bias @ weight, name=f"{name}.output")
         added = self.graph.node("Add", projected, residual, name=f"{name}.residual")
-        return self.layer_norm(added, output.scope("LayerNorm"), name=f"{name}.norm")
+        return self.layer_norm(added, output.weights.scope("LayerNorm"), name=f"{name}.norm")
 
     def feed_forward(self, value: str, layer: WeightScope, *, name: str) -> str:
         """Two products with an activation between, the residual and the normalization."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from onnx import numpy_helper
 from safetensors import deserialize
 
@@ -35,7 +35,7 @@ class QuantizedTable:
 
     values: NDArray[np.uint8 | np.int8]
     scale: np.float32
-    zero_point: np.uint8 | np.int8
+    zero_point: int
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ def load_safetensors(folder: Path) -> Weights:
     weights: dict[str, Float32 | QuantizedTable] = {}
     for path in _shards(folder):
         try:
-            entries = deserialize(path.read_bytes())
+            entries = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]  # a function in Rust
         except Exception as error:  # safetensors raises its own SafetensorError, and OSError
             raise WeightsError(f"cannot read {path}: {error}") from error
         weights.update(_float_arrays(entries))
@@ -184,7 +184,7 @@ def _tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, QuantizedTable]:
     roots = [name.removesuffix(_QUANTIZED) for name in arrays if name.endswith(suffix)]
     return {
         root: QuantizedTable(
-            arrays[root + _QUANTIZED], np.float32(arrays[root + _SCALE]), arrays[root + _ZERO_POINT][()]
+            arrays[root + _QUANTIZED], np.float32(arrays[root + _SCALE]), int(arrays[root + _ZERO_POINT])
         )
         for root in roots
     }
@@ -213,6 +213,6 @@ def _dequantized(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
     return _dequantize(arrays[root + _QUANTIZED], arrays[root + _SCALE], arrays[root + _ZERO_POINT])
 
 
-def _dequantize(values: NDArray[Any], scale: Any, zero_point: Any) -> Float32:
+def _dequantize(values: NDArray[Any], scale: ArrayLike, zero_point: ArrayLike) -> Float32:
     centered = values.astype(np.float32) - np.asarray(zero_point, dtype=np.float32)
     return np.asarray(centered * np.asarray(scale, dtype=np.float32), dtype=np.float32)
