@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self
@@ -13,12 +14,14 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServ
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.model import OpenBackend, open_session
-from protos.precis.v1 import inference_pb2
+from protos.precis.v1 import evaluate_pb2, inference_pb2
+from protos.precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from server.auth import KeyRing
 from server.calls import CallPolicy, CallRunner
 from server.engine_metrics import BatchMetrics, EngineCollector
 from server.errors import StartupError
+from server.evaluate_servicer import EvaluateServicer
 from server.handlers import HandlerTable
 from server.health import HealthServicer
 from server.inference_servicer import InferenceServicer
@@ -28,7 +31,10 @@ from server.reflection import ReflectionServicer
 from server.settings import Settings
 from server.tls import CertificateStore, certificate_store
 
-SERVICES = (inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,)
+SERVICES = (
+    evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].full_name,
+    inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -109,17 +115,23 @@ class App:
         registry.register(EngineCollector(engine.statistics))
         policy = CallPolicy(settings.listen.max_concurrent_calls, settings.log.ok_call_sample, self._keys)
         runner = CallRunner(policy, CallMetrics(registry))
-        tables = (self._services(runner, engine), _health_table(health))
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
+        tables = (self._services(runner, engine, cpu), _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
         stack.push_async_callback(self._drain, health, listener)
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
 
-    def _services(self, runner: CallRunner, engine: Engine) -> HandlerTable:
+    def _services(self, runner: CallRunner, engine: Engine, cpu: Executor) -> HandlerTable:
         table = HandlerTable(runner)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
+        settings = self._settings
+        evaluate = EvaluateServicer(
+            engine, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
+        )
+        add_EvaluateServiceServicer_to_server(evaluate, server)
         reflection = ReflectionServicer(SERVICES, self._stopping)
         add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
         return table

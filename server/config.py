@@ -62,6 +62,28 @@ class LimitsConfig(BaseModel):
     )
 
 
+class EvaluateServiceConfig(BaseModel):
+    """How EvaluateService works; what it computes is in the section `evaluate`."""
+
+    model_config = FROZEN
+
+    max_stream_items: int = Field(
+        default=8,
+        ge=1,
+        description="Items of one EvaluateStream that are worked on at once. More does not make it faster: an item is "
+        "hundreds of NLI pairs, and a few items keep all workers busy.",
+    )
+    max_queue_wait_s: float = Field(
+        default=60, ge=0, description="How long an item of a stream waits for room in the queue before it is refused."
+    )
+    cpu_threads: int = Field(
+        default=2, ge=1, description="Threads for splitting and matching texts beside the event loop."
+    )
+    inline_chars: int = Field(
+        default=2_000, ge=0, description="Texts of an item up to here are split on the event loop: about 2 ms."
+    )
+
+
 class TlsConfig(BaseModel):
     """TLS, and mutual TLS when a client CA is given. Files are read again on SIGHUP."""
 

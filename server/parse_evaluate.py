@@ -9,6 +9,8 @@ from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, P
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.parse import parse
 from protos.precis.v1 import evaluate_pb2 as pb
+from server.call_terms import priority_violations
+from server.errors import InvalidRequestError
 
 MAX_ITEM_ID_CHARS = 256
 
@@ -29,6 +31,11 @@ class EvaluateInput:
     generated: GeneratedSummary
     config: EvaluateConfig
 
+    @property
+    def char_count(self) -> int:
+        """Characters of the three long texts: how much CPU work there is."""
+        return len(self.datum.entry.text) + len(self.datum.summary.summary) + len(self.generated.text)
+
 
 def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> EvaluateInput:
     """Checks a request and fills in the server's defaults.
@@ -48,6 +55,14 @@ def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> Eva
         structured_output=request.generated.structured_output_requested,
     )
     return EvaluateInput(datum, generated, config)
+
+
+def parse_priority(request: pb.EvaluateRequest) -> int:
+    """Checks the priority. Raises InvalidRequestError for a number that is no Priority."""
+    violations = priority_violations(request.priority)
+    if violations:
+        raise InvalidRequestError(violations)
+    return request.priority
 
 
 def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
-from server.config import AuthConfig, LimitsConfig, ListenConfig, LogConfig, MetricsConfig, TlsConfig
+from server.config import (
+    AuthConfig,
+    EvaluateServiceConfig,
+    LimitsConfig,
+    ListenConfig,
+    LogConfig,
+    MetricsConfig,
+    TlsConfig,
+)
 from server.errors import SettingsError
 
 PREFIX = "PRECIS_"
@@ -44,6 +52,9 @@ class Settings(BaseSettings):
     log: LogConfig = Field(default=LogConfig(), description="Log lines.")
     inference: InferenceConfig = Field(default=InferenceConfig(), description="Sessions, batcher, cache.")
     evaluate: EvaluateConfig = Field(default=EvaluateConfig(), description="Scoring defaults and limits.")
+    evaluate_service: EvaluateServiceConfig = Field(
+        default=EvaluateServiceConfig(), description="Streams and threads of EvaluateService."
+    )
 
     @property
     def engine_config(self) -> InferenceConfig:

@@ -283,7 +283,12 @@ Global___EvaluateStreamRequest: _TypeAlias = EvaluateStreamRequest  # noqa: Y015
 
 @_typing.final
 class EvaluateStreamResponse(_message.Message):
-    """The result of one item."""
+    """The result of one item.
+
+    Errors, in place of a result: the codes of Evaluate. A full queue is waited for first; RESOURCE_EXHAUSTED means that
+    the wait was too long. The stream itself ends with UNAVAILABLE when the server stops before it has read all items:
+    every item that it has read is answered first.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1145,22 +1150,26 @@ class NliUsage(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     SCORED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     EXACT_PAIR_COUNT_FIELD_NUMBER: _builtins.int
+    TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     mode: Global___NliMode.ValueType
     """The mode that was applied."""
     scored_pair_count: _builtins.int
     """Pairs that the model scored; repeats within the request are left out."""
     exact_pair_count: _builtins.int
     """Pairs that exact mode would have scored."""
+    truncated_pair_count: _builtins.int
+    """Pairs that are longer than the model reads, so that part of the premise was left out."""
     def __init__(
         self,
         *,
         mode: Global___NliMode.ValueType = ...,
         scored_pair_count: _builtins.int = ...,
         exact_pair_count: _builtins.int = ...,
+        truncated_pair_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["exact_pair_count", b"exact_pair_count", "mode", b"mode", "scored_pair_count", b"scored_pair_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["exact_pair_count", b"exact_pair_count", "mode", b"mode", "scored_pair_count", b"scored_pair_count", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,76 @@
+"""The program `precis`: its commands, and every error as one line.
+
+Command modules declare options and help; what needs gRPC or ONNX is imported when a command runs.
+"""
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from server.cli import health, inference, models
+from server.cli.console import print_error
+from server.cli.errors import INTERRUPTED
+from server.cli.evaluate import evaluate
+from server.cli.serve import serve
+
+BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+
+app = typer.Typer(
+    name="precis",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Trustworthy summaries as a service: summarize, evaluate and judge over gRPC.
+
+    [bold]First steps[/]
+
+      precis models install      put the two models into ./models
+
+      precis serve               start the server; Ctrl+C stops it
+
+      precis evaluate FILE.json  score a summary against a golden reference
+
+      precis health              see whether the server is ready
+
+    [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
+    3 the server cannot be reached, is full or too slow; 4 anything else;
+    130 Ctrl+C.
+    """,
+)
+app.command()(serve)
+app.command()(evaluate)
+app.command()(inference.embed)
+app.command()(inference.entail)
+app.command()(health.health)
+app.add_typer(models.app, name="models")
+
+
+def main() -> NoReturn:
+    """Runs one command and exits with its code. Never shows a traceback for an error of ours."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # text streams of the interpreter have it
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command. Returns the exit code."""
+    try:
+        code = app(arguments, prog_name="precis", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        if error.format_message():  # empty: no command was given and the help has been shown
+            print_error(error.format_message())
+        return error.exit_code
+    except typer.Abort:
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has left, for example `head`. Nothing more can be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,131 @@
+"""EvaluateService: one summary at a time, or as many as a client can send."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from concurrent.futures import Executor
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Self
+
+from inference.call import Priority
+from inference.embedder import Embedder
+from inference.engine import Engine
+from inference.errors import ShuttingDownError
+from inference.nli import NliModel
+from pipeline.evaluate.config import EvaluateConfig
+from pipeline.evaluate.evaluator import Evaluator
+from protos.precis.v1 import evaluate_pb2 as pb
+from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
+from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.call_terms import to_call
+from server.calls import Context, current_call
+from server.concurrent_map import map_concurrently
+from server.config import EvaluateServiceConfig
+from server.convert_evaluate import to_response
+from server.drain import until
+from server.errors import ModelNotLoadedError
+from server.parse_evaluate import EvaluateInput, parse_evaluate, parse_priority
+from server.stream_items import StreamItem, numbered, to_failure
+
+ROLES = ("embedding", "nli")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationModels:
+    """The models that an evaluation needs."""
+
+    nli: NliModel
+    embedder: Embedder
+    tokenizer: TokenOffsets
+
+    @classmethod
+    def of(cls, engine: Engine) -> Self:
+        """Takes them from an engine that has both."""
+        return cls(engine.nli, engine.embedder, TokenOffsets(engine.embedder.model.directory))
+
+
+class EvaluateServicer(EvaluateServiceServicer):
+    """Computes the five-factor loss.
+
+    Args:
+        engine: the models.
+        defaults: scoring settings, which a request may override.
+        config: how much one stream may do at once, and where CPU work runs.
+        cpu: threads for splitting and matching long texts; owned by the app.
+        stopping: set when the server drains: streams finish what they have read and end.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        defaults: EvaluateConfig,
+        config: EvaluateServiceConfig,
+        *,
+        cpu: Executor,
+        stopping: asyncio.Event,
+    ) -> None:
+        self._defaults = defaults
+        self._config = config
+        self._cpu = cpu
+        self._stopping = stopping
+        self._missing = [role for role in ROLES if role not in engine.models]
+        self._models = None if self._missing else EvaluationModels.of(engine)
+
+    async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
+        """Evaluates one summary. A full queue is refused at once."""
+        record = current_call()
+        terms = Terms(to_call(context, parse_priority(request)))
+        try:
+            return await self._evaluate(request, terms)
+        finally:
+            record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count
+
+    async def EvaluateStream(
+        self, request_iterator: AsyncIterator[pb.EvaluateStreamRequest], context: Context
+    ) -> AsyncGenerator[pb.EvaluateStreamResponse, None]:
+        """Evaluates items as they come, a bounded number at once; answers in the order of completion.
+
+        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down.
+        """
+        items = numbered(request_iterator)
+        answer = partial(self._answer, context)
+        accepted = until(self._stopping, items)
+        responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
+        async with aclosing(accepted), aclosing(responses):
+            async for response in responses:
+                yield response
+        if not items.has_ended:
+            raise ShuttingDownError  # the client must know that the rest was not read
+
+    async def _answer(self, context: Context, item: StreamItem) -> pb.EvaluateStreamResponse:
+        """Evaluates one item of a stream; its failure is an answer too."""
+        record = current_call()
+        try:
+            item.check()
+            call = to_call(context, parse_priority(item.request), default=Priority.BULK)
+            terms = Terms(call, self._config.max_queue_wait_s)
+            response = await self._evaluate(item.request, terms)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
+            return to_failure(item, error, record.call_id)
+        record.queue_ms += terms.usage.queue_ms
+        return pb.EvaluateStreamResponse(id=item.id, index=item.index, response=response)
+
+    async def _evaluate(self, request: pb.EvaluateRequest, terms: Terms) -> pb.EvaluateResponse:
+        if self._models is None:
+            raise ModelNotLoadedError(self._missing[0])
+        parsed = parse_evaluate(request, self._defaults)
+        evaluation = await Evaluator(parsed.config, executor=self._executor_for(parsed)).evaluate(
+            parsed.datum,
+            parsed.generated,
+            entailment=BoundEntailment(self._models.nli, terms),
+            embedder=BoundEmbedder(self._models.embedder, terms),
+            tokenizer=self._models.tokenizer,
+        )
+        response = to_response(evaluation)
+        response.nli.truncated_pair_count = terms.usage.truncated_pair_count
+        return response
+
+    def _executor_for(self, parsed: EvaluateInput) -> Executor | None:
+        """Chooses where the CPU work runs: a short text is done before a thread would have begun."""
+        return self._cpu if parsed.char_count > self._config.inline_chars else None
