@@ -1,0 +1,99 @@
+"""Random checkpoints of small encoders, with the names that Hugging Face gives the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.compile.config import BertConfig, DebertaConfig
+
+Weights = dict[str, NDArray[np.float32]]
+
+VOCABULARY, POSITIONS, INNER = 50, 40, 48
+
+BERT = BertConfig(hidden_size=24, layer_count=3, head_count=3, layer_norm_eps=1e-12, activation="gelu")
+DEBERTA = DebertaConfig(
+    hidden_size=24,
+    layer_count=3,
+    head_count=3,
+    layer_norm_eps=1e-7,
+    activation="gelu",
+    has_content_to_position=True,
+    has_position_to_content=True,
+    shares_attention_key=True,
+    normalizes_relative_embeddings=True,
+    position_buckets=8,
+    max_relative_positions=16,
+    has_absolute_positions=False,
+    token_type_count=0,
+    pooler_activation="gelu",
+)
+
+
+def bert_weights(config: BertConfig = BERT) -> Weights:
+    """Weights of a BertModel."""
+    return _Checkpoint(config.hidden_size).encoder(config, parts=("query", "key", "value"), token_types=2)
+
+
+def deberta_weights(config: DebertaConfig = DEBERTA, *, embedding_size: int | None = None) -> Weights:
+    """Weights of a DebertaV2Model."""
+    checkpoint = _Checkpoint(config.hidden_size)
+    parts = ["query_proj", "key_proj", "value_proj"]
+    parts += [] if config.shares_attention_key else ["pos_key_proj", "pos_query_proj"]
+    weights = checkpoint.encoder(config, tuple(parts), token_types=config.token_type_count)
+    checkpoint.table("encoder.rel_embeddings", 2 * config.relative_span)
+    checkpoint.norm("encoder.LayerNorm")
+    if embedding_size is not None:
+        for name in ("word", "position", "token_type"):
+            table = f"embeddings.{name}_embeddings"
+            checkpoint.table(table, len(weights.get(f"{table}.weight", [])), embedding_size)
+        checkpoint.linear("embeddings.embed_proj", embedding_size, config.hidden_size)
+        del weights["embeddings.embed_proj.bias"]
+    return weights
+
+
+def classifier_weights(config: DebertaConfig = DEBERTA, *, labels: int = 3) -> Weights:
+    """Weights of a DebertaV2ForSequenceClassification."""
+    encoder = {f"deberta.{name}": value for name, value in deberta_weights(config).items()}
+    head = _Checkpoint(config.hidden_size)
+    head.linear("pooler.dense", config.hidden_size, config.hidden_size)
+    head.linear("classifier", config.hidden_size, labels)
+    return encoder | head.weights
+
+
+class _Checkpoint:
+    def __init__(self, hidden_size: int) -> None:
+        self.weights: Weights = {}
+        self._random = np.random.default_rng(7)
+        self._hidden_size = hidden_size
+
+    def encoder(self, config: BertConfig | DebertaConfig, parts: tuple[str, ...], token_types: int) -> Weights:
+        self.table("embeddings.word_embeddings", VOCABULARY)
+        self.table("embeddings.position_embeddings", POSITIONS)
+        self.table("embeddings.token_type_embeddings", token_types)
+        self.norm("embeddings.LayerNorm")
+        size = config.hidden_size
+        for index in range(config.layer_count):
+            prefix = f"encoder.layer.{index}"
+            for part in parts:
+                self.linear(f"{prefix}.attention.self.{part}", size, size)
+            self.linear(f"{prefix}.attention.output.dense", size, size)
+            self.norm(f"{prefix}.attention.output.LayerNorm")
+            self.linear(f"{prefix}.intermediate.dense", size, INNER)
+            self.linear(f"{prefix}.output.dense", INNER, size)
+            self.norm(f"{prefix}.output.LayerNorm")
+        return self.weights
+
+    def linear(self, name: str, inputs: int, outputs: int) -> None:
+        self._add(f"{name}.weight", (outputs, inputs), scale=2 / np.sqrt(inputs))
+        self._add(f"{name}.bias", (outputs,), scale=0.3)
+
+    def norm(self, name: str) -> None:
+        self._add(f"{name}.weight", (self._hidden_size,), scale=0.2, mean=1.0)
+        self._add(f"{name}.bias", (self._hidden_size,), scale=0.2)
+
+    def table(self, name: str, rows: int, width: int | None = None) -> None:
+        self._add(f"{name}.weight", (rows, width or self._hidden_size), scale=1.0)
+
+    def _add(self, name: str, shape: tuple[int, ...], *, scale: float, mean: float = 0.0) -> None:
+        self.weights[name] = self._random.normal(mean, scale, shape).astype(np.float32)
