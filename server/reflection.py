@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from typing import Any
 
+from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_reflection.v1alpha.reflection import SERVICE_NAME, aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
@@ -16,7 +17,7 @@ class ReflectionServicer(ServerReflectionServicer):
     """Describes the services, so that clients like grpcurl need no .proto files."""
 
     def __init__(self, services: Iterable[str], stopping: asyncio.Event) -> None:
-        self._answers: Any = aio.ReflectionServicer(service_names=[*services, SERVICE_NAME])
+        self._answers: Any = aio.ReflectionServicer(service_names=[*services, HEALTH_SERVICE, SERVICE_NAME])
         self._stopping = stopping
 
     async def ServerReflectionInfo(

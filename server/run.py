@@ -2,38 +2,37 @@
 
 import asyncio
 import logging
-import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-import uvloop
-
-from server import log
+from inference.model import OpenBackend, open_session
 from server.app import App
-from server.errors import StartupError
 from server.settings import Settings
 from server.signals import Signals
 
 logger = logging.getLogger(__name__)
 
 
-def run(settings: Settings) -> int:
-    """Serves until SIGTERM or SIGINT. Returns the exit code of the process."""
-    log.configure(settings.log)
-    try:
-        uvloop.run(serve(settings))
-    except StartupError as error:
-        sys.stderr.write(f"precis serve: {error}\n")
-        return 1
-    return 0
+async def serve(
+    settings: Settings, announce: Callable[[App], None] | None = None, *, open_backend: OpenBackend = open_session
+) -> None:
+    """Serves until SIGTERM or SIGINT, then drains; a second signal cuts the drain short, SIGHUP reloads keys and TLS.
 
+    Args:
+        settings: of the whole process.
+        announce: called once the server accepts calls.
+        open_backend: the seam to the hardware.
 
-async def serve(settings: Settings) -> None:
-    """Serves until a signal, then drains. Raises StartupError."""
+    Raises:
+        StartupError: it cannot start; the message is one line that says what to do.
+    """
     with Signals() as signals:
-        app = App(settings, cut_short=signals.cut_short)
+        app = App(settings, cut_short=signals.cut_short, open_backend=open_backend)
         async with AsyncExitStack() as stack:
             if await _has_started(stack, app, signals.stop):
                 signals.on_reload(app.reload)
+                if announce is not None:
+                    announce(app)
                 await signals.stop.wait()
 
 
