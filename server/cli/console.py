@@ -36,6 +36,11 @@ def output_console(stream: TextIO | None = None) -> Console:
     return Console(file=target, width=width, highlight=False)
 
 
+def error_console() -> Console:
+    """Builds the console for everything that is not a result."""
+    return Console(stderr=True, highlight=False)
+
+
 def print_error(message: str) -> None:
     """Writes one line on stderr. Plain text: it must look the same in a log."""
     print(f"precis: {plain(message)}", file=sys.stderr)  # noqa: T201 - the error line of a program
@@ -48,7 +53,7 @@ def print_note(message: str) -> None:
 
 def progress_bar(*, disable: bool = False) -> Progress:
     """Builds a progress bar on stderr that draws nothing unless stderr is a terminal."""
-    console = Console(stderr=True)
+    console = error_console()
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
