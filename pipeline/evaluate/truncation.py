@@ -17,7 +17,7 @@ _CLOSERS = frozenset("\"'”’»›)]}>」』】》〉〕）］｝＂＇*_`~|\\
 _FOOTNOTE_DEFINITION = re.compile(r"^[ \t]*\[\^?[\w-]{1,20}\]:.*$")
 # A mark or link that follows the sentence: [1], [^note], (2) after a stop, [Source](https://...), </p>.
 _TRAILING_MARK = re.compile(
-    r"(?:\[\^?[\w-]{1,20}\]|(?<=[.!?…。！？])\(\d{1,3}\)|\[[^\[\]\n]{0,200}\]\([^()\s]{0,500}\)|</?\w{1,20}>)$"
+    r"(?:\[\^?[\w-]{1,20}\]|(?<=[.!?…。！？]) ?\(\d{1,3}\)|\[[^\[\]\n]{0,200}\]\([^()\s]{0,500}\)|</?\w{1,20}>)$"
 )
 
 

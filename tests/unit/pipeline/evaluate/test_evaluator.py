@@ -1,0 +1,243 @@
+"""The whole evaluation with fakes, recomputed by hand from its own result."""
+
+import asyncio
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from math import log
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, NliMode, PrecisionSource
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from pipeline.evaluate.evaluator import Evaluator
+from pipeline.evaluate.result import Evaluation, HardFailRule
+from tests.fakes_pipeline import BagOfWordsEmbedder, FixedEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
+
+FACTS = [f"Fact number {index} holds." for index in range(10)]
+DATUM = GoldStandardDatum.model_validate(
+    {
+        "entry": {"text": "The agency raised fees. " * 60, "token_count": 5},
+        "summary": {
+            "main_theme": "Fees of the agency.",
+            "summary": "The agency raised fees. Ann Lee objected.",
+            "key_facts": FACTS,
+            "logical_outline": ["Fees were raised.", "Ann Lee objected.", "A hearing took place."],
+            "entity_list": ["Ann Lee", "Bob Ray"],
+        },
+    }
+)
+GENERATED = GeneratedSummary(text="Ann Lee objected. The agency raised ﬁve fees.", finish_reason="stop")
+FIRST, SECOND = "Ann Lee objected.", "The agency raised five fees."
+BOTH = f"{FIRST} {SECOND}"
+SCRIPT = {
+    (FIRST, FACTS[0]): 0.9,
+    (BOTH, FACTS[0]): 0.95,
+    (SECOND, FACTS[1]): 0.5,
+    (BOTH, FACTS[2]): 0.4999,
+    ("Ann Lee objected.", FIRST): 0.99,
+    ("Fees of the agency.", SECOND): 0.3,
+    (SECOND, "Fees were raised."): 0.8,
+    (FIRST, "Ann Lee objected."): 0.9,
+}
+
+
+def evaluate(
+    config: EvaluateConfig | None = None,
+    *,
+    datum: GoldStandardDatum = DATUM,
+    generated: GeneratedSummary = GENERATED,
+    entailment: ScriptedEntailment | OverlapEntailment | None = None,
+    embedder: BagOfWordsEmbedder | FixedEmbedder | None = None,
+) -> Evaluation:
+    return asyncio.run(
+        Evaluator(config).evaluate(
+            datum,
+            generated,
+            entailment=entailment or ScriptedEntailment(SCRIPT),
+            embedder=embedder or BagOfWordsEmbedder(),
+            tokenizer=WordTokenizer(),
+        )
+    )
+
+
+def test_every_component_is_what_the_formulas_give() -> None:
+    evaluation = evaluate(embedder=FixedEmbedder({BOTH: (0.6, 0.8)}))
+    parts = evaluation.components
+    assert parts is not None
+    assert parts.facts is not None
+    assert (parts.facts.recall, parts.facts.precision) == (0.2, 0.5)
+    assert parts.facts.score == pytest.approx(2 * 0.2 * 0.5 / 0.7)
+    assert parts.facts.soft_recall == pytest.approx((0.95 + 0.5 + 0.4999) / 10)
+    assert parts.entities is not None
+    assert parts.entities.score == 0.5
+    assert parts.flow is not None
+    assert (parts.flow.coverage, parts.flow.order, parts.flow.inversions) == (pytest.approx(2 / 3), 0, ((0, 1),))
+    assert parts.semantic.score == pytest.approx(0.6)
+    assert (parts.length.generated_tokens, parts.length.target_tokens, parts.length.input_tokens) == (10, 300, 300)
+    expected = (
+        0.40 * (1 - 0.2 / 0.7)
+        + 0.20 * (1 - 0.5)
+        + 0.20 * (1 - 0.7 * 2 / 3)
+        + 0.15 * (1 - 0.6)
+        + 0.05 * min(1, log(1 + 290 / 300))
+    )
+    assert evaluation.loss == pytest.approx(expected)
+
+
+def test_the_loss_can_be_recomputed_from_the_result_alone() -> None:
+    evaluation = evaluate(entailment=OverlapEntailment())
+    parts = evaluation.components
+    assert parts is not None
+    assert parts.facts is not None
+    assert parts.entities is not None
+    assert parts.flow is not None
+    threshold = evaluation.config.hit_threshold
+    recall = sum(e.entailment >= threshold for e in parts.facts.facts) / len(parts.facts.facts)
+    precision = sum(e.entailment >= threshold for e in parts.facts.sentences) / len(parts.facts.sentences)
+    covered = [p.sentence_index for p in parts.flow.points if p.sentence_index is not None]
+    couples = [(a, b) for i, a in enumerate(covered) for b in covered[i + 1 :]]
+    order = 1 - sum(a > b for a, b in couples) / len(couples) if couples else float(len(covered))
+    scores = {
+        "facts": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
+        "entities": sum(e.is_valid for e in parts.entities.entities) / len(parts.entities.entities),
+        "flow": 0.7 * len(covered) / len(parts.flow.points) + 0.3 * order,
+        "semantic": min(max(parts.semantic.cosine, 0), 1),
+        "length": 1
+        - min(1, log(1 + abs(parts.length.generated_tokens - parts.length.target_tokens) / parts.length.target_tokens)),
+    }
+    weights = evaluation.config.weights.model_dump()
+    assert evaluation.loss == pytest.approx(sum(weights[name] * (1 - score) for name, score in scores.items()))
+
+
+def test_each_model_is_asked_once_and_nothing_twice() -> None:
+    entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
+    evaluation = evaluate(entailment=entailment, embedder=embedder)
+    ((pairs,), (texts,)) = entailment.calls, embedder.calls
+    assert len(set(pairs)) == len(pairs) == evaluation.nli.scored_pair_count == evaluation.nli.exact_pair_count
+    assert len(set(texts)) == len(texts)
+    # 10 facts x 3 windows, 2 sentences x (3 gold windows + 10 facts + theme), 3 points x 2 sentences, each once;
+    # the outline point "Ann Lee objected." is also the generated sentence, with that sentence as premise.
+    assert len(pairs) == 30 + 28 + 6 - 1
+
+
+def test_evidence_points_into_the_texts_as_sent() -> None:
+    parts = evaluate().components
+    assert parts is not None
+    assert parts.facts is not None
+    best = parts.facts.facts[0]
+    assert best.premise is not None
+    assert best.premise.text == BOTH  # read normalised
+    assert (
+        GENERATED.text[best.premise.start : best.premise.end] == best.premise.quote == GENERATED.text
+    )  # quoted as sent
+    assert best.hypothesis.text_id == "datum.summary.key_facts[0]"
+    theme = parts.facts.sentences[1]
+    assert theme.premise is not None
+    assert (theme.premise.text_id, theme.hit) == ("datum.summary.main_theme", False)
+    assert theme.hypothesis.quote == "The agency raised ﬁve fees."
+
+
+def test_the_source_text_can_be_the_standard_of_precision() -> None:
+    evaluation = evaluate(EvaluateConfig(precision_source=PrecisionSource.SOURCE_TEXT), entailment=OverlapEntailment())
+    assert evaluation.components is not None
+    assert evaluation.components.facts is not None
+    premises = {e.premise.text_id for e in evaluation.components.facts.sentences if e.premise}
+    assert premises == {"datum.entry.text"}
+
+
+def test_pruned_mode_scores_less_and_says_so() -> None:
+    entailment = OverlapEntailment()
+    evaluation = evaluate(EvaluateConfig(nli_mode=NliMode.PRUNED, pruned_top_k=2), entailment=entailment)
+    assert evaluation.nli.scored_pair_count == len(entailment.calls[0]) < evaluation.nli.exact_pair_count == 63
+    assert evaluation.config.nli_mode is NliMode.PRUNED
+
+
+def test_pruned_mode_with_room_for_all_is_exact() -> None:
+    exact = evaluate(entailment=OverlapEntailment())
+    pruned = evaluate(EvaluateConfig(nli_mode=NliMode.PRUNED, pruned_top_k=99), entailment=OverlapEntailment())
+    assert (pruned.loss, pruned.components) == (exact.loss, exact.components)
+
+
+def test_empty_gold_lists_do_not_apply() -> None:
+    datum = GoldStandardDatum.model_validate({"entry": {"text": "Fees rose."}, "summary": {"summary": "Fees rose."}})
+    entailment = ScriptedEntailment()
+    evaluation = evaluate(datum=datum, entailment=entailment)
+    assert entailment.calls == []  # no pairs, no submission
+    assert [score.applicable for score in evaluation.scores] == [False, False, False, True, True]
+    assert [score.weight for score in evaluation.scores] == pytest.approx([0, 0, 0, 0.75, 0.25])
+
+
+def test_a_perfect_summary_loses_nothing_but_length() -> None:
+    summary = {"summary": "Fees rose. Ann Lee objected.", "key_facts": ["Fees rose."] * 10, "entity_list": ["Ann Lee"]}
+    datum = GoldStandardDatum.model_validate({"entry": {"text": "Fees rose. Ann Lee objected."}, "summary": summary})
+    evaluation = evaluate(
+        datum=datum, generated=GeneratedSummary(text=summary["summary"]), entailment=OverlapEntailment()
+    )
+    assert evaluation.loss == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("generated", "rule"),
+    [
+        (GeneratedSummary(text=""), HardFailRule.TRUNCATION),
+        (GeneratedSummary(text="Fees rose by"), HardFailRule.TRUNCATION),
+        (GeneratedSummary(text="The document states why."), HardFailRule.META_COMMENTARY),
+        (GeneratedSummary(text="Fees rose.", structured_output=True), HardFailRule.INVALID_JSON),
+    ],
+)
+def test_a_hard_fail_is_the_greatest_loss_and_no_model_runs(generated: GeneratedSummary, rule: HardFailRule) -> None:
+    entailment, embedder = ScriptedEntailment(), BagOfWordsEmbedder()
+    evaluation = evaluate(generated=generated, entailment=entailment, embedder=embedder)
+    assert evaluation.loss == 1
+    assert evaluation.hard_fail is not None
+    assert evaluation.hard_fail.rule is rule
+    assert (evaluation.components, evaluation.scores, entailment.calls, embedder.calls) == (None, (), [], [])
+    assert evaluation.timings.total_ms == evaluation.timings.heuristics_ms > 0
+
+
+def test_bad_input_is_refused_before_any_model_runs() -> None:
+    entailment, embedder = ScriptedEntailment(), BagOfWordsEmbedder()
+    with pytest.raises(InvalidInputError, match="NLI pairs"):
+        evaluate(EvaluateConfig(limits=EvaluateLimits(max_nli_pairs=10)), entailment=entailment, embedder=embedder)
+    assert (entailment.calls, embedder.calls) == ([], [])
+
+
+def test_timings_cover_the_phases() -> None:
+    timings = evaluate().timings
+    phases = (timings.heuristics_ms, timings.embedding_ms, timings.nli_ms, timings.aggregation_ms)
+    assert all(phase > 0 for phase in phases)
+    assert timings.total_ms == pytest.approx(sum(phases))
+
+
+def test_the_same_input_gives_the_same_result() -> None:
+    first, second = evaluate(entailment=OverlapEntailment()), evaluate(entailment=OverlapEntailment())
+    assert (first.loss, first.components, first.scores) == (second.loss, second.components, second.scores)
+
+
+def test_the_log_names_components_and_no_text(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="pipeline"):
+        evaluate()
+    assert "facts=" in caplog.text
+    assert "pairs=63" in caplog.text
+    assert "agency" not in caplog.text
+
+
+async def test_cpu_work_runs_on_the_executor() -> None:
+    threads: set[str] = set()
+
+    class WatchedTokenizer(WordTokenizer):
+        def offsets(self, text: str) -> list[tuple[int, int]]:
+            threads.add(threading.current_thread().name)
+            return super().offsets(text)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="evaluate") as executor:
+        await Evaluator(executor=executor).evaluate(
+            DATUM,
+            GENERATED,
+            entailment=ScriptedEntailment(),
+            embedder=BagOfWordsEmbedder(),
+            tokenizer=WatchedTokenizer(),
+        )
+    assert threads == {"evaluate_0"}

@@ -1,0 +1,105 @@
+import pytest
+
+from pipeline.evaluate.meta_commentary import find_meta_commentary
+from pipeline.evaluate.split_text import SplitText
+from pipeline.text.normalize import normalize
+
+META = {
+    "This summary covers the new fees.": "This summary covers",
+    "This brief, two-part summary covers fees.": None,  # a comma in between: not anchored, not found
+    "This brief executive summary covers fees.": "This brief executive summary covers",
+    "The following summary outlines fees.": "The following summary outlines",
+    "The summary also notes that fees rose.": "The summary also notes",
+    "The document states that fees rose.": "The document states",
+    "the DOCUMENT States that fees rose.": "the DOCUMENT States",
+    "The article then explains why.": "The article then explains",
+    "The author argues that fees are too high.": "The author argues",
+    "The authors argue that fees are too high.": "The authors argue",
+    "The source text mentions fees.": "The source text mentions",
+    "This report describes the fees.": "This report describes",
+    "The document is about fees.": "The document is about",
+    "In this article, fees are discussed.": "In this article,",
+    "According to the document, fees rose.": "According to the document,",
+    "As noted in the text, fees rose.": "As noted in the text,",
+    "Here is a concise summary of the report: fees rose.": "Here is a concise summary",
+    "Here's the summary you asked for.": "Here's the summary",
+    "Here’s a summary.": "Here’s a summary",
+    "Below is a short overview of fees.": "Below is a short overview",
+    "The purpose of this document is to raise fees.": "The purpose of this document is",
+    "I summarized the fees.": "I summarized",
+    "I'll summarize the fees.": "I'll summarize",
+    "As an AI language model, I cannot read it.": "As an AI",
+    "**This summary covers** fees.": "**This summary covers",
+    "**Summary:** This document describes fees.": "**Summary:** This document describes",
+    "- The document states that fees rose.": "The document states",
+    "## Overview\n\nThis document\ndescribes fees.": "This document\ndescribes",
+    "Fees rose. The text states so.": "The text states",
+    "Fees rose.\n\nThe passage highlights costs.": "The passage highlights",
+}
+SUBJECT = [
+    "The document was signed in 1945.",
+    "The documents state law requires were filed.",
+    "The summary judgment covers all claims.",
+    "The report found that fees rose.",
+    "The report describes the bridge as unsafe.",
+    "The bill requires a report that describes fees.",
+    "The text messages showed that fees rose.",
+    "The author of the bill resigned.",
+    "The article of incorporation was amended.",
+    "Article I states that Congress makes laws.",
+    "In this document signed in 1945, fees were set.",
+    "Critics said that this summary covers too little.",
+    "Officials wrote the document, which states that fees rose.",
+    "A summary of costs was published.",
+    "In summary, fees rose.",
+    "Overview: fees rose.",
+    "Here is where fees rose.",
+    "This document, signed in 1945, is still in force.",
+    "As an airline, it pays no fees.",
+]
+QUOTED = [
+    "“This summary covers fees,” the memo began.",
+    '"This document describes fees," the memo began.',
+    'The memo began: "Fees rose. The document states so. All agreed."',
+    "The memo began: “Fees rose. The document states so. All agreed.”",
+    "Es hieß: „Fees rose. The document states so.“",
+    "Il a dit: « Fees rose. The document states so. »",
+    "> This document describes fees.",
+]
+
+
+def found(text: str) -> str | None:
+    evidence = find_meta_commentary((source := normalize("generated.text", text)), SplitText.of(source, 700).sentences)
+    return evidence and evidence.quote
+
+
+@pytest.mark.parametrize(("text", "expected"), META.items())
+def test_a_sentence_about_the_summary_or_the_document_is_found(text: str, expected: str | None) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize("text", SUBJECT)
+def test_a_sentence_about_the_subject_is_not_found(text: str) -> None:
+    assert found(text) is None
+
+
+@pytest.mark.parametrize("text", QUOTED)
+def test_quoted_text_is_exempt(text: str) -> None:
+    assert found(text) is None
+
+
+def test_an_unclosed_quote_exempts_nothing() -> None:
+    assert found('He wrote "fees rose.\n\nThe document states so.') == "The document states"
+
+
+def test_the_evidence_points_into_the_text_as_sent() -> None:
+    text = "Ｆｅｅｓ rose. The ﬁrst summary covers costs."
+    source = normalize("generated.text", text)
+    evidence = find_meta_commentary(source, SplitText.of(source, 700).sentences)
+    assert evidence is not None
+    assert text[evidence.start : evidence.end] == evidence.quote == "The ﬁrst summary covers"
+
+
+@pytest.mark.parametrize("unit", ["this a-", "“", "summary ", "the a a a ", '"', "> \n", "**"])
+def test_a_megabyte_of_near_misses_is_read_in_linear_time(unit: str) -> None:
+    assert found(unit * (1_000_000 // len(unit))) is None

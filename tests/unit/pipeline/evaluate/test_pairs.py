@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from pipeline.errors import ModelOutputError
+from pipeline.evaluate.comparison import Comparison
+from pipeline.evaluate.pairs import NO_PROBABILITIES, Verdicts, exact_pair_count, unique_pairs
+from pipeline.text.passage import Passage
+
+
+def passages(*texts: str) -> tuple[Passage, ...]:
+    return tuple(Passage("t", index, index + 1, text, text) for index, text in enumerate(texts))
+
+
+PREMISES = passages("p0", "p1", "p0")
+(H0, H1) = passages("h0", "h1")
+
+
+def test_pairs_come_once_in_the_order_of_asking() -> None:
+    comparisons = [
+        Comparison.exact(H0, PREMISES),
+        Comparison.exact(H1, PREMISES),
+        Comparison.exact(H0, passages("p1", "p2")),
+    ]
+    pairs = unique_pairs(comparisons)
+    assert pairs == [("p0", "h0"), ("p1", "h0"), ("p0", "h1"), ("p1", "h1"), ("p2", "h0")]
+    assert exact_pair_count(comparisons) == len(pairs)
+
+
+def test_pruned_comparisons_ask_less_and_count_the_same() -> None:
+    pruned = [Comparison(H0, PREMISES, [1]), Comparison(H1, PREMISES, [0])]
+    assert unique_pairs(pruned) == [("p1", "h0"), ("p0", "h1")]
+    assert exact_pair_count(pruned) == 4
+
+
+def test_the_best_premise_is_the_first_of_the_highest() -> None:
+    verdicts = Verdicts([("p0", "h0"), ("p1", "h0")], np.array([[0.7, 0.2, 0.1], [0.7, 0.1, 0.2]], dtype=np.float32))
+    best = verdicts.best(Comparison.exact(H0, PREMISES), 0.5)
+    assert (best.premise, best.premise_index, best.hit) == (PREMISES[0], 0, True)
+    assert (best.entailment, best.contradiction) == (pytest.approx(0.7), pytest.approx(0.1))
+
+
+def test_the_index_counts_all_premises_and_not_the_chosen_ones() -> None:
+    verdicts = Verdicts([("p1", "h0")], np.array([[0.7, 0.2, 0.1]], dtype=np.float32))
+    assert verdicts.best(Comparison(H0, PREMISES, [1]), 0.5).premise_index == 1
+
+
+def test_the_threshold_is_inclusive() -> None:
+    verdicts = Verdicts([("p0", "h0")], np.array([[0.5, 0.5, 0.0]], dtype=np.float32))
+    comparison = Comparison.exact(H0, PREMISES[:1])
+    assert verdicts.best(comparison, 0.5).hit
+    assert not verdicts.best(comparison, 0.51).hit
+
+
+def test_a_hypothesis_without_premises_is_no_hit() -> None:
+    best = Verdicts([], NO_PROBABILITIES).best(Comparison.exact(H0, ()), 0.5)
+    assert (best.premise, best.entailment, best.hit) == (None, 0.0, False)
+
+
+@pytest.mark.parametrize(
+    "probabilities",
+    [np.zeros((1, 3)), np.zeros((2, 2)), np.zeros(6), np.array([[np.nan, 0, 0], [0, 0, 1]])],
+    ids=["too few", "two columns", "flat", "not a number"],
+)
+def test_an_unusable_answer_is_refused(probabilities: np.ndarray) -> None:
+    with pytest.raises(ModelOutputError):
+        Verdicts([("p0", "h0"), ("p1", "h0")], probabilities.astype(np.float32))
