@@ -1,5 +1,6 @@
 """From component scores to the loss."""
 
+from collections.abc import Sequence
 from math import fsum
 
 from pipeline.errors import InvalidInputError
@@ -28,7 +29,7 @@ def component_scores(components: Components, weights: EvaluateWeights) -> tuple[
     )
 
 
-def applied_weights(applicable: list[str], weights: EvaluateWeights) -> dict[str, float]:
+def applied_weights(applicable: Sequence[str], weights: EvaluateWeights) -> dict[str, float]:
     """Returns the weights of the components that apply, scaled to sum to 1.
 
     Raises:
@@ -41,6 +42,6 @@ def applied_weights(applicable: list[str], weights: EvaluateWeights) -> dict[str
     return {name: getattr(weights, name) / total for name in applicable}
 
 
-def loss_of(scores: tuple[ComponentScore, ...]) -> float:
+def loss_of(scores: Sequence[ComponentScore]) -> float:
     """Returns the sum of contributions, in [0, 1]."""
     return min(1.0, max(0.0, fsum(score.contribution for score in scores)))

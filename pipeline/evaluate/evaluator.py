@@ -18,9 +18,9 @@ from pipeline.evaluate.facts import score_facts
 from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.limits import check_input
-from pipeline.evaluate.pairs import NO_PROBABILITIES, Verdicts, exact_pair_count, unique_pairs
+from pipeline.evaluate.pairs import NO_PROBABILITIES, Pair, Verdicts, exact_pair_count, unique_pairs
 from pipeline.evaluate.plan import Plan, make_plan
-from pipeline.evaluate.result import Components, Evaluation, HardFail, Models, NliUsage
+from pipeline.evaluate.result import Components, ComponentScore, Evaluation, HardFail, Models, NliUsage
 from pipeline.evaluate.semantic import score_semantic
 from pipeline.evaluate.stopwatch import Stopwatch
 from pipeline.protocols import Embedder, Entailment, Tokenizer
@@ -70,22 +70,18 @@ class Evaluator:
             return Evaluation(1.0, plan, (), None, config, models, NliUsage(0, 0), stopwatch.timings())
 
         embeddings = Embeddings(plan.texts, await embedder.embed(plan.texts))
-        if config.nli_mode is NliMode.PRUNED:
-            plan = await self._run(partial(plan.pruned, embeddings, config.pruned_top_k))
         stopwatch.lap()
 
-        pairs = await self._run(partial(unique_pairs, plan.comparisons))
+        plan, pairs = await self._run(partial(_choose_pairs, plan, embeddings, config))
         verdicts = Verdicts(pairs, await entailment.entail(pairs) if pairs else NO_PROBABILITIES)
         stopwatch.lap()
 
         components = await self._run(partial(_score, plan, embeddings, verdicts, config))
         scores = component_scores(components, config.weights)
-        loss = loss_of(scores)
         nli = NliUsage(len(pairs), exact_pair_count(plan.comparisons))
+        _log(scores, nli)
         stopwatch.lap()
-        parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
-        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(pairs))
-        return Evaluation(loss, None, scores, components, config, models, nli, stopwatch.timings())
+        return Evaluation(loss_of(scores), None, scores, components, config, models, nli, stopwatch.timings())
 
     async def _run(self, work: Callable[[], T]) -> T:
         """Runs CPU work of more than 5 ms where it does not hold up the event loop."""
@@ -105,6 +101,13 @@ def _heuristics(
     return make_plan(datum, summary, tokenizer=tokenizer, config=config)
 
 
+def _choose_pairs(plan: Plan, embeddings: Embeddings, config: EvaluateConfig) -> tuple[Plan, list[Pair]]:
+    """Returns all pairs of the request; in pruned mode only the closest premises of each hypothesis."""
+    if config.nli_mode is NliMode.PRUNED:
+        plan = plan.pruned(embeddings, config.pruned_top_k)
+    return plan, unique_pairs(plan.comparisons)
+
+
 def _score(plan: Plan, embeddings: Embeddings, verdicts: Verdicts, config: EvaluateConfig) -> Components:
     """Scores the components that apply."""
 
@@ -118,3 +121,8 @@ def _score(plan: Plan, embeddings: Embeddings, verdicts: Verdicts, config: Evalu
         semantic=score_semantic(plan.generated_chunks, plan.gold_chunks, embeddings),
         length=plan.length,
     )
+
+
+def _log(scores: Sequence[ComponentScore], nli: NliUsage) -> None:
+    parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
+    logger.info("evaluate loss=%.4f %s pairs=%d", loss_of(scores), parts, nli.scored_pair_count)

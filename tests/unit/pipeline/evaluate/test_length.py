@@ -37,7 +37,7 @@ def test_the_schedule_is_the_seeds(input_tokens: int, target: int) -> None:
 
 def test_ten_percent_off_costs_less_than_a_tenth() -> None:
     result = score(440, 4_000)
-    assert (result.target_tokens, result.deviation) == (400, pytest.approx(0.1))
+    assert [result.target_tokens, result.deviation] == pytest.approx([400, 0.1])
     assert result.score == pytest.approx(1 - log(1.1))
     assert 1 - result.score == pytest.approx(0.0953, abs=1e-4)
 

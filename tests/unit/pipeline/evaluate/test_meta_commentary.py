@@ -70,7 +70,7 @@ QUOTED = [
 
 def found(text: str) -> str | None:
     evidence = find_meta_commentary((source := normalize("generated.text", text)), SplitText.of(source, 700).sentences)
-    return evidence and evidence.quote
+    return evidence.quote if evidence else None
 
 
 @pytest.mark.parametrize(("text", "expected"), META.items())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.structured_output import InvalidJsonError, join_strings, summary_strings
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 JSON = st.recursive(
     TEXTS | st.integers() | st.booleans() | st.none(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
@@ -21,23 +21,23 @@ def string_values(value: object) -> list[str]:
     return [text for child in children for text in string_values(child)]
 
 
-@given(JSON, st.booleans(), st.sampled_from([None, 1]))
-def test_the_strings_are_those_that_a_json_reader_finds(value: object, escaped: bool, indent: int | None) -> None:
+@given(value=JSON, escaped=st.booleans(), indent=st.sampled_from([None, 1]))
+def test_the_strings_are_those_that_a_json_reader_finds(value: object, *, escaped: bool, indent: int | None) -> None:
     if isinstance(value, dict):
         value.pop("summary", None)
     answer = json.dumps(value, ensure_ascii=escaped, indent=indent)
     assert [string.text for string in summary_strings(answer)] == string_values(value)
 
 
-@given(st.lists(TEXTS, max_size=4), st.booleans())
-def test_every_character_leads_back_to_its_spelling_in_the_answer(texts: list[str], escaped: bool) -> None:
+@given(texts=st.lists(TEXTS, max_size=4), escaped=st.booleans())
+def test_every_character_leads_back_to_its_spelling_in_the_answer(texts: list[str], *, escaped: bool) -> None:
     answer = json.dumps(texts, ensure_ascii=escaped)
     joined, offsets = join_strings(summary_strings(answer))
     assert joined == "\n\n".join(text for text in texts if text)
     for index, character in enumerate(joined):
         start, end = offsets.to_original(index, index + 1)
         spelled = json.loads(f'"{answer[start:end]}"')
-        assert spelled == character or character == "\n"
+        assert character in {spelled, "\n"}
 
 
 def test_the_outermost_summary_is_the_text() -> None:
