@@ -63,16 +63,16 @@ class Evaluator:
         config, stopwatch = self._config, Stopwatch()
         models = Models(entailment.identity, embedder.identity, tokenizer.name)
 
-        plan = await self._run(partial(_heuristics, datum, generated, tokenizer, config))
+        draft = await self._run(partial(_heuristics, datum, generated, tokenizer, config))
         stopwatch.lap()
-        if isinstance(plan, HardFail):
-            logger.info("evaluate loss=1 hard_fail=%s", plan.rule)
-            return Evaluation(1.0, plan, (), None, config, models, NliUsage(0, 0), stopwatch.timings())
+        if isinstance(draft, HardFail):
+            logger.info("evaluate loss=1 hard_fail=%s", draft.rule)
+            return Evaluation(1.0, draft, (), None, config, models, NliUsage(0, 0), stopwatch.timings())
 
-        embeddings = Embeddings(plan.texts, await embedder.embed(plan.texts))
+        embeddings = Embeddings(draft.texts, await embedder.embed(draft.texts))
         stopwatch.lap()
 
-        plan, pairs = await self._run(partial(_choose_pairs, plan, embeddings, config))
+        plan, pairs = await self._run(partial(_choose_pairs, draft, embeddings, config))
         verdicts = Verdicts(pairs, await entailment.entail(pairs) if pairs else NO_PROBABILITIES)
         stopwatch.lap()
 
