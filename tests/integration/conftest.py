@@ -44,7 +44,7 @@ def gate() -> Gate:
 
 @pytest.fixture
 def start(tiny_settings: dict[str, Any], gate: Gate) -> Start:
-    """Makes servers, as in `async with start(listen={...}) as app`; sections are laid over `tiny_settings`."""
+    """Gives what makes servers. Their settings are `tiny_settings` with the given sections laid over it."""
 
     @asynccontextmanager
     async def started(**sections: dict[str, Any]) -> AsyncIterator[App]:

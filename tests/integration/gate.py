@@ -36,7 +36,11 @@ class Gate:
 
     async def visited(self) -> None:
         """Waits until a forward pass stands before the gate."""
-        await asyncio.to_thread(self._has_visitor.wait)
+        await asyncio.to_thread(self.wait_for_visitor)
+
+    def wait_for_visitor(self) -> None:
+        """Blocks until a forward pass stands before the gate."""
+        self._has_visitor.wait()
 
     def pass_through(self) -> None:
         """Waits until the gate is open. Called on the worker's thread."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
-from grpc.aio import AioRpcError, Channel
+from grpc.aio import AioRpcError, Channel, UnaryUnaryMultiCallable
 
 from protos.precis.v1 import common_pb2, inference_pb2
 from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
@@ -20,6 +20,11 @@ def stub(channel: Channel) -> InferenceServiceStub:
 
 def pair(premise: str, hypothesis: str) -> inference_pb2.TextPair:
     return inference_pb2.TextPair(premise=premise, hypothesis=hypothesis)
+
+
+def raw_embed(channel: Channel) -> UnaryUnaryMultiCallable[bytes, bytes]:
+    """Calls Embed without a serializer: the bytes go out as they are."""
+    return channel.unary_unary("/precis.v1.InferenceService/Embed")
 
 
 async def test_embed_returns_one_unit_vector_for_each_text_in_order(stub: InferenceServiceStub) -> None:
@@ -129,7 +134,7 @@ async def test_ten_thousand_pairs_are_answered(stub: InferenceServiceStub) -> No
 
 
 async def test_invalid_utf8_is_the_callers_error_and_names_the_field(channel: Channel) -> None:
-    embed = channel.unary_unary("/precis.v1.InferenceService/Embed")  # no serializer: bytes as they are
+    embed = raw_embed(channel)
     with pytest.raises(AioRpcError) as caught:
         await embed(b"\x0a\x02ok\x0a\x04caf\xe9")
     assert caught.value.code() is StatusCode.INVALID_ARGUMENT
@@ -138,7 +143,7 @@ async def test_invalid_utf8_is_the_callers_error_and_names_the_field(channel: Ch
 
 
 async def test_bytes_that_are_no_message_are_the_callers_error(channel: Channel) -> None:
-    embed = channel.unary_unary("/precis.v1.InferenceService/Embed")
+    embed = raw_embed(channel)
     with pytest.raises(AioRpcError) as caught:
         await embed(b"\xff\xff\xff\xff")
     assert caught.value.code() is StatusCode.INVALID_ARGUMENT

@@ -1,0 +1,98 @@
+"""TLS, mutual TLS, and certificates that change under a running server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+import trustme
+from grpc import StatusCode
+
+from protos.precis.v1.inference_pb2 import ListModelsRequest
+from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
+from server.app import App
+from tests.integration.conftest import Start
+
+
+@pytest.fixture
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def tls(authority: trustme.CA, tmp_path: Path) -> dict[str, Path]:
+    """Settings of a server with a certificate for localhost."""
+    write_certificate(authority, tmp_path)
+    return {"certificate_file": tmp_path / "cert.pem", "key_file": tmp_path / "key.pem"}
+
+
+def write_certificate(authority: trustme.CA, folder: Path) -> None:
+    certificate = authority.issue_cert("localhost")
+    certificate.private_key_pem.write_to_path(folder / "key.pem")
+    (folder / "cert.pem").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+
+
+@asynccontextmanager
+async def secure_stub(
+    app: App, authority: trustme.CA, client: trustme.LeafCert | None = None
+) -> AsyncIterator[InferenceServiceStub]:
+    """Opens a channel of its own, hence with a handshake of its own."""
+    credentials = grpc.ssl_channel_credentials(
+        authority.cert_pem.bytes(),
+        client.private_key_pem.bytes() if client else None,
+        b"".join(blob.bytes() for blob in client.cert_chain_pems) if client else None,
+    )
+    address = app.address.replace("127.0.0.1", "localhost")
+    options = [("grpc.use_local_subchannel_pool", 1)]  # or the next channel would take over the connection
+    async with grpc.aio.secure_channel(address, credentials, options=options) as channel:
+        yield InferenceServiceStub(channel)
+
+
+async def test_calls_are_encrypted_and_the_server_is_known(
+    start: Start, authority: trustme.CA, tls: dict[str, Path]
+) -> None:
+    async with start(tls=tls) as app:
+        async with secure_stub(app, authority) as stub:
+            assert len((await stub.ListModels(ListModelsRequest())).models) == 2
+        async with secure_stub(app, trustme.CA()) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
+        async with grpc.aio.insecure_channel(app.address) as channel:
+            assert await InferenceServiceStub(channel).ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
+
+
+async def test_mutual_tls_asks_for_a_certificate_of_the_right_authority(
+    start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
+) -> None:
+    clients = trustme.CA()
+    clients.cert_pem.write_to_path(tmp_path / "clients.pem")
+    async with start(tls={**tls, "client_ca_file": tmp_path / "clients.pem"}) as app:
+        async with secure_stub(app, authority, clients.issue_cert("client")) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.OK
+        async with secure_stub(app, authority, trustme.CA().issue_cert("client")) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
+        async with secure_stub(app, authority) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
+
+
+async def test_a_reload_takes_the_new_certificate_for_new_connections(
+    start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
+) -> None:
+    successor = trustme.CA()
+    async with start(tls=tls) as app, secure_stub(app, authority) as old:
+        assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+        write_certificate(successor, tmp_path)
+        app.reload()
+        async with secure_stub(app, successor) as new:
+            assert await new.ListModels(ListModelsRequest()).code() is StatusCode.OK
+        assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+
+
+async def test_a_reload_of_a_broken_file_keeps_the_old_certificate(
+    start: Start, authority: trustme.CA, tls: dict[str, Path]
+) -> None:
+    async with start(tls=tls) as app:
+        tls["certificate_file"].write_text("not PEM", encoding="utf-8")
+        app.reload()
+        async with secure_stub(app, authority) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.OK
