@@ -29,27 +29,33 @@ def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: E
     applied_weights(applicable_components(datum.summary), config.weights)
 
 
-def check_work(comparisons: Sequence[Comparison], text_count: int, config: EvaluateConfig) -> None:
-    """Checks how much the models would have to do.
-
-    Args:
-        comparisons: of the request; in pruned mode at most `pruned_top_k` premises of each are scored.
-        text_count: texts to embed.
-        config: for the limits.
+def check_pairs(comparisons: Sequence[Comparison], config: EvaluateConfig) -> None:
+    """Checks how many NLI pairs there would be; in pruned mode at most `pruned_top_k` for each comparison.
 
     Raises:
-        InvalidInputError: too many NLI pairs or texts.
+        InvalidInputError: too many.
     """
     top_k = config.pruned_top_k if config.nli_mode is NliMode.PRUNED else sys.maxsize
-    pairs = sum(min(len(comparison.premises), top_k) for comparison in comparisons)
-    reads_source = config.precision_source is PrecisionSource.SOURCE_TEXT
-    long_field = "options.precision_source" if reads_source else text_ids.GENERATED
-    if pairs > config.limits.max_nli_pairs:
+    count = sum(min(len(comparison.premises), top_k) for comparison in comparisons)
+    if count > config.limits.max_nli_pairs:
         expected = f"at most {config.limits.max_nli_pairs} NLI pairs (the pruned mode needs fewer)"
-        raise InvalidInputError(long_field, expected, f"{pairs} pairs")
-    if text_count > config.limits.max_embedding_texts:
+        raise InvalidInputError(_field_to_blame(config), expected, f"{count} pairs")
+
+
+def check_text_count(count: int, config: EvaluateConfig) -> None:
+    """Checks how many texts there would be to embed.
+
+    Raises:
+        InvalidInputError: too many.
+    """
+    if count > config.limits.max_embedding_texts:
         expected = f"at most {config.limits.max_embedding_texts} texts to embed"
-        raise InvalidInputError(long_field, expected, f"{text_count} texts")
+        raise InvalidInputError(_field_to_blame(config), expected, f"{count} texts")
+
+
+def _field_to_blame(config: EvaluateConfig) -> str:
+    reads_source = config.precision_source is PrecisionSource.SOURCE_TEXT
+    return "options.precision_source" if reads_source else text_ids.GENERATED
 
 
 def _items(datum: GoldStandardDatum, limits: EvaluateLimits) -> Iterator[tuple[str, str, int]]:

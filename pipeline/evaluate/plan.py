@@ -11,14 +11,14 @@ from pipeline.evaluate.entities import EntitySearch, contexts, search_entities
 from pipeline.evaluate.facts import precision_comparisons, recall_comparisons
 from pipeline.evaluate.flow import flow_comparisons
 from pipeline.evaluate.length import score_length
-from pipeline.evaluate.limits import check_work
+from pipeline.evaluate.limits import check_pairs, check_text_count
 from pipeline.evaluate.pruning import compared_texts, prune
 from pipeline.evaluate.result import LengthResult
 from pipeline.evaluate.semantic import WeightedChunk, weighted_chunks
 from pipeline.evaluate.split_text import SplitText
 from pipeline.protocols import Tokenizer
 from pipeline.text.normalize import normalize
-from pipeline.text.passage import Passage
+from pipeline.text.tokens import token_offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,42 +68,48 @@ def make_plan(datum: GoldStandardDatum, summary: SplitText, *, tokenizer: Tokeni
     """
     gold = SplitText.of(normalize(text_ids.GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     source = normalize(text_ids.SOURCE, datum.entry.text)
-    facts = [normalize(text_ids.key_fact(index), fact) for index, fact in enumerate(datum.summary.key_facts)]
-    outline = [normalize(text_ids.outline_point(index), p) for index, p in enumerate(datum.summary.logical_outline)]
     entities = [normalize(text_ids.entity(index), name) for index, name in enumerate(datum.summary.entity_list)]
+    outline = [normalize(text_ids.outline_point(index), p) for index, p in enumerate(datum.summary.logical_outline)]
+
     sentences = summary.claims()
-    recall = recall_comparisons([fact.whole() for fact in facts], summary.windows(config.window_sentences))
-    precision = precision_comparisons(sentences, _precision_windows(datum, gold, config)) if facts else ()
+    recall, precision = _facts_comparisons(datum, summary, gold, config)
     flow = flow_comparisons([point.whole() for point in outline], sentences)
+    check_pairs((*recall, *precision, *flow), config)
+
     searches = search_entities(entities, summary.source, (gold.source, source), config)
-    generated_tokens = tokenizer.offsets(summary.source.text)
-    generated_chunks = weighted_chunks(summary, generated_tokens, config.chunk_tokens)
-    gold_chunks = weighted_chunks(gold, tokenizer.offsets(gold.source.text), config.chunk_tokens)
+    tokens = token_offsets(tokenizer, summary.source.text)
+    generated_chunks = weighted_chunks(summary, tokens, config.chunk_tokens)
+    gold_chunks = weighted_chunks(gold, token_offsets(tokenizer, gold.source.text), config.chunk_tokens)
     length = score_length(
-        len(generated_tokens),
-        len(tokenizer.offsets(source.text)),
+        len(tokens),
+        len(token_offsets(tokenizer, source.text)),
         declared_input_tokens=datum.entry.token_count,
         tokenizer_name=tokenizer.name,
     )
+
     texts = [passage.text for passage, _ in (*generated_chunks, *gold_chunks)] + contexts(searches)
     if config.nli_mode is NliMode.PRUNED:
         texts.extend(compared_texts((*recall, *precision, *flow)))
-    plan = Plan(
-        recall, precision, flow, searches, generated_chunks, gold_chunks, length, texts=tuple(dict.fromkeys(texts))
-    )
-    check_work(plan.comparisons, len(plan.texts), config)
-    return plan
+    unique_texts = tuple(dict.fromkeys(texts))
+    check_text_count(len(unique_texts), config)
+    return Plan(recall, precision, flow, searches, generated_chunks, gold_chunks, length, unique_texts)
 
 
-def _precision_windows(datum: GoldStandardDatum, gold: SplitText, config: EvaluateConfig) -> tuple[Passage, ...]:
-    """Returns what generated sentences are checked against; a window never crosses from one text into another."""
+def _facts_comparisons(
+    datum: GoldStandardDatum, summary: SplitText, gold: SplitText, config: EvaluateConfig
+) -> tuple[tuple[Comparison, ...], tuple[Comparison, ...]]:
+    """Returns the comparisons for recall and for precision; none without key facts."""
+    facts = [normalize(text_ids.key_fact(index), fact) for index, fact in enumerate(datum.summary.key_facts)]
+    if not facts:
+        return (), ()
+    recall = recall_comparisons([fact.whole() for fact in facts], summary.windows(config.window_sentences))
     if config.precision_source is PrecisionSource.SOURCE_TEXT:
         texts = [normalize(text_ids.SOURCE, datum.entry.text)]
     else:
-        facts = enumerate(datum.summary.key_facts)
-        texts = [normalize(text_ids.key_fact(index), fact) for index, fact in facts]
-        texts.append(normalize(text_ids.MAIN_THEME, datum.summary.main_theme))
+        texts = [*facts, normalize(text_ids.MAIN_THEME, datum.summary.main_theme)]
     split = [SplitText.of(text, config.max_sentence_chars) for text in texts]
     if config.precision_source is PrecisionSource.GOLD:
         split.insert(0, gold)
-    return tuple(window for text in split for window in text.windows(config.window_sentences))
+    # Text by text: a window never crosses from one into another.
+    windows = tuple(window for text in split for window in text.windows(config.window_sentences))
+    return recall, precision_comparisons(summary.claims(), windows)

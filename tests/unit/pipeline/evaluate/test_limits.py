@@ -4,7 +4,7 @@ from pipeline.errors import InvalidInputError
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, EvaluateWeights
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from pipeline.evaluate.limits import check_input, check_work
+from pipeline.evaluate.limits import check_input, check_pairs, check_text_count
 from pipeline.text.passage import Passage
 
 LIMITS = EvaluateLimits(
@@ -65,13 +65,13 @@ TEXT = Passage("t", 0, 1, "x", "x")
 def test_pairs_are_counted_as_the_mode_scores_them() -> None:
     comparisons = [Comparison.exact(TEXT, (TEXT,) * 3)] * 3
     with pytest.raises(InvalidInputError, match="9 pairs") as caught:
-        check_work(comparisons, 1, CONFIG)
+        check_pairs(comparisons, CONFIG)
     assert caught.value.field == "generated.text"
-    check_work(comparisons, 1, CONFIG.with_overrides({"nli_mode": "pruned"}))
+    check_pairs(comparisons, CONFIG.with_overrides({"nli_mode": "pruned"}))
 
 
 def test_a_long_source_is_blamed_on_the_option_that_reads_it() -> None:
     config = EvaluateConfig(limits=EvaluateLimits(max_embedding_texts=1), precision_source="source_text")
     with pytest.raises(InvalidInputError, match="2 texts") as caught:
-        check_work([], 2, config)
+        check_text_count(2, config)
     assert caught.value.field == "options.precision_source"
