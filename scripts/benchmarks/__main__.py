@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from inference.errors import InferenceError
 from scripts.benchmarks.corpus import DEFAULT_DATA, ROOT
 
 DEFAULT_MODELS = ROOT / "models"
@@ -46,7 +47,11 @@ def main(
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
     """
     # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
-    import_module(f"scripts.benchmarks.{benchmark}").run(models, data, quick=quick).show()
+    try:
+        import_module(f"scripts.benchmarks.{benchmark}").run(models, data, quick=quick).show()
+    except (RuntimeError, InferenceError) as error:
+        typer.echo(f"bench: {error}", err=True)
+        raise typer.Exit(1) from error
 
 
 if __name__ == "__main__":

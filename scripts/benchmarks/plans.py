@@ -47,6 +47,7 @@ ONE_BY_ONE = Plan("batch 1", max_rows=1, by_length=False)
 
 CPU_PLANS = (
     ONE_BY_ONE,
+    Plan("2 rows by length", max_rows=2),
     Plan("4 rows by length", max_rows=4),
     Plan("8 rows by length", max_rows=8),
     Plan("16 rows by length", max_rows=16),

@@ -5,10 +5,11 @@ Inputs are tokenized, padded and laid out before the clock starts.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,17 @@ import onnxruntime as ort
 from tokenizers import Encoding, Tokenizer
 
 from inference.model_directory import ModelDirectory, load_model_directory
-from scripts.benchmarks.plans import Plan
+from scripts.benchmarks.plans import CPU_PLANS, GPU_PLANS, Plan
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
+FINALISTS = 2  # plans that are measured again
+
 Item = str | tuple[str, str]
+Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 Feed = Mapping[str, Int64]
+T = TypeVar("T")
 
 
 def core_count() -> int:
@@ -35,52 +40,37 @@ def best_provider() -> str:
     return CUDA if CUDA in ort.get_available_providers() else CPU
 
 
-@dataclass(frozen=True)
-class Run:
-    """One timed pass over some inputs."""
-
-    items: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Inputs per second."""
-        return self.items / self.seconds
-
-
 class RawModel:
-    """One session, run from as many threads as the best setting for its provider has.
+    """A graph with its tokenizer, run from as many threads as is best on its provider."""
 
-    Args:
-        directory: the model directory; its hashes are checked.
-        provider: an ONNX Runtime execution provider.
-    """
-
-    def __init__(self, directory: ModelDirectory, provider: str = CPU) -> None:
+    def __init__(self, session: ort.InferenceSession, directory: ModelDirectory) -> None:
+        """Takes any graph that reads what the model of `directory` reads."""
         self.manifest = directory.manifest
-        self.provider = provider
-        self.workers = core_count() if provider == CPU else 1
         self.tokenizer = load_tokenizer(directory)
-        self.session = make_session(directory.model_path, provider)
+        self.session = session
+        self.provider = session.get_providers()[0]
+        self.workers = core_count() if self.provider == CPU else 1
+        self._inputs = [value.name for value in session.get_inputs()]
 
     @classmethod
     def load(cls, path: Path, provider: str = CPU) -> "RawModel":
         """Opens a model directory. Raises ModelDirectoryError when it is missing or damaged."""
-        return cls(load_model_directory(path), provider)
+        directory = load_model_directory(path)
+        return cls(make_session(directory.model_path, provider), directory)
 
     def encode(self, items: Sequence[Item]) -> list[Encoding]:
         """Tokenizes texts or pairs, cut to what the model reads."""
         return self.tokenizer.encode_batch(list(items))
 
     def feeds(self, encodings: Sequence[Encoding], plan: Plan) -> list[Feed]:
-        """Lays out the batches of a plan: int64, shape (rows, longest row), padded at the end."""
+        """Lays out the batches of a plan."""
         batches = plan.cut([len(encoding.ids) for encoding in encodings])
         return [self.feed([encodings[index] for index in batch]) for batch in batches]
 
     def feed(self, rows: Sequence[Encoding]) -> Feed:
-        """Lays out one batch."""
+        """Lays out one batch: int64, shape (rows, longest row), padded at the end."""
         shape = (len(rows), max(len(row.ids) for row in rows))
-        arrays: dict[str, Int64] = {name: np.zeros(shape, np.int64) for name in self.manifest.inputs}
+        arrays: dict[str, Int64] = {name: np.zeros(shape, np.int64) for name in self._inputs}
         arrays["input_ids"].fill(self.manifest.pad_token_id)
         for index, row in enumerate(rows):
             length = len(row.ids)
@@ -90,19 +80,41 @@ class RawModel:
                 arrays["token_type_ids"][index, :length] = row.type_ids
         return arrays
 
-    def time(self, feeds: Sequence[Feed]) -> Run:
-        """Runs all batches once on all workers."""
-        items = sum(len(feed["input_ids"]) for feed in feeds)
-        with ThreadPoolExecutor(self.workers) as pool:
-            started = time.perf_counter()
-            for _ in pool.map(self.run, feeds):
-                pass
-            return Run(items, time.perf_counter() - started)
+    def rate(self, feeds: Sequence[Feed]) -> float:
+        """Runs all batches once on all workers; returns inputs per second."""
+        inputs = sum(len(feed["input_ids"]) for feed in feeds)
+        return inputs / time_parallel(self.run, feeds, self.workers)
 
-    def run(self, feed: Feed) -> npt.NDArray[np.float32]:
+    def run(self, feed: Feed) -> Float32:
         """Runs one batch and returns the graph's first output."""
-        output: npt.NDArray[np.float32] = self.session.run(None, dict(feed))[0]
+        output: Float32 = self.session.run(None, dict(feed))[0]
         return output
+
+    def run_all(self, feeds: Sequence[Feed]) -> Float32:
+        """Runs all batches on all workers; returns the rows of their outputs in order."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            return np.concatenate(list(pool.map(self.run, feeds)))
+
+    def best_plan(self, encodings: Sequence[Encoding]) -> tuple[Plan, float]:
+        """Finds the batching plan that is fastest here. Returns it with its inputs per second."""
+        plans = CPU_PLANS if self.provider == CPU else GPU_PLANS
+        feeds = {plan: self.feeds(encodings, plan) for plan in plans}
+        for plan in plans:
+            self.run(feeds[plan][0])  # the largest batch: the first run of a shape pays for memory
+        rates = {plan: self.rate(feeds[plan]) for plan in plans}
+        finalists = sorted(plans, key=lambda plan: -rates[plan])[:FINALISTS]
+        rates = {plan: median(self.rate(feeds[plan]) for _ in range(3)) for plan in finalists}
+        best = max(finalists, key=lambda plan: rates[plan])
+        return best, rates[best]
+
+
+def time_parallel(function: Callable[[T], object], arguments: Sequence[T], workers: int) -> float:
+    """Calls `function` with each argument on `workers` threads; returns the seconds until the last is done."""
+    with ThreadPoolExecutor(workers) as pool:
+        started = time.perf_counter()
+        for _ in pool.map(function, arguments):
+            pass
+        return time.perf_counter() - started
 
 
 def load_tokenizer(directory: ModelDirectory) -> Tokenizer:

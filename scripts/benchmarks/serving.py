@@ -17,14 +17,13 @@ import numpy as np
 from scripts.benchmarks.corpus import Corpus, source_text
 from scripts.benchmarks.fifo_server import FifoServer
 from scripts.benchmarks.load_client import LoadClient, LoadResult
-from scripts.benchmarks.plans import CPU_PLANS, GPU_PLANS, Plan
 from scripts.benchmarks.precis_server import PrecisServer
-from scripts.benchmarks.raw_model import CPU, Item, RawModel, best_provider
+from scripts.benchmarks.raw_model import Item, RawModel, best_provider
 from scripts.benchmarks.report import Figure, Report, Target
 from scripts.benchmarks.rpc import EMBED, ENTAIL, Method
 
 LIST_SIZE = 16
-MIN_ROUNDS = 2
+MIN_INPUTS = 96  # of a run; with fewer, filling and draining 64 calls in flight is most of it
 SEED = 20_240_501
 TARGETS = (
     Target("embed_ratio_64", 0.90),
@@ -56,17 +55,17 @@ class Effort:
 
     Attributes:
         run_s: length of one run; short, because rounds cancel drift and long runs do not.
-        method_s: time for all rounds of one RPC.
-        calibration_items: inputs for each batching plan.
+        method_s: time for one RPC, the search for the best plan included.
+        calibration_inputs: inputs for each batching plan.
     """
 
     run_s: float
     method_s: float
-    calibration_items: int
+    calibration_inputs: int
 
 
-QUICK = Effort(run_s=0.7, method_s=15.0, calibration_items=64)
-FULL = Effort(run_s=2.0, method_s=150.0, calibration_items=320)
+QUICK = Effort(run_s=0.7, method_s=19.0, calibration_inputs=48)
+FULL = Effort(run_s=2.0, method_s=150.0, calibration_inputs=320)
 
 
 @dataclass
@@ -100,30 +99,20 @@ class MethodBenchmark:
         self.series: dict[Load, Series] = {}
         self._model = model
         self._corpus = corpus
-        self._effort = effort
-        self.plan, best = self._best_plan()
-        self._inputs = max(2 * LIST_SIZE * LISTS.in_flight, LIST_SIZE * round(best * effort.run_s / LIST_SIZE))
-
-    def _best_plan(self) -> tuple[Plan, float]:
-        encodings = self._model.encode(self.method.draw(self._corpus, self._effort.calibration_items))
-        plans = CPU_PLANS if self._model.provider == CPU else GPU_PLANS
-        feeds = {plan: self._model.feeds(encodings, plan) for plan in plans}
-        for plan in plans:
-            self._model.time(feeds[plan])  # the first pass of a shape pays for memory
-        rates = {plan: max(self._model.time(feeds[plan]).rate for _ in range(3)) for plan in plans}
-        best = max(plans, key=lambda plan: rates[plan])
-        return best, rates[best]
+        self._stop = time.monotonic() + effort.method_s
+        self.plan, best = model.best_plan(model.encode(method.draw(corpus, effort.calibration_inputs)))
+        self._inputs = max(MIN_INPUTS, LIST_SIZE * round(best * effort.run_s / LIST_SIZE))
 
     def measure(self, served: LoadClient, peer: LoadClient) -> None:
-        """Runs rounds until the time is up, at least two."""
-        stop = time.monotonic() + self._effort.method_s
-        order = [(UNARY_64, served), (PEER_64, peer), (LISTS, served)]
+        """Runs rounds until another one would take too long; at least one."""
         self._run_round([(UNARY_32, served), (UNARY_1, served)])
-        rounds = 0
-        while rounds < MIN_ROUNDS or time.monotonic() < stop:
+        order = [(UNARY_64, served), (PEER_64, peer), (LISTS, served)]
+        round_s = 0.0
+        while UNARY_64 not in self.series or time.monotonic() + round_s < self._stop:
+            started = time.monotonic()
             self._run_round(order)
             order = [*order[1:], order[0]]  # no load always follows the same one
-            rounds += 1
+            round_s = time.monotonic() - started
 
     def _run_round(self, loads: Sequence[tuple[Load, LoadClient]]) -> None:
         before = self._time_raw()
@@ -137,7 +126,7 @@ class MethodBenchmark:
 
     def _time_raw(self) -> float:
         items = self.method.draw(self._corpus, self._inputs)
-        rate = self._model.time(self._model.feeds(self._model.encode(items), self.plan)).rate
+        rate = self._model.rate(self._model.feeds(self._model.encode(items), self.plan))
         self.raw_rates.append(rate)
         return rate
 
