@@ -1,0 +1,280 @@
+"""What the graph asks of whoever writes the text: a language model, or the embedded extractive writer.
+
+The graph decides what is asked, in which order and how much fits; a writer only answers. Every text of a task is the
+document's or was made from it: data, never instructions.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from pipeline.summarize.retention import Retention
+
+
+class SummaryType(Enum):
+    """Whom the summary is for. The values are the words of settings, prompts and cache keys."""
+
+    TECHNICAL = "technical"
+    OPERATOR = "operator"
+
+
+class MergeStage(Enum):
+    """What a merge is for."""
+
+    INTERMEDIATE = "intermediate"  # a group of several; more merges follow
+    FINAL = "final"  # the last group: its text is the summary
+    COMPRESS = "compress"  # one text that is too long for its group
+
+
+class Judgement(Enum):
+    """What a critic says of a summary."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no password
+    FAIL = "fail"
+    UNPARSEABLE = "unparseable"  # the answer begins with neither word
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLimits:
+    """How much a writer can read and write at once. All tokens are those of `Writer.count_tokens`.
+
+    Attributes:
+        prompt_budget_tokens: for what a map call reads: context, critique and chunks together, without the prompt's
+            own words.
+        context_limit_tokens: part of it that context may take; less than `prompt_budget_tokens`.
+        model_context_tokens: all that the model can hold, prompt and answer.
+        output_tokens: longest answer of one call; less than `model_context_tokens`.
+        overhead_tokens: the prompt's own words in the longest prompt.
+        concurrency: calls in flight that make sense; more only wait.
+    """
+
+    prompt_budget_tokens: int
+    context_limit_tokens: int
+    model_context_tokens: int
+    output_tokens: int
+    overhead_tokens: int = 0
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChunk:
+    """A chunk of the document, or a part of one that was too long for a prompt.
+
+    Attributes:
+        chunk_index: the caller's number of the chunk; parts of one chunk share it.
+        page_number: from 1; 0 when the document has no pages.
+        text: not empty.
+    """
+
+    chunk_index: int
+    page_number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A text that a writer made, with the stretch of the document behind it.
+
+    Attributes:
+        text: what was written.
+        chunk_indexes: first and last chunk, inclusive.
+        pages: first and last page, inclusive; (0, 0) when the document has no pages.
+    """
+
+    text: str
+    chunk_indexes: tuple[int, int]
+    pages: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractTask:
+    """Map: keep everything technical that a batch of chunks says and the context does not say already.
+
+    Attributes:
+        summary_type: whom for.
+        document_name: as the caller gave it.
+        batch_index: from 0.
+        batch_count: of the document.
+        chunks: in the order of the document; at least one.
+        context: what stands before the batch, oldest first: extractions of earlier batches, or, if
+            `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
+        context_is_source: see `context`.
+        critique: what the critic found wrong with the iteration before; None in the first.
+    """
+
+    summary_type: SummaryType
+    document_name: str
+    batch_index: int
+    batch_count: int
+    chunks: tuple[SourceChunk, ...]
+    context: tuple[str, ...] = ()
+    context_is_source: bool = False
+    critique: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTask:
+    """Reduce: one text out of several, nothing lost, nothing said twice.
+
+    Attributes:
+        summary_type: whom for.
+        document_name: as the caller gave it.
+        stage: what the merge is for.
+        level: from 1.
+        group_index: from 0, in this level.
+        group_count: groups of this level.
+        extractions: in the order of the document; at least two, exactly one to compress.
+        target_tokens: the answer should not be longer than this; at most `WriterLimits.output_tokens`.
+        critique: as in `ExtractTask`.
+    """
+
+    summary_type: SummaryType
+    document_name: str
+    stage: MergeStage
+    level: int
+    group_index: int
+    group_count: int
+    extractions: tuple[Extraction, ...]
+    target_tokens: int
+    critique: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CritiqueTask:
+    """Reflect: is the summary complete, with its procedures apart and its values intact?
+
+    Attributes:
+        summary_type: whom for.
+        document_name: as the caller gave it.
+        iteration: from 1.
+        summary: the final text.
+        retention: what of the document's terms survived in it, measured.
+    """
+
+    summary_type: SummaryType
+    document_name: str
+    iteration: int
+    summary: str
+    retention: Retention
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsTask:
+    """Topics: words by which a reader would look for the document.
+
+    Attributes:
+        document_name: as the caller gave it.
+        summary: the final text.
+        min_topics: fewest, 5 by default.
+        max_topics: most, 10 by default.
+    """
+
+    document_name: str
+    summary: str
+    min_topics: int = 5
+    max_topics: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What answers cost.
+
+    Attributes:
+        calls: calls of the model, with continuations and repairs; 0 from a cache. An extractive writer counts each
+            task as one.
+        prompt_tokens: as the endpoint counted them.
+        completion_tokens: likewise.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedDuplicate:
+    """A sentence that stood twice. It was kept once, and this remembers where it was dropped.
+
+    Attributes:
+        text: the sentence as it was dropped.
+        kept_chunks: first and last chunk of the text that keeps it.
+        dropped_chunks: first and last chunk of the text that lost it.
+        is_exact: False for a near duplicate, which only a writer with models can tell.
+    """
+
+    text: str
+    kept_chunks: tuple[int, int]
+    dropped_chunks: tuple[int, int]
+    is_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A writer's answer to a map or reduce task.
+
+    Attributes:
+        text: never empty.
+        finish_reason: "stop", or "length" when the answer was still cut after all continuations.
+        usage: what it cost.
+        duplicates: what the writer itself dropped as said twice; a language model cannot tell.
+    """
+
+    text: str
+    finish_reason: str
+    usage: Usage
+    duplicates: tuple[RemovedDuplicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A critic's answer; `text` holds its reasons and becomes the critique of the next iteration."""
+
+    judgement: Judgement
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TopicList:
+    """Topics, best first, without repeats."""
+
+    topics: tuple[str, ...]
+    usage: Usage
+
+
+class Writer(Protocol):
+    """Writes the text of a summary. One object serves many summaries at once and keeps nothing between calls.
+
+    Cancelling a call stops the work behind it. Errors are of the tree in `pipeline/llm/errors.py` or of
+    `pipeline/errors.py`; they end the summary, which can be resumed.
+    """
+
+    @property
+    def identity(self) -> str:
+        """What results are cached under: everything besides the task that the answer depends on."""
+
+    @property
+    def limits(self) -> WriterLimits:
+        """Constant for one writer."""
+
+    def count_tokens(self, text: str) -> int:
+        """Counts tokens, never too few."""
+
+    async def extract(self, task: ExtractTask) -> Written:
+        """Map."""
+
+    async def merge(self, task: MergeTask) -> Written:
+        """Reduce."""
+
+    async def critique(self, task: CritiqueTask) -> Verdict:
+        """Reflect."""
+
+    async def topics(self, task: TopicsTask) -> TopicList:
+        """Topics."""
