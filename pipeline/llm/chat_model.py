@@ -1,0 +1,80 @@
+"""What the pipeline asks of a chat model. An OpenAI-compatible endpoint stands behind it, or a fake."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call.
+
+    Attributes:
+        messages: system first; the last is the user's, or an assistant's that is to be continued.
+        max_tokens: longest answer.
+        temperature: in [0, 2].
+        json_schema: what the answer must be, as JSON; None for text.
+        top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+    temperature: float
+    json_schema: Mapping[str, object] | None = None
+    top_logprobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """The alternatives at one place of an answer: token texts with natural logarithms of probabilities, best first."""
+
+    alternatives: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """An answer.
+
+    Attributes:
+        text: never empty.
+        finish_reason: the endpoint's word: "stop", "length", "content_filter", ...
+        prompt_tokens: as the endpoint counted them, else our estimate.
+        completion_tokens: likewise.
+        model: as the endpoint named it.
+        top_logprobs: one entry for each token; empty unless asked for and served.
+        cached: True when no call was made.
+    """
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    model: str
+    top_logprobs: tuple[TokenLogprobs, ...] = ()
+    cached: bool = False
+
+
+class ChatModel(Protocol):
+    """A chat model, with limits, retries and totals inside."""
+
+    @property
+    def identity(self) -> str:
+        """Model and endpoint, for cache keys and responses; never a key."""
+
+    @property
+    def context_tokens(self) -> int:
+        """All that the model can hold, prompt and answer."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Returns an answer. Cancelling closes the connection. Raises LlmError after all retries."""
+
+    def count_tokens(self, text: str) -> int:
+        """Estimates tokens for budgets, rather too many than too few."""
