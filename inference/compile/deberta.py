@@ -30,6 +30,8 @@ from inference.compile.relative import (
 )
 from inference.compile.weights import Float32, Weights, WeightScope, encoder_scope
 
+LOGITS = "logits"  # output of every classifier
+
 
 def build_deberta_encoder(weights: Weights, config: DebertaConfig) -> onnx.ModelProto:
     """Returns a graph whose output `hidden` is the state of [CLS], shape (batch, hidden size)."""
@@ -41,7 +43,7 @@ def build_deberta_classifier(weights: Weights, config: DebertaConfig, head: Head
     """Returns a graph whose output `logits`, shape (batch, labels), is `head` applied to the state of [CLS]."""
     encoder = _Encoder(encoder_scope(weights), config)
     logits = write_head(encoder.graph, encoder.first_token(), head)
-    return encoder.graph.build(logits, "logits", ["batch", head[-1].bias.size])
+    return encoder.graph.build(logits, LOGITS, ["batch", head[-1].bias.size])
 
 
 @dataclass(frozen=True)

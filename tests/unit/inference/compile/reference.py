@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def bucket_of(distance: int, config: DebertaConfig) -> int:
     return min(max(bucket + span, 0), 2 * span - 1)
 
 
-def gelu(value: Array) -> Array:
+def gelu(value: NDArray[np.floating[Any]]) -> Array:
     """The exact form, with the error function."""
     return np.asarray(value * 0.5 * (1 + np.vectorize(math.erf)(value / math.sqrt(2))))
 

@@ -1,0 +1,106 @@
+"""Chooses the arithmetic of a graph by measurement, among those whose answers do not depend on neighbours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import onnx
+
+from inference.compile.deberta import LOGITS
+from inference.compile.errors import VerificationError
+from inference.compile.quantize import quantize_batch, quantize_rows, quantize_weights
+from inference.compile.verify import Agreement, Float32, LoadedGraph, compare, neighbour_delta
+from inference.encoded import Encoded
+
+Precision: TypeAlias = Literal["fp32", "int8_rows", "int8_weights", "int8_batch"]
+
+CANDIDATES: Mapping[Precision, Callable[[onnx.ModelProto], onnx.ModelProto]] = {
+    "fp32": lambda model: model,
+    "int8_rows": quantize_rows,
+    "int8_weights": quantize_weights,
+    "int8_batch": quantize_batch,
+}
+MAX_NEIGHBOUR_DELTA = 1e-5  # in units of the output; 1e-4 is promised to callers
+MIN_DECISION_AGREEMENT = 0.99  # of a classifier, with fp32
+MIN_COSINE = 0.99  # of every embedding, with fp32
+_TIMED_RUNS = 3  # passes over the items, the fastest counts: others use the machine too
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one precision gives on this machine."""
+
+    precision: Precision
+    items_per_s: float  # one thread, one item at a time
+    size_bytes: int
+    is_classifier: bool
+    agreement: Agreement  # with fp32
+    neighbour_delta: float
+
+    @property
+    def is_batch_invariant(self) -> bool:
+        """Whether company leaves an answer alone."""
+        return self.neighbour_delta <= MAX_NEIGHBOUR_DELTA
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it says what fp32 says: classifiers in decisions, embedders in directions."""
+        if self.is_classifier:
+            return self.agreement.decision_agreement >= MIN_DECISION_AGREEMENT
+        return self.agreement.min_cosine >= MIN_COSINE
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The graph to serve, and what was measured on the way."""
+
+    model: onnx.ModelProto
+    chosen: Precision
+    measurements: tuple[Measurement, ...]
+
+
+def choose_precision(
+    model: onnx.ModelProto, rows: Sequence[Encoded], *, candidates: Sequence[Precision] = tuple(CANDIDATES)
+) -> Choice:
+    """Measures every candidate on `rows` and takes the fastest acceptable one.
+
+    Args:
+        model: a compiled graph in float32.
+        rows: real items, a few dozen at least; agreement is counted on them.
+        candidates: which precisions to try; fp32 is always among them.
+
+    Raises:
+        VerificationError: not even fp32 is batch-invariant, so the graph itself is wrong.
+    """
+    names: list[Precision] = ["fp32", *(name for name in candidates if name != "fp32")]
+    models = {name: CANDIDATES[name](model) for name in names}
+    reference = LoadedGraph(model).run_alone(rows)
+    measurements = tuple(_measure(name, models[name], rows, reference) for name in names)
+    acceptable = [measured for measured in measurements if measured.is_batch_invariant and measured.is_close]
+    if not acceptable:
+        raise VerificationError(
+            f"an output moves by {measurements[0].neighbour_delta:.1e} with its neighbours, even in fp32"
+        )
+    chosen = max(acceptable, key=lambda measured: measured.items_per_s).precision
+    return Choice(models[chosen], chosen, measurements)
+
+
+def _measure(precision: Precision, model: onnx.ModelProto, rows: Sequence[Encoded], reference: Float32) -> Measurement:
+    graph = LoadedGraph(model)
+    outputs = graph.run_alone(rows)  # also the warm-up
+    times = []
+    for _ in range(_TIMED_RUNS):
+        start = time.process_time()
+        graph.run_alone(rows)
+        times.append(time.process_time() - start)
+    return Measurement(
+        precision=precision,
+        is_classifier=model.graph.output[0].name == LOGITS,
+        items_per_s=len(rows) / max(min(times), 1e-9),
+        size_bytes=model.ByteSize(),
+        agreement=compare(outputs, reference),
+        neighbour_delta=neighbour_delta(graph, rows),
+    )

@@ -1,0 +1,195 @@
+"""Rewrites the weight products of a graph in eight bits, three ways.
+
+Only products of a two-dimensional activation with a constant matrix change; attention itself, layer norms and small
+heads stay in float32. What the ways differ in is where the scale of the activations comes from, and that decides
+whether an item's answer depends on its neighbours:
+
+- `quantize_rows`: one scale for each row. A row never sees another one.
+- `quantize_weights`: activations stay float32; weights are stored in bytes and expanded inside the product.
+- `quantize_batch`: one scale for the whole batch, as onnxruntime's `quantize_dynamic` does it. Depends on neighbours;
+  here to be measured, never to be chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from inference.compile.graph import MICROSOFT
+from inference.compile.weights import Float32
+
+_MIN_SIDE = 16  # smaller matrices cost nothing and may be heads, where precision matters
+_MAX_GRID_VALUES = 256  # distinct values of a matrix that was stored in bytes
+_GRID_ERROR = 1e-3  # of one step
+_UNSIGNED_ZERO = 128
+_LARGEST = 127
+_NBITS_BLOCKS = (128, 64, 32, 16)  # columns that share a scale in MatMulNBits, largest first
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A node `output = value @ weight + bias`."""
+
+    value: str
+    weight: Float32  # (inputs, outputs)
+    bias: str | None
+    output: str
+
+
+def quantize_rows(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Computes weight products in int8 with one activation scale per row: exact integer sums, batch-invariant."""
+    return _Rewriter(model).rewrite(_Rewriter.by_rows)
+
+
+def quantize_batch(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Computes weight products in int8 with one activation scale per batch. Not batch-invariant."""
+    return _Rewriter(model).rewrite(_Rewriter.by_batch)
+
+
+def quantize_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Stores weights in bytes, computes in float32."""
+    return _Rewriter(model).rewrite(_Rewriter.by_weights)
+
+
+class _Rewriter:
+    """Copies a model node by node, replacing weight products."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._source = model
+        self._arrays = {tensor.name: tensor for tensor in model.graph.initializer}
+        self._nodes: list[NodeProto] = []
+        self._added: dict[str, TensorProto] = {}
+        self._replaced: set[str] = set()
+        self._quantized: dict[str, tuple[str, str]] = {}  # activation -> (its bytes, their scales)
+
+    def rewrite(self, replace: Callable[[_Rewriter, _Product], None]) -> onnx.ModelProto:
+        """Returns the rewritten copy."""
+        for node in self._source.graph.node:
+            if (product := self._as_product(node)) is None:
+                self._nodes.append(node)
+            else:
+                replace(self, product)
+                self._replaced.add(node.input[1])
+        result = onnx.ModelProto()
+        result.CopyFrom(self._source)
+        del result.graph.node[:], result.graph.initializer[:]
+        result.graph.node.extend(self._nodes)
+        still_used = {name for node in self._nodes for name in node.input}
+        result.graph.initializer.extend(tensor for name, tensor in self._arrays.items() if name in still_used)
+        result.graph.initializer.extend(self._added.values())
+        return result
+
+    def by_rows(self, product: _Product) -> None:
+        """See `quantize_rows`."""
+        values, scales = self._row_bytes(product.value)
+        integers, column_scales = _quantized_columns(product.weight)
+        weight = self._constant(f"{product.output}.int8", integers)
+        zero = self._constant("zero_point", np.array(_UNSIGNED_ZERO, np.uint8))
+        sums = self._node("MatMulInteger", values, weight, zero, output=f"{product.output}.sums")
+        if column_scales.size == 1:  # one multiplication for rows and weights
+            combined = self._node("Mul", scales, self._constant(f"{product.output}.scale", column_scales))
+            self._finish(product, "DequantizeLinear", sums, combined, axis=0)
+        else:
+            rows = self._node("DequantizeLinear", sums, scales, axis=0, output=f"{product.output}.rows")
+            self._finish(product, "Mul", rows, self._constant(f"{product.output}.scales", column_scales))
+
+    def by_batch(self, product: _Product) -> None:
+        """See `quantize_batch`."""
+        value, zero, scale = (f"{product.value}.{part}" for part in ("bytes", "zero_point", "scale"))
+        if product.value not in self._quantized:
+            self._nodes.append(helper.make_node("DynamicQuantizeLinear", [product.value], [value, scale, zero]))
+            self._quantized[product.value] = (value, scale)
+        integers, column_scales = _quantized_columns(product.weight)
+        weight = self._constant(f"{product.output}.int8", integers)
+        sums = self._node("MatMulInteger", value, weight, zero, output=f"{product.output}.sums")
+        combined = self._node("Mul", scale, self._constant(f"{product.output}.scale", column_scales))
+        self._finish(product, "Mul", self._node("Cast", sums, to=TensorProto.FLOAT), combined)
+
+    def by_weights(self, product: _Product) -> None:
+        """See `quantize_weights`."""
+        inputs, outputs = product.weight.shape
+        block = next((size for size in _NBITS_BLOCKS if inputs % size == 0), None)
+        if block is None:
+            stored = self._constant(f"{product.output}.weight", product.weight)
+            self._finish(product, "MatMul", product.value, stored)
+            return
+        blocks = product.weight.T.reshape(outputs, inputs // block, block)
+        step = _grid_step(product.weight)
+        scales = np.abs(blocks).max(axis=2) / _LARGEST if step is None else np.full(blocks.shape[:2], step)
+        scales = np.maximum(scales, np.finfo(np.float32).tiny).astype(np.float32)
+        integers = (np.rint(blocks / scales[..., np.newaxis]) + _UNSIGNED_ZERO).astype(np.uint8)
+        stored = self._constant(f"{product.output}.uint8", integers)
+        operands = (product.value, stored, self._constant(f"{product.output}.scales", scales))
+        self._finish(product, "MatMulNBits", *operands, domain=MICROSOFT, K=inputs, N=outputs, bits=8, block_size=block)
+
+    def _row_bytes(self, value: str) -> tuple[str, str]:
+        """Quantizes an activation, once for all products that read it."""
+        if value not in self._quantized:
+            axis = self._constant("last_axis", np.array([-1], np.int64))
+            largest = self._node("ReduceMax", self._node("Abs", value), axis, keepdims=0)
+            steps = self._node("Mul", largest, self._constant("step", np.array(1 / _LARGEST, np.float32)))
+            floor = self._constant("smallest_scale", np.array(1e-30, np.float32))  # a row of zeros has no scale
+            scales = self._node("Max", steps, floor, output=f"{value}.scales")
+            zero = self._constant("zero_point", np.array(_UNSIGNED_ZERO, np.uint8))
+            zeros = self._node("Expand", zero, self._node("Shape", scales))
+            values = self._node("QuantizeLinear", value, scales, zeros, axis=0, output=f"{value}.bytes")
+            self._quantized[value] = (values, scales)
+        return self._quantized[value]
+
+    def _as_product(self, node: NodeProto) -> _Product | None:
+        """Recognizes a plain product with a constant matrix that is large enough to matter."""
+        if node.op_type not in {"MatMul", "Gemm"} or node.attribute or node.input[1] not in self._arrays:
+            return None
+        weight = numpy_helper.to_array(self._arrays[node.input[1]])
+        if weight.ndim != 2 or min(weight.shape) < _MIN_SIDE or weight.dtype != np.float32:  # noqa: PLR2004  # a matrix
+            return None
+        bias = node.input[2] if len(node.input) > 2 else None  # noqa: PLR2004  # A, B, C
+        return _Product(node.input[0], weight, bias, node.output[0])
+
+    def _finish(self, product: _Product, operator: str, *inputs: str, domain: str = "", **attributes: int) -> None:
+        """Adds the node that gives the product its value, and the bias after it."""
+        if product.bias is None:
+            self._node(operator, *inputs, output=product.output, domain=domain, **attributes)
+        else:
+            unbiased = f"{product.output}.unbiased"
+            self._node(operator, *inputs, output=unbiased, domain=domain, **attributes)
+            self._node("Add", unbiased, product.bias, output=product.output)
+
+    def _node(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: int) -> str:
+        result = output or f"{operator}/{len(self._nodes)}"
+        node = helper.make_node(operator, inputs, [result], name=result, domain=domain)
+        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
+        self._nodes.append(node)
+        return result
+
+    def _constant(self, name: str, value: NDArray[np.generic]) -> str:
+        unique = f"quantized/{name}"
+        self._added.setdefault(unique, numpy_helper.from_array(np.ascontiguousarray(value), unique))
+        return unique
+
+
+def _quantized_columns(weight: Float32) -> tuple[NDArray[np.int8], Float32]:
+    """Returns int8 values and their scales: one if the matrix came from int8, else one for each column."""
+    step = _grid_step(weight)
+    scales = np.abs(weight).max(axis=0) / _LARGEST if step is None else np.array(step)
+    scales = np.maximum(scales, np.finfo(np.float32).tiny).astype(np.float32)
+    return np.rint(weight / scales).astype(np.int8), scales
+
+
+def _grid_step(weight: Float32) -> float | None:
+    """Returns the scale of a matrix that was dequantized from int8 with a single one, or None."""
+    sample = np.unique(np.abs(weight[:, :64]))
+    if sample.size > _MAX_GRID_VALUES or sample.size < 3:  # noqa: PLR2004  # 0 and one step prove nothing
+        return None
+    largest, smallest_gap = float(sample[-1]), float(np.diff(sample).min())
+    step = largest / round(largest / smallest_gap)  # the largest value carries the scale most precisely
+    levels = weight / step
+    fits = bool(
+        np.abs(levels - np.rint(levels)).max() < _GRID_ERROR * _LARGEST and np.abs(levels).max() <= _LARGEST + 1
+    )
+    return step if fits else None

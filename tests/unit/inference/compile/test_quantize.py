@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import pytest
+
+from inference.compile.bert import build_bert_embedder
+from inference.compile.graph import GraphBuilder
+from inference.compile.quantize import quantize_batch, quantize_rows, quantize_weights
+from inference.compile.verify import LoadedGraph, compare, neighbour_delta
+from tests.unit.inference.compile.encoded_items import encoded
+from tests.unit.inference.compile.graph_runner import random_items
+from tests.unit.inference.compile.random_weights import BERT, VOCABULARY, bert_weights
+
+ROWS = encoded(random_items(24, longest=12, vocabulary=VOCABULARY))
+Way = Callable[[onnx.ModelProto], onnx.ModelProto]
+
+
+@pytest.fixture(scope="module")
+def model() -> onnx.ModelProto:
+    config = replace(BERT, hidden_size=48)  # MatMulNBits wants blocks of 16
+    return build_bert_embedder(bert_weights(config), config)
+
+
+@pytest.mark.parametrize("way", [quantize_rows, quantize_weights, quantize_batch])
+def test_eight_bits_give_nearly_the_same_embedding(model: onnx.ModelProto, way: Way) -> None:
+    found = LoadedGraph(way(model)).run_alone(ROWS)
+    agreement = compare(found, LoadedGraph(model).run_alone(ROWS))
+    assert agreement.min_cosine > 0.97
+    assert agreement.max_difference > 0  # or nothing was quantized
+
+
+@pytest.mark.parametrize("way", [quantize_rows, quantize_weights, quantize_batch])
+def test_every_large_matrix_is_replaced_and_none_is_kept(model: onnx.ModelProto, way: Way) -> None:
+    quantized = way(model)
+    matrices = [
+        tensor.name for tensor in quantized.graph.initializer if len(tensor.dims) == 2 and tensor.data_type == 1
+    ]
+    assert [name for name in matrices if name.startswith("layer.")] == []
+    assert {"MatMul", "Gemm"} & {node.op_type for node in quantized.graph.node} == set()
+
+
+def test_a_scale_for_each_row_leaves_neighbours_alone_and_one_for_the_batch_does_not(model: onnx.ModelProto) -> None:
+    equally_long = encoded([row[:6] for row in random_items(60, longest=30, vocabulary=VOCABULARY) if len(row) >= 6])
+    assert neighbour_delta(LoadedGraph(quantize_rows(model)), equally_long) < 1e-6
+    assert neighbour_delta(LoadedGraph(quantize_batch(model)), equally_long) > 1e-4
+
+
+def test_a_matrix_that_came_from_int8_is_stored_without_loss() -> None:
+    step, random = np.float32(0.013), np.random.default_rng(0)
+    weight = (random.integers(-127, 128, size=(32, 40)) * step).astype(np.float32)
+    stored = {tensor.name: tensor for tensor in quantize_rows(_product(weight)).graph.initializer}
+    integers = onnx.numpy_helper.to_array(stored["quantized/product.int8"])
+    scale = onnx.numpy_helper.to_array(stored["quantized/product.scale"])
+    np.testing.assert_allclose(integers * scale, weight, rtol=1e-6)
+
+
+def _product(weight: np.typing.NDArray[np.float32]) -> onnx.ModelProto:
+    """A graph that multiplies the ids themselves, as floats."""
+    graph = GraphBuilder("product")
+    rows = graph.node("Cast", graph.input("input_ids", ["batch", weight.shape[0]]), to=onnx.TensorProto.FLOAT)
+    product = graph.node("MatMul", rows, graph.weight("weight", weight), name="product")
+    return graph.build(product, "logits", ["batch", weight.shape[1]])
