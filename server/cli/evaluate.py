@@ -19,7 +19,7 @@ from server.cli.options import (
 )
 
 JSON_LINES_SUFFIXES = {".jsonl", ".ndjson"}
-DEFAULT_TIMEOUT_S = 60.0
+DEFAULT_TIMEOUT_S = 300.0  # a long pair of summaries takes a minute on two busy cores
 
 
 def evaluate(
@@ -39,7 +39,7 @@ def evaluate(
     timeout: Annotated[
         float | None,
         typer.Option(
-            "--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default 60; for JSON Lines none)."
+            "--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default 300; for JSON Lines none)."
         ),
     ] = None,
     address: AddressOption = DEFAULT_ADDRESS,
