@@ -15,6 +15,8 @@ from inference.compile.weights import Weights, WeightScope, encoder_scope
 
 Pooling: TypeAlias = Literal["mean", "cls"]
 
+EMBEDDING = "embedding"  # output of every embedder
+
 
 def build_bert_embedder(
     weights: Weights, config: BertConfig, *, pooling: Pooling = "mean", normalize: bool = True
@@ -22,7 +24,7 @@ def build_bert_embedder(
     """Returns a graph whose output is `embedding`, shape (batch, hidden size), of length 1 if normalized."""
     encoder = _Encoder(encoder_scope(weights), config)
     embedding = encoder.embedding(pooling, normalize=normalize)
-    return encoder.graph.build(embedding, "embedding", ["batch", config.hidden_size])
+    return encoder.graph.build(embedding, EMBEDDING, ["batch", config.hidden_size])
 
 
 class _Encoder:

@@ -189,7 +189,6 @@ def _grid_step(weight: Float32) -> float | None:
     largest, smallest_gap = float(sample[-1]), float(np.diff(sample).min())
     step = largest / round(largest / smallest_gap)  # the largest value carries the scale most precisely
     levels = weight / step
-    fits = bool(
-        np.abs(levels - np.rint(levels)).max() < _GRID_ERROR * _LARGEST and np.abs(levels).max() <= _LARGEST + 1
-    )
+    error = np.abs(levels - np.rint(levels)).max()
+    fits = bool(error < _GRID_ERROR and np.abs(levels).max() < _LARGEST + 0.5)
     return step if fits else None
