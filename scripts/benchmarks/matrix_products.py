@@ -8,19 +8,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import onnxruntime as ort
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from scripts.benchmarks.raw_model import Feed, make_session
+from scripts.benchmarks.raw_model import make_session
 
 PRODUCT_TYPES = {"MatMul", "Gemm", "FusedMatMul"}
 OPAQUE_TYPES = {"Attention", "MultiHeadAttention", "Einsum", "MatMulInteger", "MatMulNBits"}
 OPSET, IR_VERSION = 20, 9
 
 Shape = tuple[int, ...]
+Feed = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)

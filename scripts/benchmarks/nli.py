@@ -43,7 +43,7 @@ class Effort:
     neighbour_passes: int
 
 
-QUICK = Effort(rounds_s=14.0, pairs=96, neighbour_passes=1)
+QUICK = Effort(rounds_s=12.0, pairs=96, neighbour_passes=1)
 FULL = Effort(rounds_s=120.0, pairs=400, neighbour_passes=5)
 
 
@@ -162,6 +162,7 @@ def _figures(rounds: Rounds, batches: ProductBatches, ours: Contender, theirs: C
         "plan": ours.plan.name,
         "shipped_plan": theirs.plan.name,
         "rounds": len(rounds.compiled),
+        "cpu_share": min(ours.model.cpu_share, theirs.model.cpu_share),
     }
 
 

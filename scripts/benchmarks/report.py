@@ -9,6 +9,8 @@ from rich.table import Table
 
 PIPED_WIDTH = 110  # columns; rich would assume 80 and fold the rows of a table that goes to a file
 
+QUIET_CPU_SHARE = 0.9  # of the CPU time asked for; workers that end at different times cost a few percent
+
 Figure = float | int | str | bool | None
 
 
@@ -37,7 +39,7 @@ class Report:
         title: above the table.
         columns: headings; the first column is text, the others are numbers.
         rows: cells as they are shown.
-        figures: the JSON object.
+        figures: the JSON object. `cpu_share`, where there is one, is checked: a busy machine gives poor figures.
         targets: compared with `figures` in a second table.
     """
 
@@ -55,6 +57,9 @@ class Report:
         console.print(self._measurements())
         if self.targets:
             console.print(self._comparison())
+        share = self.figures.get("cpu_share")
+        if isinstance(share, float) and share < QUIET_CPU_SHARE:
+            console.print(f"Other processes took {1 - share:.0%} of the CPU; repeat this on a quiet machine.")
         print(json.dumps({key: _rounded(value) for key, value in self.figures.items()}))
 
     def _measurements(self) -> Table:
