@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evidence import EntailmentEvidence
+from pipeline.evaluate.flow import COVERAGE_WEIGHT, ORDER_WEIGHT
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
@@ -27,10 +28,6 @@ from protos.precis.v1 import common_pb2
 from protos.precis.v1 import evaluate_pb2 as pb
 from server.parse_evaluate import NLI_MODES, PRECISION_SOURCES
 from server.status import to_duration
-
-# The weights of the flow formula (SCORING, section 1). Not settings; reported so that a score can be recomputed.
-COVERAGE_WEIGHT = 0.7
-ORDER_WEIGHT = 0.3
 
 HARD_FAIL_RULES = {
     HardFailRule.META_COMMENTARY: pb.HARD_FAIL_RULE_META_COMMENTARY,

@@ -2,7 +2,6 @@
 
 import heapq
 import statistics
-from array import array
 from dataclasses import dataclass, field
 
 from google.rpc import code_pb2
@@ -21,8 +20,8 @@ SHOWN_ITEMS = 10
 class BulkSummary:
     """Collects what the summary needs; one number for each item, never the responses themselves."""
 
-    losses: array[float] = field(default_factory=lambda: array("d"))
-    scores: dict[str, array[float]] = field(default_factory=lambda: {name: array("d") for name in COMPONENTS})
+    losses: list[float] = field(default_factory=list)
+    scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
     worst: list[tuple[float, int, str]] = field(default_factory=list)
     failures: list[pb.EvaluateStreamResponse] = field(default_factory=list)
     hard_fail_count: int = 0
@@ -84,7 +83,7 @@ def spread_table(summary: BulkSummary) -> Table:
     return table
 
 
-def deciles(values: array[float]) -> tuple[float, float, float]:
+def deciles(values: list[float]) -> tuple[float, float, float]:
     """Returns the 10th, 50th and 90th percentile."""
     if len(values) == 1:
         return values[0], values[0], values[0]

@@ -1,11 +1,12 @@
 """What `precis evaluate` reads: one JSON document with one or several candidates, or JSON Lines."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from google.protobuf import json_format
 
@@ -111,12 +112,20 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         InputError: the file cannot be read.
     """
     try:
-        with sys.stdin.buffer if path == STDIN else path.open("rb") as file:
+        with open_bytes(path) as file:
             for number, data in enumerate(file, start=1):
                 if data.strip():
                     yield number, data
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Opens a file, or standard input for "-".
+
+    Standard input gets a reader of its own: at exit Python closes `sys.stdin`, and aborts when a thread still reads it.
+    """
+    return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else path.open("rb")
 
 
 def decode(data: bytes, place: str) -> str:

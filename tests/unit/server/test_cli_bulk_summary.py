@@ -1,0 +1,81 @@
+"""The summary of a bulk run."""
+
+import io
+
+import pytest
+from google.rpc import code_pb2
+from rich.console import Console
+
+from protos.precis.v1 import evaluate_pb2 as pb
+from server.cli.bulk_summary import SHOWN_ITEMS, BulkSummary, deciles, print_summary
+
+
+def answer(loss: float, item_id: str = "") -> pb.EvaluateStreamResponse:
+    response = pb.EvaluateStreamResponse(id=item_id)
+    response.response.loss = loss
+    response.response.length.score.applicable = True
+    response.response.length.score.score = 1 - loss
+    return response
+
+
+def failure(item_id: str) -> pb.EvaluateStreamResponse:
+    response = pb.EvaluateStreamResponse(id=item_id)
+    response.error.code = code_pb2.INVALID_ARGUMENT
+    response.error.message = "wrong [red]"
+    return response
+
+
+def printed(summary: BulkSummary) -> str:
+    file = io.StringIO()
+    print_summary(Console(file=file, width=120), summary)
+    return file.getvalue()
+
+
+def test_the_worst_items_come_first_and_the_earlier_one_of_equals() -> None:
+    summary = BulkSummary()
+    for number in range(100):
+        summary.add(answer((number % 50) / 100, f"item-{number}"))
+    rows = printed(summary).split("worst items")[1].split()
+    names = [word for word in rows if word.startswith("item-")]
+    assert names[:4] == ["item-49", "item-99", "item-48", "item-98"]
+    assert len(names) == SHOWN_ITEMS
+
+
+def test_mean_and_deciles_are_over_the_answered_items() -> None:
+    summary = BulkSummary()
+    for number in range(11):
+        summary.add(answer(number / 10))
+    summary.add(failure("bad"))
+    [loss] = [line.split() for line in printed(summary).splitlines() if line.split()[:1] == ["loss"]]
+    assert loss == ["loss", "0.500", "0.100", "0.500", "0.900", "11"]
+    assert summary.item_count == 12
+
+
+def test_a_component_counts_where_it_applies() -> None:
+    summary = BulkSummary()
+    summary.add(answer(0.4))
+    assert summary.scores["length"] == [pytest.approx(0.6)]
+    assert summary.scores["facts"] == []
+
+
+def test_a_hard_fail_has_a_loss_but_no_scores() -> None:
+    summary = BulkSummary()
+    failed = answer(1.0)
+    failed.response.hard_fail.rule = pb.HARD_FAIL_RULE_TRUNCATION
+    summary.add(failed)
+    assert (summary.hard_fail_count, summary.losses, summary.scores["length"]) == (1, [1.0], [])
+
+
+def test_failed_items_are_shown_but_not_all_of_them() -> None:
+    summary = BulkSummary()
+    for number in range(SHOWN_ITEMS + 5):
+        summary.add(failure(f"bad-{number}"))
+    text = printed(summary)
+    assert "15 items, 15 failed" in text
+    assert text.count("INVALID_ARGUMENT: wrong [red]") == SHOWN_ITEMS
+    assert "5 more failed items" in text
+
+
+def test_few_items_have_deciles_too() -> None:
+    assert deciles([0.3]) == (0.3, 0.3, 0.3)
+    assert deciles([0.0, 1.0])[1] == 0.5

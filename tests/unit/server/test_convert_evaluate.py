@@ -1,0 +1,241 @@
+"""Requests become domain types, and evaluations become responses, without losing anything."""
+
+import dataclasses
+from enum import Enum
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import Descriptor
+
+from pipeline.errors import InvalidInputError
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
+from pipeline.evaluate.evidence import EntailmentEvidence
+from pipeline.evaluate.result import (
+    ChunkSpan,
+    Components,
+    ComponentScore,
+    EntitiesResult,
+    EntityEvidence,
+    EntityStatus,
+    Evaluation,
+    FactsResult,
+    FlowResult,
+    HardFail,
+    HardFailRule,
+    LengthResult,
+    Models,
+    NliUsage,
+    OutlinePoint,
+    SemanticResult,
+    Timings,
+)
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import Passage
+from protos.precis.v1 import evaluate_pb2 as pb
+from server.convert_evaluate import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
+from server.errors import InvalidRequestError
+from server.parse_evaluate import (
+    NLI_MODES,
+    PRECISION_SOURCES,
+    check_item_id,
+    parse_evaluate,
+    parse_overrides,
+    parse_priority,
+)
+from tests.integration.evaluations import evaluate_request
+
+FACT = Passage("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
+SENTENCE = Passage("generated.text", 2, 10, "Sentence", "Sentence")
+HIT = EntailmentEvidence(FACT, SENTENCE, 0, 0.9, 0.05, hit=True)
+MISS = EntailmentEvidence(SENTENCE, None, None, 0.0, 0.0, hit=False)
+NAMES = ("facts", "entities", "flow", "semantic", "length")
+
+
+def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Evaluation
+    """Builds an evaluation whose every number is different, so that a mix-up shows."""
+    whole = Evaluation(
+        loss=0.123,
+        hard_fail=None,
+        scores=tuple(
+            ComponentScore(name, 0.5 + place / 100, 0.2 + place / 100, 0.1 + place / 100, applicable=True)
+            for place, name in enumerate(NAMES)
+        ),
+        components=Components(
+            facts=FactsResult(0.81, 0.82, 0.83, 0.84, 0.85, 0.86, (HIT, HIT, MISS), (HIT, MISS)),
+            entities=EntitiesResult(
+                0.5, 1, (EntityEvidence(FACT, EntityStatus.CONTEXT_MISMATCH, SENTENCE, 0.95, FACT, 0.0),)
+            ),
+            flow=FlowResult(0.71, 0.72, 0.73, 2, (OutlinePoint(HIT, 0), OutlinePoint(MISS, None)), ((0, 1),)),
+            semantic=SemanticResult(0.0, -0.25, (ChunkSpan(0, 9, 4),), (ChunkSpan(1, 8, 3), ChunkSpan(8, 9, 1))),
+            length=LengthResult(0.61, 0.62, 11, 12, 13, 14, 15, target_lowered_to_input=True, tokenizer="words"),
+        ),
+        config=EvaluateConfig(),
+        models=Models(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
+        nli=NliUsage(21, 22),
+        timings=Timings(100.0, 1.5, 20.25, 70.0, 8.25),
+    )
+    return dataclasses.replace(whole, **changes)
+
+
+def test_every_component_keeps_its_numbers() -> None:
+    response = to_response(evaluation())
+    assert response.loss == 0.123
+    for place, name in enumerate(NAMES):
+        part = getattr(response, name).score
+        assert (part.score, part.weight, part.contribution, part.applicable) == (
+            *(0.5 + place / 100, 0.2 + place / 100, 0.1 + place / 100),
+            True,
+        )
+    facts = response.facts
+    assert (facts.recall, facts.precision) == (0.82, 0.83)
+    assert (facts.soft_score, facts.soft_recall, facts.soft_precision) == (0.84, 0.85, 0.86)
+    assert (facts.hit_fact_count, facts.fact_count) == (2, 3)
+    assert (facts.supported_sentence_count, facts.sentence_count) == (1, 2)
+    assert (response.entities.valid_count, response.entities.entity_count) == (1, 1)
+
+
+def test_flow_semantic_and_length_keep_their_numbers() -> None:
+    response = to_response(evaluation())
+    flow, semantic, length = response.flow, response.semantic, response.length
+    assert (flow.coverage, flow.order, flow.covered_count, flow.point_count) == (0.72, 0.73, 2, 2)
+    assert [(one.earlier_point, one.later_point) for one in flow.inversions] == [(0, 1)]
+    assert (semantic.cosine, len(semantic.generated_chunks), len(semantic.gold_chunks)) == (-0.25, 1, 2)
+    assert [length.deviation, length.generated_tokens, length.input_tokens] == [0.62, 11, 12]
+    assert [length.declared_input_tokens, length.schedule_tokens, length.target_tokens] == [13, 14, 15]
+    assert (length.target_lowered_to_input, length.tokenizer) == (True, "words")
+
+
+def test_evidence_keeps_place_quote_and_scores() -> None:
+    first, _, missed = to_response(evaluation()).facts.facts
+    assert (first.premise.text_id, first.premise.start, first.premise.end) == ("generated.text", 2, 10)
+    assert (first.premise.text, first.entailment, first.contradiction, first.hit) == ("Sentence", 0.9, 0.05, True)
+    assert not missed.HasField("premise")
+
+
+def test_the_first_sentence_is_not_taken_for_no_sentence() -> None:
+    covered, missed = to_response(evaluation()).flow.points
+    assert covered.HasField("sentence_index")
+    assert covered.sentence_index == 0
+    assert not missed.HasField("sentence_index")
+
+
+def test_a_cosine_of_zero_is_not_taken_for_none() -> None:
+    [entity] = to_response(evaluation()).entities.entities
+    assert entity.HasField("context_cosine")
+    assert entity.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH
+
+
+def test_models_counts_and_times_are_reported() -> None:
+    response = to_response(evaluation())
+    assert [(model.name, model.revision) for model in response.models] == [("nli", "1"), ("embedder", "2")]
+    assert (response.nli.scored_pair_count, response.nli.exact_pair_count) == (21, 22)
+    timings = response.timings
+    spans = (timings.total, timings.heuristics, timings.embedding, timings.nli, timings.aggregation)
+    assert [span.ToMicroseconds() for span in spans] == [100_000, 1_500, 20_250, 70_000, 8_250]
+
+
+def test_a_hard_fail_has_no_components() -> None:
+    failure = HardFail(HardFailRule.META_COMMENTARY, "talks about itself", SENTENCE)
+    response = to_response(evaluation(loss=1.0, hard_fail=failure, scores=(), components=None))
+    assert (response.loss, response.hard_fail.rule) == (1.0, pb.HARD_FAIL_RULE_META_COMMENTARY)
+    assert response.hard_fail.evidence.text == "Sentence"
+    assert {field.name for field, _ in response.ListFields()}.isdisjoint(NAMES)
+
+
+def test_a_component_that_does_not_apply_says_so() -> None:
+    whole = evaluation()
+    assert whole.components is not None
+    scores = tuple(
+        ComponentScore("facts", 0.0, 0.0, 0.0, applicable=False) if score.name == "facts" else score
+        for score in whole.scores
+    )
+    response = to_response(evaluation(scores=scores, components=dataclasses.replace(whole.components, facts=None)))
+    assert response.HasField("facts")
+    assert not response.facts.score.applicable
+    assert not response.facts.facts
+
+
+def fields_of(descriptor: Descriptor) -> set[str]:
+    return {field.name for field in descriptor.fields}
+
+
+def test_every_setting_but_the_limits_is_an_option_of_the_request() -> None:
+    assert fields_of(pb.EvaluateOptions.DESCRIPTOR) == set(EvaluateConfig.model_fields) - {"limits"}
+    assert fields_of(pb.EvaluateWeights.DESCRIPTOR) == set(EvaluateWeights.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("table", "meanings"),
+    [
+        (NLI_MODES, NliMode),
+        (PRECISION_SOURCES, PrecisionSource),
+        (HARD_FAIL_RULES, HardFailRule),
+        (ENTITY_STATUSES, EntityStatus),
+    ],
+)
+def test_every_meaning_has_a_number(table: dict[Enum, int], meanings: type[Enum]) -> None:
+    assert set(table) == set(meanings)
+    assert len(set(table.values())) == len(table)
+    assert 0 not in table.values()
+
+
+def test_applied_options_sent_back_mean_the_same_settings() -> None:
+    config = EvaluateConfig(
+        weights=EvaluateWeights(facts=0.1, entities=0.2, flow=0.3, semantic=0.4, length=0.0),
+        hit_threshold=0.25,
+        window_sentences=(3, 1),
+        precision_source=PrecisionSource.SOURCE_TEXT,
+        nli_mode=NliMode.PRUNED,
+        pruned_top_k=5,
+        entity_context_threshold=0.0,
+        lists_may_end_open=True,
+    )
+    assert EvaluateConfig().with_overrides(parse_overrides(to_options(config))) == config
+
+
+def test_what_is_not_set_keeps_the_servers_default() -> None:
+    defaults = EvaluateConfig(hit_threshold=0.7)
+    assert parse_evaluate(evaluate_request(), defaults).config == defaults
+    changed = parse_evaluate(evaluate_request(options__pruned_top_k=3), defaults).config
+    assert changed == defaults.model_copy(update={"pruned_top_k": 3})
+
+
+def test_a_threshold_of_zero_is_set_and_not_left_out() -> None:
+    request = evaluate_request(options__entity_context_threshold=0.0)
+    assert parse_evaluate(request, EvaluateConfig()).config.entity_context_threshold == 0
+
+
+def test_a_weight_that_is_left_out_is_zero() -> None:
+    request = evaluate_request(options__weights__facts=1.0)
+    assert parse_evaluate(request, EvaluateConfig()).config.weights == EvaluateWeights(
+        facts=1, entities=0, flow=0, semantic=0, length=0
+    )
+
+
+def test_texts_arrive_as_they_were_sent() -> None:
+    request = evaluate_request()
+    parsed = parse_evaluate(request, EvaluateConfig())
+    assert parsed.datum.summary.key_facts == tuple(request.datum.summary.key_facts)
+    assert parsed.datum.entry.text == request.datum.entry.text
+    assert parsed.generated.finish_reason == "stop"
+    lengths = (request.datum.entry.text, request.datum.summary.summary, request.generated.text)
+    assert parsed.char_count == sum(map(len, lengths))
+
+
+def test_a_missing_message_is_named() -> None:
+    request = evaluate_request()
+    request.datum.ClearField("summary")
+    with pytest.raises(InvalidInputError) as caught:
+        parse_evaluate(request, EvaluateConfig())
+    assert caught.value.field == "datum.summary"
+
+
+def test_an_unknown_priority_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="priority"):
+        parse_priority(evaluate_request(priority=7))
+
+
+def test_an_item_id_is_short() -> None:
+    check_item_id("x" * 256)
+    with pytest.raises(InvalidInputError, match="257"):
+        check_item_id("x" * 257)
