@@ -1,0 +1,132 @@
+"""Runs a finished model directory as the server will, and refuses one that answers wrongly.
+
+A swapped label column, a broken tokenizer or a graph whose rows depend on their neighbours would pass
+every check of file contents; these few texts show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.compile.errors import VerificationError
+from inference.encoded import Encoded
+from inference.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
+from inference.model_directory import ModelDirectory
+from inference.outputs import probabilities
+from inference.padding import pad_rows
+from inference.session import OrtBackend
+from inference.tokenization import TextEncoder
+
+Float32 = NDArray[np.float32]
+
+MAX_NEIGHBOUR_DELTA = 1e-4  # how far a score may move with the company it is computed in
+_MAX_NORM_ERROR = 1e-3
+_MAX_TEXT_CHARS = 10_000
+
+_PREMISE = "The board approved the merger on Tuesday after two hours of debate."
+# Pairs and texts whose right answer nobody disputes.
+PROBE_PAIRS = {
+    (_PREMISE, "The merger was approved."): ENTAILMENT,
+    (_PREMISE, "The chairman had opposed the merger for years."): NEUTRAL,
+    (_PREMISE, "The board rejected the merger."): CONTRADICTION,
+}
+PROBE_TEXTS = (
+    "The cat sleeps on the sofa.",
+    "A cat is asleep on a couch in the living room, as it is every afternoon.",
+    "Interest rates rose by half a point.",
+)
+LONG_PROBE_TEXT = " ".join([*PROBE_TEXTS, _PREMISE] * 6)  # about 250 words: far and near positions differ
+
+
+def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, float]:
+    """Runs a model on a few texts, alone and together.
+
+    Args:
+        directory: loaded, so its hashes are right.
+        must_agree: whether the answers themselves must be right; a model with random weights has none.
+
+    Returns:
+        `neighbour_delta`: the largest change of a score between alone and together.
+
+    Raises:
+        CorruptModelError: graph or tokenizer cannot be loaded.
+        VerificationError: a wrong answer, one that is not finite, or one that depends on its neighbours.
+    """
+    run = ProbeRunner(directory)
+    answers = run.nli(tuple(PROBE_PAIRS)) if directory.manifest.task == "nli" else run.embedding(PROBE_TEXTS)
+    if not np.isfinite(answers).all():
+        raise VerificationError(f"{directory.path}: the model returns values that are not finite")
+    if run.neighbour_delta > MAX_NEIGHBOUR_DELTA:
+        raise VerificationError(
+            f"{directory.path}: a score moves by {run.neighbour_delta:.1e} with its neighbours in the batch, "
+            f"more than {MAX_NEIGHBOUR_DELTA:.0e}; graphs that quantize activations do so, compile in fp32"
+        )
+    if must_agree and directory.manifest.task == "nli":
+        _check_labels(directory, answers)
+    if must_agree and directory.manifest.task == "embedding":
+        _check_similarities(directory, answers)
+    return {"neighbour_delta": run.neighbour_delta}
+
+
+class ProbeRunner:
+    """Tokenizer and session of one directory. Runs every item alone and in company and notes the difference."""
+
+    def __init__(self, directory: ModelDirectory) -> None:
+        self.neighbour_delta = 0.0
+        self._manifest = directory.manifest
+        self._encoder = TextEncoder(
+            directory.tokenizer_path, max_tokens=self._manifest.max_tokens, max_text_chars=_MAX_TEXT_CHARS
+        )
+        self._backend = OrtBackend(directory.model_path, "cpu")
+
+    def fitting_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Returns the pairs that the model reads whole."""
+        rows = self._encoder.encode_pairs(pairs)
+        return [pair for pair, row in zip(pairs, rows, strict=True) if not row.is_truncated]
+
+    def fitting_texts(self, texts: Sequence[str]) -> list[str]:
+        """Returns the texts that the model reads whole."""
+        rows = self._encoder.encode_texts(texts)
+        return [text for text, row in zip(texts, rows, strict=True) if not row.is_truncated]
+
+    def nli(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        """Returns probabilities (pairs, 3)."""
+        finish = probabilities(self._manifest.label_columns)
+        rows = self._encoder.encode_pairs(pairs)
+        return self._compare(finish(self._run(rows)), np.concatenate([finish(self._run([row])) for row in rows]))
+
+    def embedding(self, texts: Sequence[str]) -> Float32:
+        """Returns embeddings (texts, dimension)."""
+        rows = self._encoder.encode_texts(texts)
+        return self._compare(self._run(rows), np.concatenate([self._run([row]) for row in rows]))
+
+    def _run(self, rows: Sequence[Encoded]) -> Float32:
+        return self._backend.run(pad_rows(rows, self._manifest.inputs, self._manifest.pad_token_id))
+
+    def _compare(self, together: Float32, alone: Float32) -> Float32:
+        self.neighbour_delta = float(np.abs(together - alone).max())
+        return together
+
+
+def _check_labels(directory: ModelDirectory, answers: Float32) -> None:
+    for (pair, expected), row in zip(PROBE_PAIRS.items(), answers, strict=True):
+        found = NLI_LABELS[int(row.argmax())]
+        if found != expected:
+            raise VerificationError(
+                f"{directory.path}: {pair[1]!r} after {pair[0]!r} should be {expected}, the model says {found} "
+                f"({row.max():.2f}); check id2label"
+            )
+
+
+def _check_similarities(directory: ModelDirectory, answers: Float32) -> None:
+    norms = np.linalg.norm(answers, axis=1)
+    if directory.manifest.normalized and np.abs(norms - 1).max() > _MAX_NORM_ERROR:
+        raise VerificationError(f"{directory.path}: embeddings should have norm 1, found {norms.tolist()}")
+    similar, other = float(answers[0] @ answers[1]), float(answers[0] @ answers[2])
+    if similar <= other:
+        raise VerificationError(
+            f"{directory.path}: two texts that say the same have similarity {similar:.2f}, unrelated ones {other:.2f}"
+        )
