@@ -1,0 +1,170 @@
+"""Exports any Hugging Face NLI or sentence-embedding checkpoint to a model directory.
+
+Needs the extra `export` (torch, transformers, Optimum), which the served process never imports. Architectures
+that have a writer here get the fast graph, all others Optimum's; either is compared with torch before it is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import onnx
+
+from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files
+from inference.compile.compiler import Checkpoint, Compiled, compile_embedder, compile_nli
+from inference.compile.errors import CompileError, UnsupportedModelError, VerificationError, WeightsError
+from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
+from inference.compile.progress import Progress, ProgressEvent, no_progress
+from inference.compile.recipe import producer_versions
+from inference.compile.staging import describe_files, locked, staged, write_manifest
+from inference.compile.tokenizer_file import write_free_tokenizer
+from inference.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
+from inference.model_directory import ModelDirectory, load_model_directory
+from inference.outputs import probabilities
+
+if TYPE_CHECKING:
+    from inference.compile.reference import ReferenceModel
+
+GraphOrigin = Literal["auto", "written", "exported"]
+
+MAX_REFERENCE_DELTA = 1e-3  # of a probability or of a coordinate of an embedding; fp32 stays below 1e-5
+_STEPS = 4  # reference loaded, graph made, files written, answers compared
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What may be said about a checkpoint beyond what its files say."""
+
+    revision: str | None = None  # branch, tag or commit on the hub
+    max_tokens: int | None = None  # less than the checkpoint's own limit
+    name: str | None = None  # shown to users; default: the hub id or the folder's name
+    license: str | None = None  # default: what the model card states
+    graph: GraphOrigin = "auto"  # "written": by us, or an error; "exported": by Optimum; "auto": by us if we can
+
+
+def export_model(
+    source: str,
+    task: Task,
+    output_dir: Path,
+    *,
+    options: ExportOptions | None = None,
+    progress: Progress = no_progress,
+) -> ModelDirectory:
+    """Makes `output_dir` from a hub id or a local folder; replaces it only when all checks have passed.
+
+    Raises:
+        UnsupportedModelError: not such a checkpoint, or one that nothing here can turn into a graph.
+        VerificationError: the compiled model does not say what torch says.
+        CompileError: the extra `export` is not installed.
+    """
+    options = options or ExportOptions()
+    files = open_checkpoint_files(source, options.revision)
+    facts = _facts(files, task, options)  # before anything slow: refusals come at once
+    steps = _Steps(files.name, progress)
+    reference = _load_reference(files, task)
+    steps.finish()
+    compiled = _compile(files, task, reference, options.graph)
+    steps.finish()
+    with locked(output_dir.parent), staged(output_dir) as folder:
+        onnx.save(compiled.model, folder / MODEL_FILE)
+        reference.save_tokenizer(folder / TOKENIZER_FILE)
+        write_free_tokenizer(folder / TOKENIZER_FILE, folder / TOKENIZER_FILE)
+        manifest = Manifest(
+            **facts,
+            files=describe_files(folder),
+            inputs=compiled.inputs,
+            pad_token_id=reference.pad_token_id,
+            producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": compiled.writer},
+        )
+        write_manifest(folder, manifest)
+        steps.finish()
+        directory = load_model_directory(folder)
+        measured = probe(directory, must_agree=False) | {"reference_delta": _compare(directory, reference)}
+        write_manifest(folder, manifest.model_copy(update={"measured": measured}))
+    steps.finish()
+    return load_model_directory(output_dir)
+
+
+class _Steps:
+    """Counts finished steps for the caller."""
+
+    def __init__(self, subject: str, progress: Progress) -> None:
+        self._subject = subject
+        self._progress = progress
+        self._done = -1
+        self.finish()
+
+    def finish(self) -> None:
+        self._done += 1
+        self._progress(ProgressEvent("export", self._subject, self._done, _STEPS, "steps"))
+
+
+def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[str, Any]:
+    """Returns what the manifest says that follows from the checkpoint's files."""
+    limit = files.max_tokens
+    facts: dict[str, Any] = {
+        "task": task,
+        "name": options.name or files.name,
+        "revision": files.revision,
+        "source": files.source,
+        "license": options.license or files.license,
+        "max_tokens": min(options.max_tokens or limit, limit),
+        "precision": "fp32",
+    }
+    if task == "nli":
+        return facts | {"id2label": files.id2label}
+    return facts | {"dimension": files.hidden_size, "pooling": files.pooling, "normalized": True}
+
+
+def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
+    try:
+        from inference.compile.reference import ReferenceModel  # noqa: PLC0415  # extra `export`
+    except ImportError as error:
+        raise CompileError(f"export needs {error.name}; run `pip install 'precis[export]'` first") from error
+    return ReferenceModel(files, task)
+
+
+def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin) -> Compiled:
+    """Returns the graph that a writer makes of the weights, or else Optimum's, cleaned."""
+    if origin != "exported":
+        try:
+            return _compile_checkpoint(files, task, Checkpoint(files.config, reference.weights()))
+        except (UnsupportedModelError, WeightsError):
+            if origin == "written":
+                raise
+    from inference.compile.optimum_export import export_with_optimum  # noqa: PLC0415  # extra `export`
+
+    return _compile_checkpoint(files, task, Checkpoint(files.config, {}, export_with_optimum(files, task)))
+
+
+def _compile_checkpoint(files: CheckpointFiles, task: Task, checkpoint: Checkpoint) -> Compiled:
+    if task == "nli":
+        return compile_nli(checkpoint)
+    return compile_embedder(checkpoint, pooling=files.pooling, normalize=True)
+
+
+def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
+    """Returns the largest difference from torch on the probe texts and a long one, tokenization included.
+
+    Raises:
+        VerificationError: it is more than MAX_REFERENCE_DELTA.
+    """
+    manifest, run = directory.manifest, ProbeRunner(directory)
+    if manifest.task == "nli":
+        pairs = run.fitting_pairs([*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])])
+        expected = probabilities(manifest.label_columns)(reference.logits(pairs))
+        found = run.nli(pairs)
+    else:
+        texts = run.fitting_texts([*PROBE_TEXTS, LONG_PROBE_TEXT])
+        expected = reference.embeddings(texts, manifest.pooling or "mean")
+        found = run.embedding(texts)
+    delta = float(np.abs(found - expected).max())
+    if not delta <= MAX_REFERENCE_DELTA:
+        raise VerificationError(
+            f"{manifest.name}: the compiled model differs from torch by {delta:.1e}, "
+            f"at most {MAX_REFERENCE_DELTA:.0e} is allowed"
+        )
+    return delta

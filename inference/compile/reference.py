@@ -1,0 +1,65 @@
+"""The reference: a checkpoint run by transformers and torch, with transformers' own tokenizer.
+
+Needs the extra `export`; nothing else imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+from inference.compile.checkpoint_files import CheckpointFiles
+from inference.compile.errors import UnsupportedModelError
+from inference.manifest import Task
+
+Float32 = NDArray[np.float32]
+
+
+class ReferenceModel:
+    """A checkpoint in memory, in float32 and without dropout."""
+
+    def __init__(self, files: CheckpointFiles, task: Task) -> None:
+        """Loads weights and tokenizer."""
+        model_class = AutoModelForSequenceClassification if task == "nli" else AutoModel
+        self.model: Any = model_class.from_pretrained(files.folder).float().eval()
+        self._name = files.name
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(files.folder)
+
+    def weights(self) -> dict[str, Float32]:
+        """Returns every floating-point array under its Hugging Face name."""
+        state = self.model.state_dict()
+        return {name: value.numpy() for name, value in state.items() if value.is_floating_point()}
+
+    @property
+    def pad_token_id(self) -> int:
+        """Id of the padding token; 0 when the tokenizer has none, since the mask hides it anyway."""
+        return int(self.tokenizer.pad_token_id or 0)
+
+    def save_tokenizer(self, path: Path) -> None:
+        """Writes tokenizer.json, converted from another format if need be."""
+        if not self.tokenizer.is_fast:
+            raise UnsupportedModelError(f"{self._name} has no tokenizer.json and none can be made from its tokenizer")
+        self.tokenizer.backend_tokenizer.save(str(path))
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        """Returns (pairs, labels), each pair computed alone."""
+        return np.concatenate([self._run(premise, hypothesis).logits.numpy() for premise, hypothesis in pairs])
+
+    def embeddings(self, texts: Sequence[str], pooling: str) -> Float32:
+        """Returns (texts, dimension) with norm 1, each text computed alone."""
+        rows = []
+        for text in texts:
+            states = self._run(text).last_hidden_state[0].numpy()
+            pooled = states.mean(axis=0) if pooling == "mean" else states[0]
+            rows.append(pooled / np.linalg.norm(pooled))
+        return np.stack(rows)
+
+    def _run(self, *texts: str) -> Any:  # noqa: ANN401  # transformers has no types
+        with torch.no_grad():
+            return self.model(**self.tokenizer(*texts, return_tensors="pt"))
