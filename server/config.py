@@ -74,7 +74,10 @@ class EvaluateServiceConfig(BaseModel):
         "hundreds of NLI pairs, and a few items keep all workers busy.",
     )
     max_queue_wait_s: float = Field(
-        default=60, ge=0, description="How long an item of a stream waits for room in the queue before it is refused."
+        default=600,
+        ge=0,
+        description="How long an item of a stream waits for room in the queue before it is refused. Long, because the "
+        "stream's own flow control is what slows its client down; a client in a hurry sets a deadline.",
     )
     cpu_threads: int = Field(
         default=2, ge=1, description="Threads for splitting and matching texts beside the event loop."

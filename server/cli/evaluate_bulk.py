@@ -49,11 +49,12 @@ async def evaluate_lines(
 
         async def send() -> None:
             try:
-                async for item in feed(read_items(path)):
-                    if isinstance(item, pb.EvaluateStreamResponse):
-                        refused.append(item)
-                    else:
-                        await call.write(item)  # waits while the server has enough to do
+                async with aclosing(feed(read_items(path))) as items:
+                    async for item in items:
+                        if isinstance(item, pb.EvaluateStreamResponse):
+                            refused.append(item)
+                        else:
+                            await call.write(item)  # waits while the server has enough to do
             finally:
                 await call.done_writing()  # also when the file cannot be read further: what was sent gets its answer
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import aclosing
 
 import pytest
 
@@ -36,16 +37,24 @@ async def test_the_loop_runs_while_the_iterator_blocks() -> None:
 
 
 async def test_the_iterator_is_not_read_far_ahead() -> None:
-    taken = 0
+    taken: list[int] = []
 
     def items() -> Iterator[int]:
-        nonlocal taken
-        for taken in range(1, 1_000):
-            yield taken
+        for number in range(1_000):
+            taken.append(number)
+            yield number
 
     read = feed(items(), ahead=4)
+    async with aclosing(read):
+        await anext(read)
+        for _ in range(50):
+            await asyncio.to_thread(lambda: None)  # both threads have had many turns
+        assert len(taken) <= 7  # one read, four queued, one in hand, one being handed over
+
+
+async def test_the_thread_ends_when_the_reader_leaves() -> None:
+    read = feed(iter(range(1_000)), ahead=2)
     await anext(read)
-    for _ in range(50):
-        await asyncio.to_thread(lambda: None)  # both threads have had many turns
-    assert taken <= 7  # one taken, four queued, one in hand, one being handed over
-    await read.aclose()  # type: ignore[attr-defined] # an async generator
+    [thread] = [thread for thread in threading.enumerate() if thread.name == "precis-line-feed"]
+    await read.aclose()
+    await asyncio.to_thread(thread.join)
