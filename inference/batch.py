@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from inference.backend import Backend, Float32
-from inference.batch_plan import BatchLimits
+from inference.batch_limits import BatchLimits
 from inference.entry import Entry
 from inference.errors import InferenceError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 
 from inference.admission import Admission
@@ -82,7 +81,7 @@ class DynamicBatcher:
             RefusedError: there is no room for all of them.
             DeadlineExpiredError: the deadline passed before all of them were begun.
         """
-        now_s = time.monotonic()
+        now_s = self._pool.clock()
         self.check_room(0)
         ticket = Ticket(len(items), self._model.dimension, call, now_s=now_s)
         misses = self._answer_cached(ticket, items)
@@ -225,7 +224,7 @@ class DynamicBatcher:
 
     def _drop(self, entry: Entry, drop: Drop, now_s: float) -> None:
         """Fails the callers whose deadline made a worker drop an entry, unless one with more time has joined."""
-        fastest_s = now_s + self._model.limits.costs.seconds(1, entry.length)
+        fastest_s = now_s + self._model.limits.costs.seconds(1, entry.length, entry.length)
         late = [ticket for ticket, _ in entry.waiters if not _has_time(ticket.call, fastest_s)]
         for ticket in late:
             ticket.fail(DeadlineExpiredError())

@@ -1,39 +1,47 @@
-"""What a forward pass costs, as measured: seconds for (rows, length)."""
+"""What a forward pass costs, as measured: seconds by rows, tokens and longest row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 
 class CostTable:
-    """Seconds of one forward pass by number of rows and padded length.
+    """Seconds of one forward pass.
 
-    Made from a few measured cells. Between them it is linear; beyond the most rows measured at a length it goes
-    on with the slope of the last two. It never falls with more rows or more tokens, as a noisy measurement may.
+    Made from a few measured cells of rows of equal length. Between them it is linear; beyond the most rows measured
+    at a length it goes on with the slope of the last two. It never falls with more rows or more tokens, as a noisy
+    measurement may.
+
+    Rows of different length cost as if each were `padding_price` of the way from their mean to the longest: 1 for
+    a graph that computes its padding, near 0 for one that skips it.
     """
 
-    def __init__(self, measured: Mapping[tuple[int, int], float], *, max_rows: int, max_length: int) -> None:
+    def __init__(
+        self,
+        measured: Mapping[tuple[int, int], float],
+        *,
+        max_rows: int,
+        max_length: int,
+        padding_price: float = 1.0,
+    ) -> None:
         """Takes seconds for (rows, length), each at least 1; every length needs a cell with one row."""
         lengths = sorted({length for _, length in measured})
         grid = np.array([_over_rows(measured, length, max_rows) for length in lengths])
         grid = np.maximum.accumulate(grid, axis=0)
-        padded = np.arange(max_length + 1)
-        self._seconds: list[list[float]] = [[0.0] * (max_length + 1)]
-        for rows in range(max_rows):
-            self._seconds.append(_over_lengths(padded, lengths, grid[:, rows]))
+        self._seconds = [[0.0] * (max_length + 1)]
+        self._seconds += [_over_lengths(lengths, grid[:, rows], max_length) for rows in range(max_rows)]
+        self._saved = 1.0 - padding_price
         self.max_rows = max_rows
         self.max_length = max_length
+        self.padding_price = padding_price
 
-    def seconds(self, rows: int, length: int) -> float:
-        """Predicted seconds for `rows` rows padded to `length` tokens."""
-        return self._seconds[rows][length]
-
-    @property
-    def by_rows(self) -> Sequence[Sequence[float]]:
-        """Seconds as [rows][length], for loops that cannot afford a call for each cell."""
-        return self._seconds
+    def seconds(self, rows: int, tokens: int, longest: int) -> float:
+        """Predicted seconds for `rows` rows of `tokens` tokens in total, the longest of which has `longest`."""
+        padding = rows * longest - tokens
+        return self._seconds[rows][longest - int(self._saved * padding / rows)]
 
     def row_worths(self, max_batch_tokens: int) -> list[float]:
         """The least that a row can cost at each length: its share of the best batch of its own length.
@@ -58,8 +66,9 @@ def _over_rows(measured: Mapping[tuple[int, int], float], length: int, max_rows:
     return [float(y + slope * max(0.0, x - xs[-1])) for x, y in zip(wanted, inside, strict=True)]
 
 
-def _over_lengths(padded: np.ndarray, lengths: list[int], column: np.ndarray) -> list[float]:
-    """Seconds for each padded length; beyond the longest measured it grows in proportion."""
-    inside = np.interp(padded, lengths, column)
-    beyond = np.maximum(padded / lengths[-1], 1.0)
+def _over_lengths(lengths: list[int], column: npt.NDArray[np.float64], max_length: int) -> list[float]:
+    """Seconds for lengths 0..max_length; beyond the longest measured they grow in proportion."""
+    wanted = np.arange(max_length + 1)
+    inside = np.interp(wanted, lengths, column)
+    beyond = np.maximum(wanted / lengths[-1], 1.0)
     return [float(value) for value in inside * beyond]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
+from itertools import islice
 
 from inference.batch import Drop
-from inference.batch_plan import BatchLimits, plan_batch
+from inference.batch_limits import BatchLimits
+from inference.batch_plan import plan_nearest, plan_oldest
 from inference.entry import Entry
+
+_AS_GOOD = 0.98  # of the throughput of the nearest, for which taking the oldest is the fairer choice
+_HIGH_PRICE = 0.5  # from this price of padding on, the oldest are as good by chance only: not worth a look
 
 
 class Lane:
@@ -21,7 +26,6 @@ class Lane:
     def __init__(self, weight: int) -> None:
         self.weight = weight
         self.virtual_s = 0.0  # compute time given to this lane, divided by its weight
-        self.token_count = 0
         self._lengths: list[int] = []
         self._by_length: list[Entry] = []
         self._by_age: OrderedDict[Entry, None] = OrderedDict()
@@ -35,12 +39,13 @@ class Lane:
         self._lengths.insert(index, entry.length)
         self._by_length.insert(index, entry)
         self._by_age[entry] = None
-        self.token_count += entry.length
         entry.is_queued = True
 
     def remove(self, entry: Entry) -> None:
         """Takes one entry out, wherever it is."""
-        self._take(*self._slice_of(entry))
+        index = self._index(entry)
+        del self._by_length[index], self._lengths[index], self._by_age[entry]
+        entry.is_queued = False
 
     def cut(self, limits: BatchLimits, now_s: float) -> tuple[list[Entry], list[tuple[Entry, Drop]]]:
         """Takes the oldest entry and its best company out.
@@ -49,19 +54,19 @@ class Lane:
         oldest go alone: a larger batch may not cost anybody the deadline.
 
         Returns:
-            The batch, shortest first, and the dropped. The batch is empty when all that waited was dropped.
+            The batch and the dropped. The batch is empty when all that waited was dropped.
         """
         dropped: list[tuple[Entry, Drop]] = []
         while self._lengths:
-            alone = self._slice_of(next(iter(self._by_age)))
-            start, stop = plan_batch(self._lengths, alone[0], limits) if len(self._lengths) > 1 else alone
-            finish_s = now_s + limits.costs.seconds(stop - start, self._lengths[stop - 1])
-            late = [e for e in self._by_length[start:stop] if e.deadline_s is not None and e.deadline_s < finish_s]
-            if not late:
-                return self._take(start, stop), dropped
+            entries = self._plan(limits)
+            finish_s = now_s + predict_seconds(entries, limits)
+            late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
             doomed = [(entry, drop) for entry in late if (drop := _doom(entry, limits, now_s)) is not None]
             if not doomed:
-                return self._take(*alone), dropped
+                entries = [next(iter(self._by_age))] if late else entries
+                for entry in entries:
+                    self.remove(entry)
+                return entries, dropped
             for entry, _ in doomed:
                 self.remove(entry)
             dropped += doomed
@@ -69,25 +74,38 @@ class Lane:
 
     def take_all(self) -> list[Entry]:
         """Takes everything out."""
-        return self._take(0, len(self._lengths))
-
-    def _slice_of(self, entry: Entry) -> tuple[int, int]:
-        first = bisect_left(self._lengths, entry.length)
-        index = self._by_length.index(entry, first)  # equal lengths stand in order of age: the oldest is at once
-        return index, index + 1
-
-    def _take(self, start: int, stop: int) -> list[Entry]:
-        entries = self._by_length[start:stop]
-        self.token_count -= sum(self._lengths[start:stop])
-        del self._by_length[start:stop], self._lengths[start:stop]
+        entries = list(self._by_age)
         for entry in entries:
-            del self._by_age[entry]
-            entry.is_queued = False
+            self.remove(entry)
         return entries
+
+    def _plan(self, limits: BatchLimits) -> list[Entry]:
+        oldest = next(iter(self._by_age))
+        if len(self._lengths) == 1:
+            return [oldest]
+        nearest = plan_nearest(self._lengths, self._index(oldest), limits)
+        if limits.costs.padding_price < _HIGH_PRICE:
+            lengths = [entry.length for entry in islice(self._by_age, limits.max_rows)]
+            fair = plan_oldest(lengths, limits)
+            if fair.quality >= nearest.quality * _AS_GOOD:
+                return list(islice(self._by_age, fair.count))
+        return self._by_length[nearest.start : nearest.stop]
+
+    def _index(self, entry: Entry) -> int:
+        first = bisect_left(self._lengths, entry.length)
+        return self._by_length.index(entry, first)  # equal lengths stand in order of age: the oldest is at once
+
+
+def predict_seconds(entries: list[Entry], limits: BatchLimits) -> float:
+    """What a batch will cost; 0 for none."""
+    if not entries:
+        return 0.0
+    lengths = [entry.length for entry in entries]
+    return limits.costs.seconds(len(lengths), sum(lengths), max(lengths))
 
 
 def _doom(entry: Entry, limits: BatchLimits, now_s: float) -> Drop | None:
     """Whether even computing the entry at once and alone is too late, on a machine as quiet as at warm-up."""
-    if entry.deadline_s is None or now_s + limits.costs.seconds(1, entry.length) <= entry.deadline_s:
+    if entry.deadline_s is None or now_s + limits.costs.seconds(1, entry.length, entry.length) <= entry.deadline_s:
         return None
     return Drop.EXPIRED if entry.deadline_s <= now_s else Drop.SHED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inference.backend import Backend, Float32
 from inference.batch import ComputeModel
-from inference.batch_plan import limits_for
+from inference.batch_limits import BatchLimits
 from inference.config import InferenceConfig, Role
 from inference.errors import ManifestError
 from inference.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
@@ -16,7 +16,7 @@ from inference.model_directory import ModelDirectory, load_model_directory
 from inference.outputs import pass_through, probabilities
 from inference.session import Device, OrtBackend
 from inference.tokenization import TextEncoder
-from inference.warmup import Bounds, measure_costs
+from inference.warmup import WarmupPlan, measure_costs
 
 OpenBackend = Callable[[Path, Device, int], Backend]
 
@@ -61,12 +61,14 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
     )
     device_ids = config.runtime.device_ids if device == "cuda" else (0,)
     backends = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
-    bounds = Bounds(
+    plan = WarmupPlan(
+        inputs=manifest.inputs,
         max_tokens=manifest.max_tokens,
         max_batch_size=config.batch.max_batch_size or _MAX_BATCH_SIZE[device],
         max_batch_tokens=config.batch.max_batch_tokens or _MAX_BATCH_TOKENS[device],
+        budget_s=config.runtime.warmup_s,
     )
-    costs = measure_costs(backends[0], manifest.inputs, bounds, budget_s=config.runtime.warmup_s)
+    costs = measure_costs(backends[0], plan)
     dimension, finish = _output(manifest)
     compute = ComputeModel(
         name=role,
@@ -75,7 +77,7 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
         pad_token_id=manifest.pad_token_id,
         dimension=dimension,
         finish=finish,
-        limits=limits_for(costs, max_batch_tokens=bounds.max_batch_tokens),
+        limits=BatchLimits.of(costs, max_batch_tokens=plan.max_batch_tokens),
     )
     return LoadedModel(directory, encoder, compute)
 

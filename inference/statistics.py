@@ -14,7 +14,7 @@ class ModelStatistics:
     pending_tokens: int  # admitted and not computed
     cached_rows: int
     cached_bytes: int
-    computed_items: int  # answered by a forward pass
+    computed_items: int  # answered by a forward pass, joined ones included
     cached_items: int  # answered from the result cache
     joined_items: int  # attached to the same computation already in flight
     failed_items: int  # poisoned, or lost with a worker

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from inference.batch import Batch, ComputeModel
 from inference.call import Priority
 from inference.entry import Entry
-from inference.lane import Lane
+from inference.lane import Lane, predict_seconds
 
 
 class Source:
@@ -82,9 +82,7 @@ class WorkQueue:
         source, lane = turn
         self._virtual_s = lane.virtual_s
         entries, dropped = lane.cut(source.model.limits, now_s)
-        if entries:
-            seconds = source.model.limits.costs.seconds(len(entries), entries[-1].length)
-            lane.virtual_s += seconds / lane.weight
+        lane.virtual_s += predict_seconds(entries, source.model.limits) / lane.weight
         return source, Batch(entries, dropped, now_s=now_s)
 
     def take_all(self) -> list[tuple[Source, Entry]]:

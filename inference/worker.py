@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -18,6 +17,11 @@ logger = logging.getLogger(__name__)
 
 class WorkerOwner(Protocol):
     """What a worker needs of its pool."""
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """The time that batches are stamped with."""
+        ...
 
     @property
     def sources(self) -> list[Source]:
@@ -90,7 +94,7 @@ class Worker:
             if batch.entries:
                 model = source.model
                 execute(batch, model, model.backends[self.index % len(model.backends)])
-                batch.finished_s = time.monotonic()
+                batch.finished_s = self._owner.clock()
             self.in_hand = None
             self.batch_count += 1
             post(source.deliver, batch)

@@ -35,7 +35,10 @@ class WorkerPool:
     waits for a worker that may never come.
     """
 
-    def __init__(self, config: RuntimeConfig, worker_count: int) -> None:
+    def __init__(
+        self, config: RuntimeConfig, worker_count: int, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.clock = clock
         self.sources: list[Source] = []
         self.restart_count = 0
         self._config = config
@@ -70,7 +73,7 @@ class WorkerPool:
             self._is_closing = True
             waiting = self._queue.take_all()
             self._wakeup.notify_all()
-        _fail(waiting, ShuttingDownError)
+        self._fail(waiting, ShuttingDownError)
         if self._watchdog is not None:
             self._watchdog.cancel()
         if self._workers and not await self._wait_gone():
@@ -122,7 +125,7 @@ class WorkerPool:
         """Waits for a batch. Returns None when the pool closes. Called by the workers."""
         with self._wakeup:
             while not self._is_closing:
-                work = self._queue.take(time.monotonic())
+                work = self._queue.take(self.clock())
                 if work is not None:
                     return work
                 self._idle_count += 1
@@ -169,7 +172,7 @@ class WorkerPool:
         if not self.is_alive:
             with self._wakeup:
                 waiting = self._queue.take_all()
-            _fail(waiting, WorkerDiedError)
+            self._fail(waiting, WorkerDiedError)
         self._restart_later(worker.index)
 
     def _restart_later(self, index: int) -> None:
@@ -182,7 +185,7 @@ class WorkerPool:
     def _give_up_stalled(self) -> None:
         """Replaces the workers whose batch has hung: a call into native code cannot be ended from outside."""
         self._watchdog = None
-        oldest_s = time.monotonic() - self._config.stall_timeout_s
+        oldest_s = self.clock() - self._config.stall_timeout_s
         busy = [worker for worker in self._workers.values() if worker.in_hand is not None]
         for worker in busy:
             work = worker.in_hand
@@ -208,9 +211,9 @@ class WorkerPool:
         lost = [entry for entry in batch.entries if entry.crash_count >= _MAX_CRASHES]
         again = [entry for entry in batch.entries if entry.crash_count < _MAX_CRASHES]
         if self._is_closing:
-            _fail([(source, entry) for entry in batch.entries], ShuttingDownError)
+            self._fail([(source, entry) for entry in batch.entries], ShuttingDownError)
             return
-        _fail([(source, entry) for entry in lost], WorkerDiedError)
+        self._fail([(source, entry) for entry in lost], WorkerDiedError)
         with self._wakeup:
             self._queue.put_suspects(source, again)
             self._wakeup.notify(len(again))
@@ -219,10 +222,9 @@ class WorkerPool:
         for watcher in self._watchers:
             watcher(is_ready)
 
-
-def _fail(entries: Sequence[tuple[Source, Entry]], error: Callable[[], InferenceError]) -> None:
-    """Delivers an error for each entry, as a batch of its own."""
-    for source, entry in entries:
-        batch = Batch([entry], [], now_s=time.monotonic())
-        batch.failures[0] = error()
-        source.deliver(batch)
+    def _fail(self, entries: Sequence[tuple[Source, Entry]], error: Callable[[], InferenceError]) -> None:
+        """Delivers an error for each entry, as a batch of its own."""
+        for source, entry in entries:
+            batch = Batch([entry], [], now_s=self.clock())
+            batch.failures[0] = error()
+            source.deliver(batch)

@@ -52,7 +52,7 @@ def write_tiny_nli(path: Path) -> Manifest:
 
 def write_tiny_tokenizer(path: Path) -> None:
     """Writes a tokenizer that knows the words w0 to w199 and frames texts as BERT does."""
-    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
     tokenizer.post_processor = processors.TemplateProcessing(

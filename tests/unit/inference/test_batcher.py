@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import asyncio
+import random
+
+import numpy as np
+import pytest
+
+from inference.call import Call, Priority
+from inference.errors import ListTooLongError, QueueFullError, ShuttingDownError
+from inference.statistics import BatchRecord
+from tests.unit.inference.serving import make_item, make_limits, serving, settle
+
+ANY = Call()
+
+
+async def test_answers_come_in_the_order_of_the_items() -> None:
+    lengths = [9, 3, 60, 3, 17, 5, 30, 4]
+    async with serving() as s:
+        ticket = await s.batcher.submit([make_item(i, length) for i, length in enumerate(lengths)], ANY)
+    assert ticket.values.tolist() == [[i, length] for i, length in enumerate(lengths)]
+    assert ticket.errors == {}
+
+
+async def test_an_idle_worker_starts_at_once_and_batches_grow_while_it_is_busy() -> None:
+    async with serving(limits=make_limits(fixed_s=1.0)) as s:
+        s.backend.close_gate()
+        calls = [asyncio.create_task(s.batcher.submit([make_item(0)], ANY))]
+        await s.backend.wait_entered()
+        calls += [asyncio.create_task(s.batcher.submit([make_item(i)], ANY)) for i in range(1, 7)]
+        await settle()
+        s.backend.open_gate()
+        await asyncio.gather(*calls)
+    assert s.backend.batches == [[0], [1, 2, 3, 4, 5, 6]]
+
+
+async def test_every_item_of_many_calls_gets_exactly_its_answer() -> None:
+    random.seed(5)
+    async with serving(limits=make_limits(fixed_s=1.0), workers=3, cache={"max_bytes": 20_000}) as s:
+
+        async def call() -> None:
+            numbers = [(random.randrange(300), random.randrange(1, 40)) for _ in range(random.randrange(1, 20))]
+            priority = random.choice(list(Priority))
+            ticket = await s.batcher.submit([make_item(*number) for number in numbers], Call(priority=priority))
+            assert ticket.values.tolist() == [list(number) for number in numbers]
+
+        await asyncio.gather(*(call() for _ in range(200)))
+        statistics = s.batcher.statistics()
+    assert statistics.pending_items == statistics.pending_tokens == 0
+    assert statistics.rows + statistics.joined_items == statistics.computed_items  # each item once
+    assert max(len(batch) for batch in s.backend.batches) <= 8
+    assert all(len(b) == 1 or len(b) * w <= 128 for b, w in zip(s.backend.batches, s.backend.widths, strict=True))
+
+
+async def test_the_same_item_is_computed_once_while_it_is_in_flight() -> None:
+    async with serving(cache={"max_bytes": 0}) as s:
+        s.backend.close_gate()
+        calls = [asyncio.create_task(s.batcher.submit([make_item(1), make_item(1)], ANY)) for _ in range(3)]
+        await s.backend.wait_entered()
+        s.backend.open_gate()
+        tickets = await asyncio.gather(*calls)
+        statistics = s.batcher.statistics()
+    assert s.backend.batches == [[1]]
+    assert [ticket.values.tolist() for ticket in tickets] == [[[1, 4], [1, 4]]] * 3
+    assert [ticket.cache_hit_count for ticket in tickets] == [1, 2, 2]
+    assert (statistics.computed_items, statistics.joined_items) == (6, 5)
+
+
+async def test_the_same_item_is_answered_from_the_cache_later() -> None:
+    async with serving() as s:
+        await s.batcher.submit([make_item(1)], ANY)
+        ticket = await s.batcher.submit([make_item(1), make_item(2)], ANY)
+    assert s.backend.batches == [[1], [2]]
+    assert ticket.cache_hit_count == 1
+    assert ticket.values.tolist() == [[1, 4], [2, 4]]
+
+
+async def test_a_cached_answer_needs_no_room_in_the_queue() -> None:
+    async with serving(queue={"max_queue_items": 1}) as s:
+        await s.batcher.submit([make_item(1)], ANY)
+        s.backend.close_gate()
+        waiting = asyncio.create_task(s.batcher.submit([make_item(2)], ANY))
+        await s.backend.wait_entered()
+        assert (await s.batcher.submit([make_item(1)], ANY)).values.tolist() == [[1, 4]]
+        s.backend.open_gate()
+        await waiting
+
+
+@pytest.mark.parametrize("bound", [{"max_queue_items": 4}, {"max_queue_tokens": 16}])
+async def test_a_full_queue_refuses_a_list_whole_and_at_once(bound: dict[str, int]) -> None:
+    async with serving(queue=bound) as s:
+        s.backend.close_gate()
+        first = asyncio.create_task(s.batcher.submit([make_item(i) for i in range(3)], ANY))
+        await s.backend.wait_entered()
+        with pytest.raises(QueueFullError) as caught:
+            await s.batcher.submit([make_item(8), make_item(9)], ANY)
+        assert caught.value.retry_after_s > 0
+        assert s.batcher.statistics().pending_items == 3
+        second = asyncio.create_task(s.batcher.submit([make_item(8)], ANY))
+        await settle()
+        s.backend.open_gate()
+        await asyncio.gather(first, second)
+        with pytest.raises(ListTooLongError):
+            await s.batcher.submit([make_item(i) for i in range(100, 105)], ANY)
+        assert s.batcher.statistics().refused_calls == 2
+    assert 9 not in [number for batch in s.backend.batches for number in batch]
+
+
+async def test_room_is_checked_and_held_before_tokens_are_known() -> None:
+    async with serving(queue={"max_queue_items": 3}) as s:
+        s.batcher.hold(2)
+        with pytest.raises(QueueFullError):
+            s.batcher.check_room(2)
+        s.batcher.check_room(1)
+        s.batcher.release(2)
+        s.batcher.check_room(3)
+
+
+async def test_a_long_list_lets_other_calls_through_while_it_is_queued() -> None:
+    async with serving() as s:
+        s.backend.close_gate()
+        long = asyncio.create_task(s.batcher.submit([make_item(i) for i in range(1000)], Call(priority=Priority.BULK)))
+        await asyncio.sleep(0)
+        assert 0 < s.batcher.statistics().pending_tokens < 4000  # a slice of it, and the loop is free again
+        assert s.batcher.statistics().pending_items == 1000  # all of it is admitted
+        s.backend.open_gate()
+        assert (await long).values[:, 0].tolist() == list(range(1000))
+
+
+async def test_closing_refuses_new_calls_and_finishes_the_admitted() -> None:
+    async with serving() as s:
+        s.backend.close_gate()
+        admitted = asyncio.create_task(s.batcher.submit([make_item(1), make_item(2)], ANY))
+        await s.backend.wait_entered()
+        s.batcher.close()
+        with pytest.raises(ShuttingDownError):
+            await s.batcher.submit([make_item(3)], ANY)
+        drained = asyncio.create_task(s.batcher.drained())
+        await settle()
+        assert not drained.done()
+        s.backend.open_gate()
+        await drained
+        assert (await admitted).values[:, 0].tolist() == [1, 2]
+
+
+async def test_leaving_the_pool_refuses_what_was_not_begun_and_answers_what_was() -> None:
+    async with serving(limits=make_limits(max_rows=1)) as s:
+        s.backend.close_gate()
+        calls = [asyncio.create_task(s.batcher.submit([make_item(i)], ANY)) for i in range(3)]
+        await s.backend.wait_entered()
+        calls[2].add_done_callback(lambda _: s.backend.open_gate())
+    begun, *waiting = await asyncio.gather(*calls, return_exceptions=True)
+    assert not isinstance(begun, BaseException)
+    assert begun.values.tolist() == [[0, 4]]
+    assert [type(result) for result in waiting] == [ShuttingDownError] * 2
+    assert s.batcher.statistics().pending_items == 0
+
+
+async def test_timings_and_the_record_tell_of_the_batch() -> None:
+    records: list[BatchRecord] = []
+
+    class Recorder:
+        def batch_finished(self, record: BatchRecord) -> None:
+            records.append(record)
+
+    async with serving(observer=Recorder(), limits=make_limits(fixed_s=100.0, token_s=0.001)) as s:
+        ticket = await s.batcher.submit([make_item(1, 4), make_item(2, 6)], ANY)
+    (record,) = records
+    assert (record.model, record.rows, record.tokens, record.padded_tokens) == ("fake", 2, 10, 12)
+    assert record.queue_s >= 0
+    assert ticket.queued_s <= ticket.started_s <= ticket.finished_s
+    assert ticket.finished_s - ticket.started_s == pytest.approx(record.compute_s)
+
+
+async def test_answers_are_the_callers_own_to_change() -> None:
+    async with serving() as s:
+        first = await s.batcher.submit([make_item(1)], ANY)
+        first.values[:] = -1
+        second = await s.batcher.submit([make_item(1)], ANY)
+    assert np.array_equal(second.values, [[1, 4]])

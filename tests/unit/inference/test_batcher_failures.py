@@ -1,0 +1,141 @@
+"""Items that fail, workers that die, backends that hang."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from inference.call import Call
+from inference.errors import NoWorkerError, PoisonedItemError, RefusedError, WorkerDiedError
+from tests.unit.inference.serving import Serving, make_item, make_limits, serving, settle, until
+
+ANY = Call()
+TOGETHER = make_limits(fixed_s=100.0, token_s=0.001)
+BACKOFF = {"restart_backoff_s": 0.001, "max_restart_backoff_s": 0.001}
+
+
+@pytest.mark.parametrize("fault", ["poison", "nan"])
+async def test_only_the_poisoned_item_of_a_batch_fails(fault: str) -> None:
+    async with serving(limits=TOGETHER) as s:
+        getattr(s.backend, fault).add(2)
+        ticket = await s.batcher.submit([make_item(i) for i in range(5)], ANY)
+        statistics = s.batcher.statistics()
+    assert list(ticket.errors) == [2]
+    assert isinstance(ticket.errors[2], PoisonedItemError)
+    assert np.isnan(ticket.values[2]).all()
+    assert ticket.values[[0, 1, 3, 4], 0].tolist() == [0, 1, 3, 4]
+    assert (statistics.computed_items, statistics.failed_items) == (4, 1)
+
+
+async def test_another_callers_item_in_the_same_batch_is_answered() -> None:
+    async with serving(limits=TOGETHER) as s:
+        s.backend.poison.add(2)
+        s.backend.close_gate()
+        blocker = asyncio.create_task(s.batcher.submit([make_item(0)], ANY))
+        await s.backend.wait_entered()
+        bad = asyncio.create_task(s.batcher.submit([make_item(2)], ANY))
+        good = asyncio.create_task(s.batcher.submit([make_item(3)], ANY))
+        await settle()
+        s.backend.open_gate()
+        await blocker
+        assert (await good).errors == {}
+        assert list((await bad).errors) == [0]
+    assert [2, 3] in s.backend.batches
+
+
+async def test_a_failure_is_not_cached() -> None:
+    async with serving() as s:
+        s.backend.poison.add(1)
+        assert (await s.batcher.submit([make_item(1)], ANY)).errors
+        s.backend.poison.clear()
+        assert (await s.batcher.submit([make_item(1)], ANY)).errors == {}
+
+
+async def test_items_are_not_blamed_for_a_broken_backend() -> None:
+    async with serving(limits=TOGETHER) as s:
+        s.backend.is_broken = True
+        ticket = await s.batcher.submit([make_item(i) for i in range(3)], ANY)
+        assert ticket.errors == {}
+        assert s.backend.reopen_count >= 1
+        assert s.pool.restart_count >= 1
+
+
+async def test_a_dead_worker_is_replaced_and_only_what_killed_it_fails() -> None:
+    async with serving(limits=TOGETHER) as s:
+        s.backend.killers.add(3)
+        ticket = await s.batcher.submit([make_item(i) for i in range(6)], ANY)
+        assert list(ticket.errors) == [3]
+        assert isinstance(ticket.errors[3], WorkerDiedError)
+        assert ticket.values[[0, 1, 2, 4, 5], 0].tolist() == [0, 1, 2, 4, 5]
+        assert (await s.batcher.submit([make_item(9)], ANY)).errors == {}
+
+
+async def test_readiness_tells_of_a_death_and_of_the_replacement() -> None:
+    changes: list[bool] = []
+    wake = asyncio.Event()
+
+    def note(is_ready: bool) -> None:  # noqa: FBT001
+        changes.append(is_ready)
+        wake.set()
+
+    async with serving() as s:
+        s.pool.watch(note)
+        assert s.pool.is_ready
+        s.backend.killers.add(3)
+        await s.batcher.submit([make_item(3)], ANY)
+        await until(lambda: s.pool.is_ready and len(changes) >= 4, wake)
+    assert changes == [False, True, False, True]  # it died with the item twice: once in company, once alone
+
+
+async def test_the_other_worker_goes_on_while_one_is_dead() -> None:
+    slow_restart = {"restart_backoff_s": 1000.0, "max_restart_backoff_s": 1000.0}
+    async with serving(workers=2, runtime=slow_restart) as s:
+        s.backend.killers.add(3)
+        dying = asyncio.create_task(s.batcher.submit([make_item(3)], ANY))
+        await s.backend.wait_entered()
+        s.backend.killers.clear()
+        assert (await dying).errors == {}  # tried again alone, by the other worker
+        assert not s.pool.is_ready
+        assert (await s.batcher.submit([make_item(4)], ANY)).errors == {}
+
+
+async def test_nobody_waits_for_workers_that_cannot_be_started() -> None:
+    async with serving() as s:
+        s.backend.is_broken, s.backend.reopen_helps = True, False
+        ticket = await s.batcher.submit([make_item(1), make_item(2)], ANY)
+        assert all(isinstance(error, WorkerDiedError) for error in ticket.errors.values())
+        assert len(ticket.errors) == 2
+        with pytest.raises(NoWorkerError):
+            await s.batcher.submit([make_item(3)], ANY)
+        await _repair(s)
+        assert (await s.batcher.submit([make_item(4)], ANY)).errors == {}
+
+
+async def test_a_worker_that_hangs_is_given_up_and_its_items_are_computed_by_another() -> None:
+    async with serving(runtime=BACKOFF | {"stall_timeout_s": 0.05}) as s:
+        s.backend.close_gate()
+        call = asyncio.create_task(s.batcher.submit([make_item(1)], ANY))
+        await s.backend.wait_entered(2)  # the second run is that of the replacement
+        assert not call.done()
+        s.backend.open_gate()
+        assert (await call).values.tolist() == [[1, 4]]
+        assert s.pool.restart_count == 1
+        assert s.batcher.statistics().pending_items == 0
+
+
+async def test_a_run_that_does_not_end_is_interrupted_when_the_pool_is_left() -> None:
+    async with serving(runtime=BACKOFF | {"stop_timeout_s": 0.01}) as s:
+        s.backend.close_gate()
+        call = asyncio.create_task(s.batcher.submit([make_item(1)], ANY))
+        await s.backend.wait_entered()
+    with pytest.raises(RefusedError):
+        await call
+
+
+async def _repair(s: Serving) -> None:
+    wake = asyncio.Event()
+    s.pool.watch(lambda _: wake.set())
+    s.backend.reopen_helps = True
+    await until(lambda: s.pool.is_ready, wake)

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import asyncio
+import shutil
+import threading
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+from tokenizers import Tokenizer
+
+from inference.config import InferenceConfig
+from inference.engine import Engine
+from inference.errors import (
+    CorruptModelError,
+    ExecutionProviderError,
+    HashMismatchError,
+    InputTooLongError,
+    ManifestError,
+    MissingModelError,
+    ShuttingDownError,
+)
+from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
+
+
+@pytest.fixture
+def models_dir(tmp_path: Path) -> Path:
+    write_tiny_embedder(tmp_path / "embedding")
+    write_tiny_nli(tmp_path / "nli")
+    return tmp_path
+
+
+def make_engine(models_dir: Path, **config: object) -> Engine:
+    runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
+    return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
+
+
+def precis_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("precis-")]
+
+
+async def test_an_embedding_is_what_the_graph_gives(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        batch = await engine.embedder.embed(["w1 w2 w3"])
+    ids = np.array([Tokenizer.from_file(str(models_dir / "embedding" / "tokenizer.json")).encode("w1 w2 w3").ids])
+    session = ort.InferenceSession(str(models_dir / "embedding" / "model.onnx"))
+    expected = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+    np.testing.assert_allclose(batch.values, np.asarray(expected), atol=1e-6)
+    assert batch.token_counts == (5,)
+    assert batch.truncated == (False,)
+
+
+async def test_probabilities_are_in_our_order_whatever_the_graphs(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        batch = await engine.nli.entail([("w1 w2", "w3")])
+    ids = np.array([Tokenizer.from_file(str(models_dir / "nli" / "tokenizer.json")).encode("w1 w2", "w3").ids])
+    session = ort.InferenceSession(str(models_dir / "nli" / "model.onnx"))
+    logits = np.asarray(session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0], np.float64)[0]
+    weights = np.exp(logits - logits.max())
+    contradiction, entailment, neutral = weights / weights.sum()  # the order of NLI_FIELDS
+    np.testing.assert_allclose(batch.values, [[entailment, neutral, contradiction]], atol=1e-6)
+
+
+async def test_truncation_is_reported(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        texts = await engine.embedder.embed(["w1", "w1 " * 100])
+        pairs = await engine.nli.entail([("w1", "w2"), ("w1 " * 100, "w2")])
+    assert texts.truncated == pairs.truncated == (False, True)
+    assert texts.token_counts == (3, 64)
+
+
+async def test_a_long_list_goes_by_the_tokenizer_thread_and_gives_the_same(models_dir: Path) -> None:
+    texts = [f"w{number % 200} w{number // 200}" for number in range(600)]
+    async with make_engine(models_dir, cache={"max_bytes": 0}) as engine:
+        together = await engine.embedder.embed(texts)
+        apart = await asyncio.gather(*(engine.embedder.embed([text]) for text in texts))
+    np.testing.assert_allclose(together.values, np.concatenate([batch.values for batch in apart]), atol=1e-6)
+
+
+async def test_a_text_over_the_limit_is_refused_and_leaves_nothing_behind(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        with pytest.raises(InputTooLongError) as caught:
+            await engine.embedder.embed(["w1", "x" * 10_000_000])
+        assert caught.value.index == 1
+        assert engine.statistics().models["embedding"].pending_items == 0
+
+
+async def test_an_empty_list_is_an_empty_answer(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        assert (await engine.embedder.embed([])).values.shape == (0, 16)
+
+
+async def test_both_models_share_one_set_of_threads_which_end_with_the_engine(models_dir: Path) -> None:
+    changes: list[bool] = []
+    engine = make_engine(models_dir)
+    engine.watch(changes.append)
+    states = [engine.is_ready]
+    async with engine:
+        states.append(engine.is_ready)
+        assert sorted(precis_threads()) == ["precis-tokenizer", "precis-worker-0", "precis-worker-1"]
+        assert engine.statistics().is_ready
+    assert precis_threads() == []
+    assert changes == [True]
+    assert states == [False, True]
+
+
+async def test_leaving_finishes_what_was_admitted_and_refuses_the_rest(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        embedder = engine.embedder
+        admitted = asyncio.create_task(embedder.embed([f"w{number}" for number in range(100)]))
+        await asyncio.sleep(0)
+    assert (await admitted).errors == {}
+    with pytest.raises(ShuttingDownError):
+        await embedder.embed(["w199"])
+
+
+async def test_one_role_can_be_served_alone(models_dir: Path) -> None:
+    shutil.rmtree(models_dir / "nli")
+    async with make_engine(models_dir, roles=["embedding"]) as engine:
+        assert list(engine.models) == ["embedding"]
+        assert engine.models["embedding"].manifest.name == "tiny"
+
+
+async def test_a_missing_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingModelError):
+        async with make_engine(tmp_path):
+            pass
+    assert precis_threads() == []
+
+
+async def test_a_model_in_the_wrong_folder_is_refused(models_dir: Path) -> None:
+    shutil.rmtree(models_dir / "embedding")
+    shutil.copytree(models_dir / "nli", models_dir / "embedding")
+    with pytest.raises(ManifestError, match="task is nli"):
+        async with make_engine(models_dir):
+            pass
+
+
+async def test_a_changed_file_is_refused(models_dir: Path) -> None:
+    (models_dir / "nli" / "model.onnx").write_bytes(b"other")
+    with pytest.raises(HashMismatchError):
+        async with make_engine(models_dir):
+            pass
+
+
+async def test_a_graph_that_cannot_be_loaded_is_named(models_dir: Path) -> None:
+    from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory  # noqa: PLC0415
+
+    shutil.rmtree(models_dir / "embedding")
+    write_model_directory(models_dir / "embedding", fields=EMBEDDING_FIELDS)
+    with pytest.raises(CorruptModelError):
+        async with make_engine(models_dir):
+            pass
+
+
+async def test_cuda_that_is_not_there_is_an_error_that_says_what_to_do(models_dir: Path) -> None:
+    if "CUDAExecutionProvider" in ort.get_available_providers():
+        pytest.skip("CUDA is there")
+    with pytest.raises(ExecutionProviderError, match="extra `gpu`"):
+        async with make_engine(models_dir, runtime={"execution_provider": "cuda"}):
+            pass

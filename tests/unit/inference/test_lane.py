@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inference.batch import Drop
+from inference.call import Priority
+from inference.entry import Entry
+from inference.lane import Lane
+from tests.unit.inference.serving import MAX_LENGTH, make_item, make_limits
+
+
+def make_entry(number: int, length: int = 4, *, deadline_s: float | None = None) -> Entry:
+    return Entry(make_item(number, length), Priority.BULK, deadline_s=deadline_s, now_s=0.0)
+
+
+def make_lane(*entries: Entry) -> Lane:
+    lane = Lane(1)
+    for entry in entries:
+        lane.add(entry)
+    return lane
+
+
+def test_a_batch_holds_the_oldest_and_its_own_kind() -> None:
+    entries = [make_entry(1, 40), make_entry(2, 4), make_entry(3, 40), make_entry(4, 4)]
+    lane = make_lane(*entries)
+    limits = make_limits(fixed_s=1.0, token_s=1.0)
+    assert lane.cut(limits, 0.0) == ([entries[0], entries[2]], [])
+    assert lane.cut(limits, 0.0) == ([entries[1], entries[3]], [])
+    assert len(lane) == 0
+
+
+def test_where_padding_is_free_a_batch_is_first_in_first_out() -> None:
+    entries = [make_entry(1, 40), make_entry(2, 4), make_entry(3, 30), make_entry(4, 40)]
+    batch, _ = make_lane(*entries).cut(make_limits(max_rows=3, fixed_s=900.0, token_s=1.0, price=0.0), 0.0)
+    assert batch == entries[:3]
+
+
+def test_an_expired_entry_is_dropped_and_the_rest_still_makes_a_full_batch() -> None:
+    expired, alive, other = make_entry(1, deadline_s=9.0), make_entry(2), make_entry(3)
+    batch, dropped = make_lane(expired, alive, other).cut(make_limits(fixed_s=5.0, token_s=0.1), 10.0)
+    assert batch == [alive, other]
+    assert dropped == [(expired, Drop.EXPIRED)]
+    assert not expired.is_queued
+
+
+def test_an_entry_whose_compute_would_pass_its_deadline_is_shed() -> None:
+    entry = make_entry(1, deadline_s=11.0)
+    assert make_lane(entry).cut(make_limits(fixed_s=5.0), 10.0) == ([], [(entry, Drop.SHED)])
+
+
+def test_company_may_not_cost_anybody_the_deadline() -> None:
+    tight, friends = make_entry(1, deadline_s=10.0 + 6.5), [make_entry(number) for number in range(2, 8)]
+    limits = make_limits(fixed_s=5.0, token_s=0.3)  # alone 6.2 s, with one more 7.4 s
+    lane = make_lane(tight, *friends)
+    assert lane.cut(limits, 10.0) == ([tight], [])
+
+
+def test_an_entry_can_be_taken_back() -> None:
+    entries = [make_entry(number, 5) for number in range(4)]
+    lane = make_lane(*entries)
+    lane.remove(entries[2])
+    assert not entries[2].is_queued
+    assert lane.take_all() == [entries[0], entries[1], entries[3]]
+
+
+@given(
+    lengths=st.lists(st.integers(1, MAX_LENGTH), min_size=1, max_size=50),
+    price=st.sampled_from([0.0, 1.0]),
+    max_rows=st.integers(1, 8),
+)
+def test_an_entry_leaves_after_at_most_as_many_batches_as_entries_were_before_it(
+    lengths: list[int], price: float, max_rows: int
+) -> None:
+    entries = [make_entry(number, length) for number, length in enumerate(lengths)]
+    lane = make_lane(*entries)
+    limits = make_limits(max_rows=max_rows, fixed_s=10.0, token_s=1.0, price=price)
+    seen: list[Entry] = []
+    for turn in range(len(entries)):
+        batch, dropped = lane.cut(limits, 0.0)
+        assert dropped == []
+        seen += batch
+        assert entries[turn] in seen  # however many longer or shorter ones were about
+    assert sorted(entry.encoded.key for entry in seen) == sorted(entry.encoded.key for entry in entries)
+
+
+@given(actions=st.lists(st.tuples(st.booleans(), st.integers(1, MAX_LENGTH)), max_size=60))
+def test_both_orders_always_hold_the_same_entries(actions: list[tuple[bool, int]]) -> None:
+    lane = Lane(1)
+    inside: list[Entry] = []
+    for number, (is_removal, length) in enumerate(actions):
+        if is_removal and inside:
+            lane.remove(inside.pop(length % len(inside)))
+        else:
+            inside.append(make_entry(number, length))
+            lane.add(inside[-1])
+        assert len(lane) == len(inside)
+    cut: list[Entry] = []
+    while lane:
+        cut += lane.cut(make_limits(), 0.0)[0]
+    assert set(cut) == set(inside)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from inference.batch import Batch, ComputeModel
+from inference.call import Priority
+from inference.entry import Entry
+from inference.outputs import pass_through
+from inference.work_queue import Source, WorkQueue
+from tests.fakes import FakeBackend
+from tests.unit.inference.serving import make_item, make_limits
+
+LIMITS = make_limits(max_rows=1, fixed_s=1.0, token_s=0.0)
+
+
+def make_source(queue: WorkQueue, *, weight: int = 4, fixed_s: float = 1.0) -> Source:
+    model = ComputeModel(
+        name="fake",
+        backends=(FakeBackend(),),
+        inputs=("input_ids", "attention_mask"),
+        pad_token_id=0,
+        dimension=2,
+        finish=pass_through,
+        limits=make_limits(max_rows=1, fixed_s=fixed_s, token_s=0.0),
+    )
+    source = Source(model, lambda batch: None, interactive_weight=weight)
+    queue.add_source(source)
+    return source
+
+
+def put(queue: WorkQueue, source: Source, priority: Priority, count: int) -> list[Entry]:
+    entries = [Entry(make_item(number), priority, deadline_s=None, now_s=0.0) for number in range(count)]
+    queue.put(source, entries)
+    return entries
+
+
+def take(queue: WorkQueue) -> tuple[Source, Batch]:
+    work = queue.take(0.0)
+    assert work is not None
+    return work
+
+
+def test_interactive_calls_get_their_weight_and_bulk_the_rest() -> None:
+    queue = WorkQueue()
+    source = make_source(queue, weight=4)
+    put(queue, source, Priority.BULK, 100)
+    put(queue, source, Priority.INTERACTIVE, 100)
+    taken = Counter(take(queue)[1].entries[0].priority for _ in range(50))
+    assert taken[Priority.INTERACTIVE] == pytest.approx(40, abs=1)
+    assert taken[Priority.BULK] == pytest.approx(10, abs=1)
+
+
+def test_bulk_waits_for_at_most_its_share_of_turns() -> None:
+    queue = WorkQueue()
+    source = make_source(queue, weight=4)
+    put(queue, source, Priority.INTERACTIVE, 1000)
+    take(queue)
+    put(queue, source, Priority.BULK, 1)
+    turns = [take(queue)[1].entries[0].priority for _ in range(6)]
+    assert Priority.BULK in turns
+
+
+def test_interactive_goes_at_once_under_any_amount_of_bulk() -> None:
+    queue = WorkQueue()
+    source = make_source(queue, weight=4)
+    put(queue, source, Priority.BULK, 1000)
+    for _ in range(20):
+        take(queue)
+    put(queue, source, Priority.INTERACTIVE, 1)
+    turns = [take(queue)[1].entries[0].priority for _ in range(2)]
+    assert Priority.INTERACTIVE in turns
+
+
+def test_two_models_share_compute_time_and_not_turns() -> None:
+    queue = WorkQueue()
+    slow, quick = make_source(queue, fixed_s=3.0), make_source(queue, fixed_s=1.0)
+    put(queue, slow, Priority.INTERACTIVE, 100)
+    put(queue, quick, Priority.INTERACTIVE, 100)
+    taken = Counter(take(queue)[0] is slow for _ in range(40))
+    assert taken[True] == pytest.approx(10, abs=1)
+
+
+def test_idle_time_earns_no_credit() -> None:
+    queue = WorkQueue()
+    busy, idle = make_source(queue), make_source(queue)
+    put(queue, busy, Priority.INTERACTIVE, 200)
+    for _ in range(100):
+        take(queue)
+    put(queue, idle, Priority.INTERACTIVE, 100)
+    taken = Counter(take(queue)[0] is idle for _ in range(20))
+    assert taken[True] == pytest.approx(10, abs=1)
+
+
+def test_suspects_go_first_and_alone() -> None:
+    queue = WorkQueue()
+    source = make_source(queue)
+    put(queue, source, Priority.INTERACTIVE, 2)
+    suspects = [Entry(make_item(number), Priority.BULK, deadline_s=None, now_s=0.0) for number in (7, 8)]
+    for entry in suspects:
+        entry.crash_count = 1
+    queue.put_suspects(source, suspects)
+    assert [take(queue)[1].entries for _ in range(2)] == [[suspects[0]], [suspects[1]]]
+
+
+def test_promotion_moves_an_entry_that_waits() -> None:
+    queue = WorkQueue()
+    source = make_source(queue)
+    bulk = put(queue, source, Priority.BULK, 2)
+    queue.promote(source, bulk[1], Priority.INTERACTIVE)
+    assert bulk[1].priority is Priority.INTERACTIVE
+    assert len(source.lanes[Priority.BULK]) == len(source.lanes[Priority.INTERACTIVE]) == 1
+
+
+def test_what_a_worker_has_cannot_be_taken_back() -> None:
+    queue = WorkQueue()
+    source = make_source(queue)
+    first, second = put(queue, source, Priority.BULK, 2)
+    take(queue)
+    assert not queue.remove(source, first)
+    assert queue.remove(source, second)
+    assert queue.take(0.0) is None
