@@ -1,0 +1,60 @@
+"""How to summarize: the defaults of the seed, and what an operator or a caller may change."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+ALL = "all"
+
+Wave = Annotated[int, Field(ge=1)] | Literal["all"]
+"""Batches that run at once; see `SummarizeConfig.wave`."""
+
+
+class SummarizeLimits(BaseModel):
+    """How much one document may hold. More is an InvalidInputError, never a cut text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_chunks: int = Field(default=50_000, ge=1, description="Chunks of a document.")
+    max_document_chars: int = Field(default=40_000_000, ge=1, description="Characters of all chunks together.")
+    max_name_chars: int = Field(default=500, ge=1, description="Characters of a document's id and of its name.")
+    max_key_chars: int = Field(default=200, ge=1, description="Characters of an idempotency key.")
+
+
+class SummarizeConfig(BaseModel):
+    """Defaults of a summary (SUMMARIZE, parameters)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    batch_size: int = Field(default=7, ge=1, le=1_000, description="Most chunks of a map batch.")
+    context_batches: int = Field(default=3, ge=0, le=20, description="Earlier extractions that a batch sees.")
+    reduce_group_size: int = Field(default=4, ge=2, le=64, description="Most texts that one reduce call merges.")
+    max_iterations: int = Field(default=2, ge=1, le=5, description="Map-reduce runs before a FAIL is accepted.")
+    wave: Wave | None = Field(
+        default=None,
+        description=(
+            "Batches that run at once. 1: each sees the extractions of the batches before it; w: those before its "
+            'wave; "all": none, but the end of the source before it. Default: the writer\'s concurrency.'
+        ),
+    )
+    source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')
+    critique_tokens: int = Field(default=1_000, ge=0, description="Most of a critique that later prompts carry.")
+    min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
+    max_topics: int = Field(default=10, ge=1, description="Most key topics.")
+    max_compressions: int = Field(default=4, ge=1, description="Attempts to make one overlong text fit its group.")
+    progress_events: int = Field(default=256, ge=1, description="Events that wait for a slow reader before they join.")
+    partial_chars: int = Field(default=400_000, ge=1, description="Most characters of a partial result's text.")
+    lease_ttl_s: float = Field(default=15.0, gt=0, description="A server that is silent for so long lost its summary.")
+    heartbeat_s: float = Field(
+        default=1.0, gt=0, description="How often a lease is renewed and cancels are looked for."
+    )
+    keep_days: float = Field(default=30.0, gt=0, description="Summaries that nobody touched for so long are deleted.")
+    limits: SummarizeLimits = SummarizeLimits()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.min_topics > self.max_topics:
+            raise ValueError(f"expected min_topics up to max_topics {self.max_topics}, got {self.min_topics}")
+        if self.heartbeat_s * 3 > self.lease_ttl_s:
+            raise ValueError(f"expected lease_ttl_s of at least 3 heartbeats, got {self.lease_ttl_s}")
+        return self

@@ -1,0 +1,104 @@
+"""The document to summarize: its chunks in order, checked once at the door."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.config import SummarizeLimits
+from pipeline.summarize.writer import SourceChunk
+
+_HASH_VERSION = b"document-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that keeps the rules of `make_document`.
+
+    Attributes:
+        document_id: the caller's.
+        name: for people and prompts.
+        chunks: by rising `chunk_index`; none is empty.
+        total_pages: 0 when the document has no pages.
+        empty_chunk_count: chunks of the caller that held no text and were left out.
+        sha256: of the chunks, so that equal documents are stored once.
+    """
+
+    document_id: str
+    name: str
+    chunks: tuple[SourceChunk, ...]
+    total_pages: int
+    empty_chunk_count: int
+    sha256: str
+
+
+def make_document(
+    document_id: str,
+    name: str,
+    chunks: Iterable[SourceChunk],
+    *,
+    limits: SummarizeLimits,
+    total_pages: int = 0,
+) -> Document:
+    """Checks a document, sorts its chunks and leaves out empty ones.
+
+    Args:
+        document_id: the caller's.
+        name: for people and prompts; the id if empty.
+        chunks: in any order; indexes from 0 without repeats, pages from 0.
+        limits: how much is allowed.
+        total_pages: 0 takes the highest page of a chunk.
+
+    Raises:
+        InvalidInputError: a rule is broken, or no chunk holds text.
+    """
+    given = list(chunks)
+    _check_text("document.document_id", document_id, limits.max_name_chars)
+    _check_text("document.name", name, limits.max_name_chars)
+    _check_chunks(given, limits)
+    full = tuple(sorted((chunk for chunk in given if chunk.text.strip()), key=lambda chunk: chunk.chunk_index))
+    if not full:
+        raise InvalidInputError("document.chunks", "a chunk with text", f"{len(given)} chunks without any")
+    last_page = max(chunk.page_number for chunk in full)
+    if total_pages and total_pages < last_page:
+        raise InvalidInputError("document.total_pages", f"at least the last page, {last_page}", str(total_pages))
+    return Document(
+        document_id, name or document_id, full, total_pages or last_page, len(given) - len(full), hash_chunks(full)
+    )
+
+
+def hash_chunks(chunks: Iterable[SourceChunk]) -> str:
+    """Returns the SHA-256 of chunks in hexadecimal digits; no two lists of chunks run together to the same bytes."""
+    digest = hashlib.sha256(_HASH_VERSION)
+    for chunk in chunks:
+        body = chunk.text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d %d %d\n" % (chunk.chunk_index, chunk.page_number, len(body)))
+        digest.update(body)
+    return digest.hexdigest()
+
+
+def _check_text(field: str, text: str, max_chars: int) -> None:
+    if len(text) > max_chars:
+        raise InvalidInputError(field, f"at most {max_chars} characters", str(len(text)))
+
+
+def _check_chunks(chunks: list[SourceChunk], limits: SummarizeLimits) -> None:
+    if not chunks:
+        raise InvalidInputError("document.chunks", "at least one chunk", "none")
+    if len(chunks) > limits.max_chunks:
+        raise InvalidInputError("document.chunks", f"at most {limits.max_chunks} chunks", str(len(chunks)))
+    seen: set[int] = set()
+    for position, chunk in enumerate(chunks):
+        field = f"document.chunks[{position}]"
+        if chunk.page_number < 0:
+            raise InvalidInputError(f"{field}.page_number", "0 or more", str(chunk.page_number))
+        if chunk.chunk_index < 0:
+            raise InvalidInputError(f"{field}.chunk_index", "0 or more", str(chunk.chunk_index))
+        if chunk.chunk_index in seen:
+            raise InvalidInputError(f"{field}.chunk_index", "an index of its own", f"{chunk.chunk_index} again")
+        seen.add(chunk.chunk_index)
+    char_count = sum(len(chunk.text) for chunk in chunks)
+    if char_count > limits.max_document_chars:
+        raise InvalidInputError(
+            "document.chunks", f"at most {limits.max_document_chars} characters together", str(char_count)
+        )

@@ -1,0 +1,111 @@
+"""Removes sentences that were said before, word for word, and remembers where.
+
+Only what is safe to say once is removed: sentences of prose, and list items under the same heading. Headings, table
+rows, code and the numbered steps of a procedure stay where they are, however often they come.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pipeline.summarize.writer import Extraction, RemovedDuplicate
+from pipeline.text.sentences import split_sentences
+
+_MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
+_NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s")
+_BULLET = re.compile(r"\s*[-*+•‣◦▪·]\s+")
+_CODE_OR_TABLE = re.compile(r"\s*\||\t| {4,}\S")
+_ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
+_ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
+_MAX_SENTENCE_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Where a sentence stood first."""
+
+    chunk_indexes: tuple[int, int]
+
+
+@dataclass(slots=True)
+class DuplicateFilter:
+    """Goes through texts in the order of the document and keeps every sentence where it first stands.
+
+    Holds 16 bytes of hash for each sentence, not the sentences.
+    """
+
+    removed: list[RemovedDuplicate] = field(default_factory=list)
+    _seen: dict[bytes, _Seen] = field(default_factory=dict)
+
+    def clean(self, extraction: Extraction) -> str:
+        """Returns the text without what this filter has seen before. Linear in its length."""
+        kept: list[str] = []
+        heading = ""
+        in_code = False
+        for line in extraction.text.splitlines(keepends=True):
+            if _FENCE.match(line):
+                in_code = not in_code
+            elif not in_code and _HEADING.match(line):
+                heading = _normalise(line)
+            elif not in_code and not _NUMBERED.match(line) and not _CODE_OR_TABLE.match(line):
+                line = self._clean_line(line, heading, extraction.chunk_indexes)  # noqa: PLW2901
+            kept.append(line)
+        return "".join(kept).strip()
+
+    def _clean_line(self, line: str, heading: str, chunks: tuple[int, int]) -> str:
+        if _BULLET.match(line):
+            return "" if self._is_repeated(line, heading, chunks) else line
+        if not any(self._find(part, "") for part in _ROUGH_END.split(line)):
+            for part in _ROUGH_END.split(line):
+                self._is_repeated(part, "", chunks)
+            return line
+        # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
+        return self._clean_sentences(line, chunks)
+
+    def _clean_sentences(self, line: str, chunks: tuple[int, int]) -> str:
+        kept: list[str] = []
+        end_of_last = 0
+        for start, end in _sentences(line):
+            if not self._is_repeated(line[start:end], "", chunks):
+                kept.append(line[end_of_last:end])
+            end_of_last = end
+        rest = line[end_of_last:]
+        return "".join(kept).lstrip() + rest if kept else ""
+
+    def _find(self, sentence: str, heading: str) -> _Seen | None:
+        key = _key(sentence, heading)
+        return self._seen.get(key) if key else None
+
+    def _is_repeated(self, sentence: str, heading: str, chunks: tuple[int, int]) -> bool:
+        """Remembers a sentence; tells whether it was seen before."""
+        key = _key(sentence, heading)
+        if key is None:
+            return False
+        first = self._seen.setdefault(key, own := _Seen(chunks))
+        if first is own:
+            return False
+        self.removed.append(RemovedDuplicate(sentence.strip(), first.chunk_indexes, chunks))
+        return True
+
+
+def _sentences(line: str) -> Iterator[tuple[int, int]]:
+    for sentence in split_sentences(line, _MAX_SENTENCE_CHARS):
+        yield sentence.start, sentence.end
+
+
+def _normalise(text: str) -> str:
+    """Folds white space, emphasis and the first letter; anything else may be a value: "-5", "MW" and "mW"."""
+    folded = " ".join(_EMPHASIS.sub("", text).split())
+    return folded[:1].lower() + folded[1:]
+
+
+def _key(sentence: str, heading: str) -> bytes | None:
+    """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
+    words = _normalise(sentence)
+    if words.count(" ") + 1 < _MIN_WORDS or not (heading or _BULLET.match(sentence) or words.endswith(_ENDS)):
+        return None
+    return hashlib.blake2b(f"{heading}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,130 @@
+"""What a summary will cost, worked out before its first call."""
+
+from dataclasses import dataclass
+
+from pipeline.summarize.config import ALL, SummarizeConfig, Wave
+from pipeline.summarize.document import Document
+from pipeline.summarize.grouping import level_calls
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.packing import Batch, content_budget_tokens, pack_batches
+from pipeline.summarize.writer import Writer, WriterLimits
+
+# One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
+_MOST_TASKS_OF_A_STEP = 1_024
+_REFLECT_CALLS = 1
+_TOPICS_CALLS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All calls of a summary, and how they follow each other.
+
+    Attributes:
+        batches: of the map, in order.
+        level_calls: calls of each reduce level.
+        wave: batches that run at once.
+        uses_source_context: True for wave "all", whose batches do not wait for each other's extractions.
+        concurrency: calls in flight.
+        group_size: most texts of one reduce call.
+        max_iterations: map-reduce runs before a FAIL is accepted.
+        reduce_budget_tokens: most tokens that a merge may read.
+        is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink.
+        limits: of the writer.
+    """
+
+    batches: tuple[Batch, ...]
+    level_calls: tuple[int, ...]
+    wave: int
+    uses_source_context: bool
+    concurrency: int
+    group_size: int
+    max_iterations: int
+    reduce_budget_tokens: int
+    is_exact: bool
+    limits: WriterLimits
+
+    @property
+    def map_calls(self) -> int:
+        """One for each batch."""
+        return len(self.batches)
+
+    @property
+    def reduce_calls(self) -> int:
+        """Of all levels."""
+        return sum(self.level_calls)
+
+    @property
+    def wave_count(self) -> int:
+        """Waves of the map."""
+        return -(-len(self.batches) // self.wave)
+
+    @property
+    def input_tokens(self) -> int:
+        """Of all chunks, each once."""
+        return sum(batch.token_count for batch in self.batches)
+
+    def calls(self, iterations: int = 1) -> int:
+        """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
+        return iterations * (self.map_calls + self.reduce_calls + _REFLECT_CALLS) + _TOPICS_CALLS
+
+    def max_prompt_tokens(self, iterations: int = 1) -> int:
+        """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""
+        limits = self.limits
+        map_tokens = self.input_tokens + self.map_calls * (limits.context_limit_tokens + limits.overhead_tokens)
+        texts = sum(self.level_calls) * self.group_size
+        reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
+        rest = limits.output_tokens + limits.overhead_tokens
+        return iterations * (map_tokens + reduce_tokens + rest) + rest
+
+    def max_completion_tokens(self, iterations: int = 1) -> int:
+        """Bounds what all answers hold, continuations left out."""
+        return self.calls(iterations) * self.limits.output_tokens
+
+    def rounds(self, iterations: int = 1) -> int:
+        """Returns the critical path: calls that must follow one another however fast the endpoint is."""
+        parallel = self.concurrency
+        full_waves, rest = divmod(len(self.batches), self.wave)
+        map_rounds = full_waves * -(-self.wave // parallel) + -(-rest // parallel)
+        if self.uses_source_context:  # batches do not wait for a wave
+            map_rounds = -(-len(self.batches) // parallel)
+        reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
+        return iterations * (map_rounds + reduce_rounds + _REFLECT_CALLS) + _TOPICS_CALLS
+
+    @property
+    def supersteps(self) -> int:
+        """Bounds LangGraph's steps, also when every group shrinks to two texts. Its default of 25 is for short runs."""
+        levels = max(1, len(self.batches).bit_length() + 1)
+        each = 1 + self.wave_count + 2 * levels + 1
+        return self.max_iterations * each + 4
+
+
+def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, options: SummarizeOptions) -> Plan:
+    """Packs the document. The CPU-heavy step of a long one, since it counts all tokens: run it off the loop."""
+    limits = writer.limits
+    batches = pack_batches(
+        document.chunks,
+        batch_size=options.batch_size or config.batch_size,
+        budget_tokens=content_budget_tokens(limits),
+        count_tokens=writer.count_tokens,
+    )
+    wave: Wave = options.wave or config.wave or limits.concurrency
+    group_size = options.reduce_group_size or config.reduce_group_size
+    budget = reduce_budget_tokens(limits, config)
+    return Plan(
+        batches=batches,
+        level_calls=tuple(level_calls(len(batches), group_size)),
+        wave=min(len(batches), _MOST_TASKS_OF_A_STEP if isinstance(wave, str) else wave),
+        uses_source_context=wave == ALL,
+        concurrency=limits.concurrency,
+        group_size=group_size,
+        max_iterations=options.max_iterations or config.max_iterations,
+        reduce_budget_tokens=budget,
+        is_exact=group_size * limits.output_tokens <= budget,
+        limits=limits,
+    )
+
+
+def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig) -> int:
+    """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
+    critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
+    return max(2, limits.model_context_tokens - limits.output_tokens - limits.overhead_tokens - critique)
