@@ -57,6 +57,9 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Runs one command. Returns the exit code."""
+    if arguments[:1] != ["serve"]:
+        # gRPC reads this on import; a client's log lines would stand beside the one line that says what to do.
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         code = app(arguments, prog_name="precis", standalone_mode=False)
         sys.stdout.flush()

