@@ -3,8 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from inference.compile.export import GraphOrigin
+from inference.manifest import Task
+from server.cli import models as cli_models
+from server.cli.models import ModelTask
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = ("serve", "evaluate", "embed", "entail", "health", "models install", "models export", "models list")
@@ -57,3 +63,8 @@ def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
     )
     assert ended.returncode == 2
     assert b"/none/?file?" in ended.stderr
+
+
+def test_the_choices_of_export_are_those_of_the_compiler() -> None:
+    assert set(ModelTask) == set(get_args(Task))
+    assert set(cli_models.GraphOrigin) == set(get_args(GraphOrigin))
