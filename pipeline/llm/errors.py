@@ -1,13 +1,24 @@
 """What can go wrong between us and a language model's endpoint, after all retries.
 
     PipelineError
-    └── LlmError
-        ├── EndpointUnavailableError    no connection, timeouts, 429 or 5xx until the retries were used up
-        ├── AuthenticationFailedError   the endpoint refuses the key
-        ├── UnknownModelError           the endpoint does not serve the model
-        ├── BadAnswerError              the answer is no completion: HTML, no choices, empty, not the JSON asked for
-        ├── ContextOverflowError        the prompt and the answer do not fit into the model's context
-        └── BudgetExceededError         the caller's limit of calls, tokens or cost is reached
+    └── LlmError(attempts)
+        ├── EndpointUnavailableError(retry_after_s)   the same call may succeed later
+        │   ├── EndpointBusyError            429, 503 or 529: less, or later
+        │   ├── EndpointFailedError(status)  any other 5xx, or 408
+        │   ├── ConnectionFailedError        refused, reset, or cut in the middle of an answer
+        │   ├── AnswerTimeoutError           connected, and silent for too long
+        │   └── QuotaExhaustedError          429 that no waiting helps: the account has no credit
+        ├── AuthenticationFailedError        the endpoint refuses the key
+        ├── UnknownModelError                the endpoint does not serve the model, or is not at this address
+        ├── RequestRefusedError(status)      any other 4xx or 3xx
+        ├── BadAnswerError                   the endpoint answered, but not with a completion
+        │   ├── UnreadableAnswerError        HTML, half a JSON, no choices
+        │   ├── EmptyAnswerError             a completion without text
+        │   ├── EndlessAnswerError(limit_bytes)   longer than any completion
+        │   └── SchemaMismatchError          not the JSON asked for, also after the repair
+        ├── ContextOverflowError             the prompt and the answer do not fit into the model's context
+        ├── BudgetExceededError              the caller's limit of calls, tokens or cost is reached
+        └── LlmSettingsError                 the key file cannot be read, or holds no key
 
 Messages say what to do and never hold a key or a text of the caller.
 """
@@ -16,7 +27,17 @@ from pipeline.errors import PipelineError
 
 
 class LlmError(PipelineError):
-    """Base of all errors of this package."""
+    """Base of all errors of this package.
+
+    Attributes:
+        attempts: HTTP requests that were made before giving up.
+    """
+
+    attempts: int = 1
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return message if self.attempts == 1 else f"{message} (gave up after {self.attempts} attempts)"
 
 
 class EndpointUnavailableError(LlmError):
@@ -31,6 +52,30 @@ class EndpointUnavailableError(LlmError):
         self.retry_after_s = retry_after_s
 
 
+class EndpointBusyError(EndpointUnavailableError):
+    """The endpoint has more work than it takes (429, 503, 529)."""
+
+
+class EndpointFailedError(EndpointUnavailableError):
+    """The endpoint itself failed (5xx)."""
+
+    def __init__(self, message: str, *, status: int, retry_after_s: float | None = None) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.status = status
+
+
+class ConnectionFailedError(EndpointUnavailableError):
+    """There is no connection, or it ended before the answer did."""
+
+
+class AnswerTimeoutError(EndpointUnavailableError):
+    """The endpoint was silent for too long, or took too long over all."""
+
+
+class QuotaExhaustedError(EndpointUnavailableError):
+    """The account behind the key has used up its credit; waiting does not help."""
+
+
 class AuthenticationFailedError(LlmError):
     """The endpoint refuses the key: set the right one."""
 
@@ -39,8 +84,40 @@ class UnknownModelError(LlmError):
     """The endpoint does not serve the model: the message lists what it does serve, where known."""
 
 
+class RequestRefusedError(LlmError):
+    """The endpoint refuses the request itself; the same request would be refused again."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class BadAnswerError(LlmError):
     """The endpoint answered, but not with a completion."""
+
+
+class UnreadableAnswerError(BadAnswerError):
+    """The answer is HTML, or JSON that ends too early, or JSON of another shape."""
+
+
+class EmptyAnswerError(BadAnswerError):
+    """The completion has no text."""
+
+    def __init__(self, message: str, *, finish_reason: str) -> None:
+        super().__init__(message)
+        self.finish_reason = finish_reason
+
+
+class EndlessAnswerError(BadAnswerError):
+    """The answer was longer than `limit_bytes`, and was cut off there."""
+
+    def __init__(self, message: str, *, limit_bytes: int) -> None:
+        super().__init__(message)
+        self.limit_bytes = limit_bytes
+
+
+class SchemaMismatchError(BadAnswerError):
+    """The answer is not the JSON that was asked for, also after the repair."""
 
 
 class ContextOverflowError(LlmError):
@@ -49,3 +126,7 @@ class ContextOverflowError(LlmError):
 
 class BudgetExceededError(LlmError):
     """A limit of calls, tokens or cost that the caller or the settings set is reached."""
+
+
+class LlmSettingsError(LlmError):
+    """The settings of the endpoint cannot be used."""

@@ -1,0 +1,120 @@
+"""Settings of a language model behind an OpenAI-compatible endpoint."""
+
+from pathlib import Path
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+
+class _Config(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RateConfig(_Config):
+    """How much is asked of the endpoint at once, by all users in the process together."""
+
+    max_concurrency: int = Field(
+        default=16,
+        ge=1,
+        le=1024,
+        description="Requests in flight. Halved whenever the endpoint says 429, 503 or 529; grows back by one for "
+        "each round of good answers.",
+    )
+    requests_per_minute: int | None = Field(default=None, ge=1, description="Default: no limit of ours.")
+    tokens_per_minute: int | None = Field(
+        default=None,
+        ge=1,
+        description="Prompt and answer together. A request is counted with its longest possible answer and corrected "
+        "when it is there. Default: no limit of ours.",
+    )
+
+
+class RetryConfig(_Config):
+    """When a failed request is made again. What cannot succeed (key, model, a refused request) never is."""
+
+    max_attempts: int = Field(default=10, ge=1, description="Requests for one call, the first included.")
+    first_contact_attempts: int = Field(
+        default=3,
+        ge=1,
+        description="The same while no connection to the endpoint has ever worked: the address is probably wrong.",
+    )
+    max_bad_answers: int = Field(
+        default=4, ge=1, description="Answers of one call that may be empty, endless or unreadable."
+    )
+    base_delay_s: float = Field(
+        default=0.5, ge=0, description="Longest wait before the second request; doubles each time, drawn from 0 up."
+    )
+    max_delay_s: float = Field(default=30.0, ge=0, description="The doubling ends here.")
+    max_retry_after_s: float = Field(
+        default=120.0, ge=0, description="Retry-After up to here is waited for; a longer one ends the call at once."
+    )
+
+
+class TimeoutConfig(_Config):
+    """How long to wait for one request."""
+
+    connect_s: float = Field(default=10.0, gt=0, description="For the connection, TLS included.")
+    silence_s: float = Field(
+        default=180.0,
+        gt=0,
+        description="Without a byte. An endpoint that does not stream is silent while it writes the whole answer.",
+    )
+    attempt_s: float = Field(default=900.0, gt=0, description="For one request from its first byte to its last.")
+
+
+class PriceConfig(_Config):
+    """What tokens cost, in any currency, to add up."""
+
+    prompt_per_million: float = Field(default=0.0, ge=0, description="For a million prompt tokens.")
+    completion_per_million: float = Field(default=0.0, ge=0, description="For a million tokens of answers.")
+
+
+class LlmConfig(_Config):
+    """An endpoint and the model asked for there."""
+
+    base_url: str = Field(
+        description="Address without `/chat/completions`, for example https://api.openai.com/v1 or "
+        "http://127.0.0.1:8080/v1."
+    )
+    model: str = Field(min_length=1, description="Name of the model, as the endpoint calls it.")
+    api_key: SecretStr | None = Field(default=None, description="Bearer key; a file is safer than the environment.")
+    api_key_file: Path | None = Field(
+        default=None, description="File with the key and nothing else; read again when the endpoint refuses the key."
+    )
+    context_tokens: int = Field(default=8192, ge=256, description="What the model holds, prompt and answer together.")
+    tokenizer_file: Path | None = Field(
+        default=None, description="The model's tokenizer.json, to count tokens exactly. Default: a cautious estimate."
+    )
+    structured_output: Literal["auto", "json_schema", "prompt"] = Field(
+        default="auto",
+        description="How an answer in JSON is asked for: `json_schema` makes the endpoint enforce it, `prompt` only "
+        "says so in the prompt, `auto` falls back to that when the endpoint refuses.",
+    )
+    stream: bool = Field(
+        default=False,
+        description="Have answers streamed: no proxy cuts a long silence, and a stuck endpoint is found out sooner "
+        "(lower timeouts.silence_s). Costs about 50 us of CPU for each token.",
+    )
+    max_answer_bytes: int = Field(default=8 << 20, ge=1024, description="A longer answer is cut off: it is endless.")
+    max_repairs: int = Field(default=1, ge=0, description="Further calls to have an answer made the JSON asked for.")
+    rates: RateConfig = RateConfig()
+    retries: RetryConfig = RetryConfig()
+    timeouts: TimeoutConfig = TimeoutConfig()
+    prices: PriceConfig = PriceConfig()
+
+    @field_validator("base_url")
+    @classmethod
+    def _check_base_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("must be an http:// or https:// address")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("must hold no user, password, query or fragment; a key goes into api_key_file")
+        return value.rstrip("/").removesuffix("/chat/completions")
+
+    @model_validator(mode="after")
+    def _check_one_key(self) -> Self:
+        if self.api_key is not None and self.api_key_file is not None:
+            raise ValueError("api_key and api_key_file: set one of them")
+        return self

@@ -1,0 +1,136 @@
+"""Lets requests to one endpoint through: not too many at once, not too many tokens a minute, none while it asks for
+quiet."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pipeline.llm.adaptive_concurrency import AdaptiveConcurrency
+from pipeline.llm.clock import Clock
+from pipeline.llm.config import RateConfig
+from pipeline.llm.errors import EndpointBusyError
+from pipeline.llm.rate import Rate
+
+
+@dataclass(slots=True)
+class Permit:
+    """Leave to send one request.
+
+    Attributes:
+        generation: of the concurrency limit under which the request is sent.
+        reserved_tokens: what the token rate was charged.
+        used_tokens: what the request turned out to cost; set it when known.
+        was_sent: False while it waits for the rate or the end of a pause.
+    """
+
+    generation: int
+    reserved_tokens: int
+    used_tokens: int | None = None
+    was_sent: bool = False
+
+
+class EndpointLimiter:
+    """Shared by everybody who calls one endpoint. Belongs to one event loop and owns no task."""
+
+    def __init__(self, config: RateConfig, clock: Clock, *, max_quiet_s: float) -> None:
+        self._clock = clock
+        self._max_quiet_s = max_quiet_s
+        self._concurrency = AdaptiveConcurrency(config.max_concurrency)
+        self._requests = Rate(config.requests_per_minute) if config.requests_per_minute else None
+        self._tokens = Rate(config.tokens_per_minute) if config.tokens_per_minute else None
+        self._quiet_until_s = 0.0
+        self._held = 0
+        self._queue: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+
+    @property
+    def concurrency_limit(self) -> int:
+        """Requests that may be in flight now."""
+        return self._concurrency.limit
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that hold a permit, or wait with one for the rate or the end of a pause."""
+        return self._held
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a permit."""
+        return sum(not turn.done() for _, _, turn in self._queue)
+
+    def take_number(self) -> int:
+        """Numbers a call. All its attempts keep the number, so that a retry goes before calls that came later."""
+        return next(self._numbers)
+
+    @asynccontextmanager
+    async def attempt(self, number: int, tokens: int) -> AsyncIterator[Permit]:
+        """Waits for leave to send a request and holds it inside the `with`.
+
+        EndpointBusyError that comes out of the `with` lowers the limit and, if the endpoint named a time of at most
+        `max_quiet_s`, silences everybody until then; a good end raises the limit a little.
+
+        Args:
+            number: from `take_number`.
+            tokens: the most the request may cost.
+        """
+        await self._take_slot(number)
+        permit = Permit(self._concurrency.generation, tokens)
+        try:
+            await self._wait_for_rate(tokens)
+            permit.generation, permit.was_sent = self._concurrency.generation, True
+            yield permit
+            self._concurrency.succeeded()
+        except EndpointBusyError as error:
+            permit.used_tokens = 0
+            self._slow_down(permit, error.retry_after_s or 0.0)
+            raise
+        finally:
+            self._settle(permit)
+            self._held -= 1
+            self._admit()
+
+    async def _take_slot(self, number: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._queue, (number, next(self._numbers), turn))
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # admitted and cancelled in the same step of the loop
+                self._held -= 1
+                self._admit()
+            raise
+
+    def _admit(self) -> None:
+        while self._queue and self._held < self._concurrency.limit:
+            _, _, turn = heapq.heappop(self._queue)
+            if not turn.done():
+                self._held += 1
+                turn.set_result(None)
+
+    async def _wait_for_rate(self, tokens: int) -> None:
+        now_s = self._clock.now_s()
+        ready_s = max(
+            self._requests.reserve(1, now_s) if self._requests else now_s,
+            self._tokens.reserve(tokens, now_s) if self._tokens else now_s,
+        )
+        # The pause may be prolonged while we wait, so look again.
+        while (delay_s := max(ready_s, self._quiet_until_s) - self._clock.now_s()) > 0:
+            await self._clock.sleep(delay_s)
+
+    def _slow_down(self, permit: Permit, retry_after_s: float) -> None:
+        self._concurrency.refused(permit.generation)
+        if retry_after_s <= self._max_quiet_s:  # else the calls fail one by one, rather than hang together
+            self._quiet_until_s = max(self._quiet_until_s, self._clock.now_s() + retry_after_s)
+
+    def _settle(self, permit: Permit) -> None:
+        """Corrects the rates by what the request really cost; unknown counts as the most it could."""
+        now_s = self._clock.now_s()
+        if self._requests is not None and not permit.was_sent:
+            self._requests.give_back(1, now_s)
+        used_tokens = permit.used_tokens if permit.was_sent else 0
+        if self._tokens is not None and used_tokens is not None:
+            self._tokens.give_back(permit.reserved_tokens - used_tokens, now_s)

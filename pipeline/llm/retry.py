@@ -1,0 +1,61 @@
+"""Whether and when a failed request is made again."""
+
+import random
+from collections.abc import Callable
+
+from pipeline.llm.config import RetryConfig
+from pipeline.llm.errors import (
+    BadAnswerError,
+    ConnectionFailedError,
+    EmptyAnswerError,
+    EndpointUnavailableError,
+    LlmError,
+    QuotaExhaustedError,
+)
+
+_FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
+
+
+class Retries:
+    """The retries of one call.
+
+    Waits are drawn from 0 to a bound that doubles ("full jitter": callers that failed together do not come back
+    together). A Retry-After of the endpoint is kept by the limiter, for everybody; it is not added here.
+    """
+
+    def __init__(
+        self, config: RetryConfig, *, was_ever_connected: Callable[[], bool], draw: random.Random | None = None
+    ) -> None:
+        self._config = config
+        self._was_ever_connected = was_ever_connected
+        self._draw = draw or random.Random()  # noqa: S311 - no secret
+        self._bad_answers = 0
+        self.failed_attempts = 0
+
+    def delay_after(self, error: LlmError) -> float | None:
+        """Counts a failure and returns the seconds to wait before the next request; None to give up."""
+        self.failed_attempts += 1
+        self._bad_answers += isinstance(error, BadAnswerError)
+        if not self._may_retry(error):
+            error.attempts = self.failed_attempts
+            return None
+        bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
+        return self._draw.uniform(0, min(bound_s, self._config.max_delay_s))
+
+    def _may_retry(self, error: LlmError) -> bool:
+        if self.failed_attempts >= self._config.max_attempts:
+            return False
+        match error:
+            case QuotaExhaustedError():
+                return False
+            case EndpointUnavailableError(retry_after_s=float(wait_s)) if wait_s > self._config.max_retry_after_s:
+                return False
+            case ConnectionFailedError() if not self._was_ever_connected():
+                return self.failed_attempts < self._config.first_contact_attempts
+            case EndpointUnavailableError():
+                return True
+            case EmptyAnswerError(finish_reason=reason) if reason in _FINAL_REASONS:
+                return False
+            case BadAnswerError():
+                return self._bad_answers < self._config.max_bad_answers
+        return False

@@ -1,0 +1,66 @@
+"""Completions as an OpenAI-compatible endpoint sends them: whole, or as server-sent events."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.scripted_endpoint.http import Exchange
+from tests.scripted_endpoint.replies import Answer, answer, top_logprobs
+from tests.scripted_endpoint.script import Script
+
+
+async def send_completion(exchange: Exchange, script: Script, body: Mapping[str, Any]) -> None:
+    """Sends a good answer the way the request wants it."""
+    made = answer(body, script.replies, script.answer_chars)
+    if not body.get("stream"):
+        await exchange.send_json(200, completion(made, body))
+        return
+    await exchange.start_chunked("text/event-stream")
+    for event in events(made, body, script.stream_pieces):
+        await exchange.send_chunk(event)
+    await exchange.end_chunked()
+
+
+def completion(made: Answer, body: Mapping[str, Any]) -> dict[str, object]:
+    """A whole completion."""
+    choice: dict[str, object] = {
+        "index": 0,
+        "message": {"role": "assistant", "content": made.text},
+        "finish_reason": made.finish_reason,
+    }
+    if body.get("logprobs"):
+        choice["logprobs"] = top_logprobs(made.text, body["top_logprobs"])
+    return {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "model": body["model"],
+        "choices": [choice],
+        "usage": _usage(made),
+    }
+
+
+def events(made: Answer, body: Mapping[str, Any], pieces: int) -> Iterator[bytes]:
+    """The events of a streamed completion: pieces of text, finish_reason, usage, end."""
+    size = max(1, -(-len(made.text) // pieces))
+    for start in range(0, len(made.text), size):
+        piece = made.text[start : start + size]
+        logprobs = {"logprobs": top_logprobs(piece, body["top_logprobs"])} if body.get("logprobs") else {}
+        yield _event(body, [{"index": 0, "delta": {"content": piece}, "finish_reason": None, **logprobs}])
+    yield _event(body, [{"index": 0, "delta": {}, "finish_reason": made.finish_reason}])
+    if (body.get("stream_options") or {}).get("include_usage"):
+        yield _event(body, [], usage=_usage(made))
+    yield b"data: [DONE]\n\n"
+
+
+def _event(body: Mapping[str, Any], choices: list[dict[str, object]], **more: object) -> bytes:
+    value = {"object": "chat.completion.chunk", "model": body["model"], "choices": choices, **more}
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _usage(made: Answer) -> dict[str, int]:
+    total = made.prompt_tokens + made.completion_tokens
+    return {
+        "prompt_tokens": made.prompt_tokens,
+        "completion_tokens": made.completion_tokens,
+        "total_tokens": total,
+    }

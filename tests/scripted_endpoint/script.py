@@ -1,0 +1,43 @@
+"""What a scripted endpoint is told to be."""
+
+from dataclasses import dataclass, field
+
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.replies import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The endpoint's behaviour.
+
+    Attributes:
+        latency_s: from a request's last byte to its answer's first.
+        models: what it serves; another name is 404.
+        api_key: what it wants to see; None for no check.
+        context_tokens: prompt and answer together; more is 400. None for no limit.
+        answer_chars: length of an answer that no reply decides.
+        replies: answers by pattern, the first that fits.
+        first_faults: what happens to the first attempts in order of arrival; None is a good answer.
+        faults: what happens to the others.
+        max_concurrency: attempts in flight beyond which it says 429; None for no limit.
+        supports_json_schema: False refuses `response_format` with 400.
+        supports_logprobs: False refuses `logprobs` with 400.
+        is_reasoning_model: True refuses `max_tokens` and `temperature`, as OpenAI's reasoning models do.
+        stream_pieces: pieces of a streamed answer.
+        keep_bodies: keep what was asked, for tests that look at it.
+    """
+
+    latency_s: float = 0.0
+    models: tuple[str, ...] = ("scripted",)
+    api_key: str | None = None
+    context_tokens: int | None = None
+    answer_chars: int = 400
+    replies: tuple[Reply, ...] = ()
+    first_faults: tuple[Fault | None, ...] = ()
+    faults: FaultPlan = field(default_factory=FaultPlan)
+    max_concurrency: int | None = None
+    supports_json_schema: bool = True
+    supports_logprobs: bool = True
+    is_reasoning_model: bool = False
+    stream_pieces: int = 8
+    keep_bodies: bool = False
