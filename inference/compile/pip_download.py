@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -17,6 +18,7 @@ from inference.compile.progress import Progress, ProgressEvent
 _RETRIES = 3  # pip's own, with its backoff, per connection
 _READ_TIMEOUT_S = 30  # without a byte from the index
 _TOTAL_TIMEOUT_S = 1800.0  # 83 MB at 50 kB/s
+_RAW_PROGRESS_SINCE = (24, 1)  # Python 3.11 and 3.12 still bundle an older pip, which refuses the option
 _PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")  # what `--progress-bar raw` prints
 
 
@@ -55,10 +57,17 @@ def pip_download(requirement: str, folder: Path, progress: Progress, /) -> None:
 def _command(requirement: str, folder: Path) -> list[str]:
     return [
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"),
-        *("--no-cache-dir", "--disable-pip-version-check", "--no-input", "--progress-bar", "raw"),
+        *("--no-cache-dir", "--disable-pip-version-check", "--no-input"),
+        *("--progress-bar", progress_bar(metadata.version("pip"))),
         *("--retries", str(_RETRIES), "--timeout", str(_READ_TIMEOUT_S)),
         *("--dest", str(folder), requirement),
     ]
+
+
+def progress_bar(pip_version: str) -> str:
+    """Chooses pip's progress output: lines that can be parsed where this pip writes them, else none."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", pip_version)[:2])
+    return "raw" if numbers >= _RAW_PROGRESS_SINCE else "off"
 
 
 def _report(requirement: str, output: Iterable[str], progress: Progress) -> None:
