@@ -116,23 +116,33 @@ class _Encoder:
             product = self._writer.scores(projected.keys, rows, name=f"{layer.name}.position_to_content")
             picked = self._picker.pick(product, name=f"{layer.name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
-        return self._finish(layer, projected, scores, hidden)
+        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
+        context = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
+        return self._finish(layer, context, projected.value_bias, hidden)
 
     def _last_layer(self, layer: _Layer, hidden: str) -> str:
-        """Writes the row of [CLS]: its distance to column j is -j, so nothing has to be shifted."""
+        """Writes the row of [CLS]: its distance to column j is -j, so nothing has to be shifted.
+
+        Scores and context are multiplied and summed element by element. A product of one row takes another path in
+        ONNX Runtime, whose last bit depends on the number of columns, and so on padding.
+        """
         first = self._writer.first_rows(hidden, self._tokens)
         projected, tables = self._project(layer, first, hidden), self._tables(layer)
-        keys = projected.keys
+        met_by_query = projected.keys
         if tables.keys is not None:
             rows = self._gather(tables.keys, self._distances.from_first, f"{layer.name}.position_keys")
-            keys = self.graph.node("Add", keys, rows)
-        scores = self._writer.scores(projected.queries, keys, name=f"{layer.name}.scores")
+            met_by_query = self.graph.node("Add", met_by_query, rows)
+        terms = self.graph.node("Mul", met_by_query, projected.queries)
         if tables.queries is not None:
             rows = self._gather(tables.queries, self._distances.from_first, f"{layer.name}.position_queries")
-            products = self.graph.node("Mul", projected.keys, rows)
-            summed = self.graph.node("ReduceSum", products, self.graph.ints(3))  # (length, batch, heads, 1)
-            scores = self.graph.node("Add", scores, self.graph.node("Transpose", summed, perm=[1, 2, 3, 0]))
-        return self._finish(layer, projected, scores, first)
+            terms = self.graph.node("Add", terms, self.graph.node("Mul", projected.keys, rows))
+        summed = self.graph.node("ReduceSum", terms, self.graph.ints(3))  # (length, batch, heads, 1)
+        scores = self.graph.node("Transpose", summed, name=f"{layer.name}.scores", perm=[1, 2, 3, 0])
+        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
+        probabilities = self.graph.node("Transpose", self.graph.node("Softmax", masked, axis=-1), perm=[3, 0, 1, 2])
+        weighted = self.graph.node("Mul", projected.values, probabilities)
+        mixed = self.graph.node("ReduceSum", weighted, self.graph.ints(0))
+        return self._finish(layer, self._writer.rows(mixed), projected.value_bias, first)
 
     def _project(self, layer: _Layer, query_rows: str, rows: str) -> _Projections:
         attention, scale = layer.weights.scope("attention.self"), np.float32(score_scale(self._config))
@@ -151,11 +161,9 @@ class _Encoder:
             value_bias=value_bias,
         )
 
-    def _finish(self, layer: _Layer, projected: _Projections, scores: str, residual: str) -> str:
-        """Writes what follows the scores: probabilities, context, output projection, feed-forward."""
-        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
-        context = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
-        output = AttentionOutput(layer.weights.scope("attention.output"), projected.value_bias)
+    def _finish(self, layer: _Layer, context: str, value_bias: Float32, residual: str) -> str:
+        """Writes what follows the context: output projection and feed-forward."""
+        output = AttentionOutput(layer.weights.scope("attention.output"), value_bias)
         attended = self._writer.close_attention(context, residual, output, name=f"{layer.name}.attention")
         return self._writer.feed_forward(attended, layer.weights, name=layer.name)
 
