@@ -106,6 +106,8 @@ def _normalise(text: str) -> str:
 def _key(sentence: str, heading: str) -> bytes | None:
     """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
     words = _normalise(sentence)
-    if words.count(" ") + 1 < _MIN_WORDS or not (heading or _BULLET.match(sentence) or words.endswith(_ENDS)):
+    if sum(word.isalnum() or len(word) > 1 for word in words.split()) < _MIN_WORDS or not (
+        heading or _BULLET.match(sentence) or words.endswith(_ENDS)
+    ):
         return None
     return hashlib.blake2b(f"{heading}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,119 @@
+"""What a summary is when it ends."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.summarize.retention import Retention
+from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
+
+
+class WarningCode(StrEnum):
+    """What a warning is about."""
+
+    EMPTY_CHUNKS = "empty_chunks"  # chunks without text were left out
+    ANSWER_CUT = "answer_cut"  # an answer was still cut after all continuations
+    CRITIC_NOT_CONTENT = "critic_not_content"  # the last iteration was accepted without a PASS
+    CRITIC_NOT_UNDERSTOOD = "critic_not_understood"  # a verdict was neither PASS nor FAIL
+    FEW_TOPICS = "few_topics"  # fewer key topics than asked for
+    WRITER_CHANGED = "writer_changed"  # the summary was resumed with another writer
+    ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
+    TEXT_CUT = "text_cut"  # a partial result holds only the beginning of what was extracted
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWarning:
+    """One warning."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageRetention:
+    """What survived one stage, added up over its calls: the terms of each call's input in its output.
+
+    A term of the input of a map call also counts as kept if the context that the writer was shown has it, since the
+    writer is told not to repeat that.
+
+    Attributes:
+        stage: "map" or "reduce".
+        level: of the reduction; 0 for the map.
+        retention: sums over the calls.
+    """
+
+    stage: str
+    level: int
+    retention: Retention
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFailure:
+    """Why a summary ended before it was done.
+
+    Attributes:
+        kind: name of the error's class.
+        message: for the caller.
+        retry_after_s: when the endpoint asked to be called again; None if it did not.
+    """
+
+    kind: str
+    message: str
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResult:
+    """A summary, complete or as far as it came.
+
+    Attributes:
+        summary_id: names it to callers; a result that is not done can be resumed by it.
+        document_id: the caller's.
+        document_name: the caller's.
+        status: DONE, or FAILED or CANCELLED with a partial text.
+        text: the summary; of a partial result the texts of the last level that is complete, else all extractions.
+        topics: key topics, best first; empty in a partial result.
+        writer: who wrote it.
+        iteration: the one that `text` is of, from 1.
+        iterations: how many were run.
+        judgement: of the critic on `text`; None if it was not asked.
+        critique: the critic's reasons.
+        warnings: in no order.
+        failure: why it is partial; None if it is done.
+        calls_done: planned calls that are finished.
+        calls_planned: of all iterations begun.
+        calls_reused: part of `calls_done` that cost nothing in this run.
+        usage: of this run.
+        elapsed_s: of this run.
+        input_tokens: of the document.
+        output_tokens: of `text`.
+        stages: retention of each stage of the iteration that `text` is of.
+        retention: distinct terms of the document that `text` has; None in a partial result.
+        duplicates: sentences that were dropped since they stood elsewhere word for word, with their chunks.
+        duplicate_count: all of them; `duplicates` holds at most 1,000.
+    """
+
+    summary_id: str
+    document_id: str
+    document_name: str
+    status: SummaryStatus
+    text: str
+    topics: tuple[str, ...]
+    writer: str
+    iteration: int
+    iterations: int
+    judgement: Judgement | None
+    critique: str
+    warnings: tuple[SummaryWarning, ...]
+    failure: SummaryFailure | None
+    calls_done: int
+    calls_planned: int
+    calls_reused: int
+    usage: Usage
+    elapsed_s: float
+    input_tokens: int
+    output_tokens: int
+    stages: tuple[StageRetention, ...]
+    retention: Retention | None
+    duplicates: tuple[RemovedDuplicate, ...]
+    duplicate_count: int

@@ -1,0 +1,60 @@
+"""Stores documents: every chunk's text once, by its hash."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from pipeline.summarize.storage.database import Database, Statement, Value
+from pipeline.summarize.writer import SourceChunk
+
+_ROWS_PER_STATEMENT = 200
+
+
+class DocumentTable:
+    """The tables `texts` and `document_chunks`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, document_sha256: str, chunks: Sequence[SourceChunk]) -> None:
+        """Stores a document; does nothing if it is there already."""
+        known = Statement("SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1", (document_sha256,))
+        if not await self._database.fetch(known):
+            await self._database.transact(list(_inserts(document_sha256, chunks)))
+
+    async def load(self, document_sha256: str) -> tuple[SourceChunk, ...]:
+        """Returns the chunks in order; none if the document is not there."""
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT chunk_index, page_number, body FROM document_chunks JOIN texts ON sha256 = text_sha256 "
+                "WHERE document_sha256 = ? ORDER BY position",
+                (document_sha256,),
+            )
+        )
+        return tuple(SourceChunk(index, page, body) for index, page, body in rows)
+
+
+def _inserts(document_sha256: str, chunks: Sequence[SourceChunk]) -> Iterator[Statement]:
+    for first in range(0, len(chunks), _ROWS_PER_STATEMENT):
+        part = chunks[first : first + _ROWS_PER_STATEMENT]
+        hashes = [hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest() for chunk in part]
+        texts: dict[str, str] = dict(zip(hashes, (_storable(chunk.text) for chunk in part), strict=True))
+        yield _insert("texts (sha256, body)", list(texts.items()))
+        yield _insert(
+            "document_chunks (document_sha256, position, chunk_index, page_number, text_sha256)",
+            [
+                (document_sha256, first + offset, chunk.chunk_index, chunk.page_number, sha256)
+                for offset, (chunk, sha256) in enumerate(zip(part, hashes, strict=True))
+            ],
+        )
+
+
+def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
+    marks = f"({', '.join('?' * len(rows[0]))})"
+    values = tuple(value for row in rows for value in row)
+    # Names of our own only; all values are bound.
+    return Statement(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))} ON CONFLICT DO NOTHING", values)  # noqa: S608
+
+
+def _storable(text: str) -> str:
+    """Replaces what UTF-8 or Postgres cannot hold: lone surrogates and NUL, which no document means."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,112 @@
+"""Who runs which summary: at most one server at a time."""
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from pipeline.summarize.errors import LeaseLostError, SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.storage.database import Database, Statement
+from pipeline.summarize.storage.records import SummaryStatus
+
+_TAKE = """
+    UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, cancel_requested = 0,
+    updated_at = NOW_S WHERE summary_id = ? AND """
+_TAKE_FREE = _TAKE + "lease_expires_at < NOW_S"
+_TAKE_FROM = _TAKE + "lease_owner = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run a summary until it ends or is not renewed in time.
+
+    Attributes:
+        summary_id: which.
+        holder: this run; no two runs have the same name, not even in one process.
+    """
+
+    summary_id: str
+    holder: str
+
+
+class LeaseTable:
+    """The lease columns of the table `summaries`. Times are the database's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def acquire(self, summary_id: str, ttl_s: float) -> Lease:
+        """Takes a summary that nobody runs, or whose server has ended.
+
+        Raises:
+            SummaryRunningError: a living server runs it.
+            UnknownSummaryError: there is none.
+        """
+        lease = Lease(summary_id, f"{self._database.owner}:{uuid4().hex}")
+        if await self._take(lease, ttl_s, _TAKE_FREE):
+            return lease
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT lease_owner, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
+                (summary_id,),
+            )
+        )
+        if not rows:
+            raise UnknownSummaryError(summary_id)
+        holder, seconds_left = str(rows[0][0]), float(rows[0][1])
+        if await self._database.is_gone(holder.partition(":")[0]) and await self._take(
+            lease, ttl_s, _TAKE_FROM, holder
+        ):
+            return lease
+        raise SummaryRunningError(summary_id, max(0.0, seconds_left))
+
+    async def renew(self, lease: Lease, ttl_s: float) -> bool:
+        """Keeps a lease. Returns True if somebody asked to cancel the summary.
+
+        Raises:
+            LeaseLostError: another server has it.
+        """
+        rows = await self._database.fetch(
+            Statement(
+                "UPDATE summaries SET lease_expires_at = NOW_S + ?, updated_at = NOW_S "
+                "WHERE summary_id = ? AND lease_owner = ? RETURNING cancel_requested",
+                (ttl_s, lease.summary_id, lease.holder),
+            )
+        )
+        if not rows:
+            raise LeaseLostError(lease.summary_id)
+        return bool(rows[0][0])
+
+    async def release(self, lease: Lease, status: SummaryStatus, result: str | None) -> None:
+        """Ends a run and stores how. Does nothing if the lease is lost."""
+        await self._database.transact(
+            [
+                Statement(
+                    "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, "
+                    "result = COALESCE(?, result), updated_at = NOW_S "
+                    "WHERE summary_id = ? AND lease_owner = ?",
+                    (status, result, lease.summary_id, lease.holder),
+                )
+            ]
+        )
+
+    async def request_cancel(self, summary_id: str) -> None:
+        """Asks whoever runs a summary to stop; a summary that nobody runs is cancelled at once.
+
+        Raises:
+            UnknownSummaryError: there is none.
+        """
+        counts = await self._database.transact(
+            [
+                Statement("UPDATE summaries SET cancel_requested = 1 WHERE summary_id = ?", (summary_id,)),
+                Statement(
+                    "UPDATE summaries SET status = ?, updated_at = NOW_S "
+                    "WHERE summary_id = ? AND lease_expires_at < NOW_S AND status <> ?",
+                    (SummaryStatus.CANCELLED, summary_id, SummaryStatus.DONE),
+                ),
+            ]
+        )
+        if not counts[0]:
+            raise UnknownSummaryError(summary_id)
+
+    async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str) -> bool:
+        row = (lease.holder, ttl_s, SummaryStatus.RUNNING, lease.summary_id)
+        return await self._database.transact([Statement(sql, (*row, *values))]) == [1]

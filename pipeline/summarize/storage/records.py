@@ -1,0 +1,108 @@
+"""What is stored of a summary, as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from pipeline.summarize.options import SummarizeOptions
+
+
+class SummaryStatus(StrEnum):
+    """Where a summary stands."""
+
+    RUNNING = "running"  # or its server was killed: then nobody holds the lease, and it can be resumed
+    DONE = "done"
+    FAILED = "failed"  # a call failed after all retries; can be resumed
+    CANCELLED = "cancelled"  # its reader left, or somebody cancelled it; can be resumed
+
+
+class Stage(StrEnum):
+    """A kind of step."""
+
+    MAP = "map"
+    UNIQUE = "unique"  # the texts of a level without what was said before
+    COMPRESS = "compress"
+    REDUCE = "reduce"
+    FINAL = "final"
+    REFLECT = "reflect"
+    TOPICS = "topics"
+
+
+class StepId(NamedTuple):
+    """One step of a summary.
+
+    Attributes:
+        iteration: from 1.
+        stage: what the step does.
+        level: of the reduction its output belongs to; 0 for the map.
+        position: from 0, in the order of the document.
+    """
+
+    iteration: int
+    stage: Stage
+    level: int = 0
+    position: int = 0
+
+
+class StepOutput(NamedTuple):
+    """A reference to what a step wrote, and what the next step must know before it reads it.
+
+    Attributes:
+        position: see StepId.
+        result_key: of the text in the store.
+        tokens: of the text.
+        chunk_indexes: first and last chunk behind it, inclusive.
+        pages: first and last page, inclusive.
+    """
+
+    position: int
+    result_key: str
+    tokens: int = 0
+    chunk_indexes: tuple[int, int] = (0, 0)
+    pages: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """What a summary was asked to do, besides the chunks.
+
+    Attributes:
+        document_id: the caller's.
+        document_name: for people and prompts.
+        total_pages: 0 without pages.
+        empty_chunk_count: chunks that held no text.
+        options: the caller's.
+        writer: identity of the writer that began.
+        planned_calls: of one iteration.
+    """
+
+    document_id: str
+    document_name: str
+    total_pages: int
+    empty_chunk_count: int
+    options: SummarizeOptions
+    writer: str
+    planned_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSummary:
+    """One row of the table of summaries.
+
+    Attributes:
+        summary_id: names it to callers.
+        request: what was asked.
+        request_key: hash of document, options and writer: equal requests have equal results.
+        document_sha256: of the chunks.
+        status: as last written.
+        is_leased: True while a living server runs it.
+        result: JSON of the result, complete or partial; None before the first end.
+    """
+
+    summary_id: str
+    request: SummaryRequest
+    request_key: str
+    document_sha256: str
+    status: SummaryStatus
+    is_leased: bool
+    result: str | None

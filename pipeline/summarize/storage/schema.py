@@ -1,0 +1,68 @@
+"""The tables of summaries, in the SQL that SQLite and Postgres share. Times are seconds since 1970."""
+
+SCHEMA = (
+    # A chunk's text, once, however many documents hold it.
+    """
+    CREATE TABLE IF NOT EXISTS texts (
+        sha256 TEXT PRIMARY KEY,
+        body TEXT NOT NULL
+    )""",
+    # The chunks of a document, in order.
+    """
+    CREATE TABLE IF NOT EXISTS document_chunks (
+        document_sha256 TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        chunk_index INTEGER NOT NULL,
+        page_number INTEGER NOT NULL,
+        text_sha256 TEXT NOT NULL,
+        PRIMARY KEY (document_sha256, position)
+    )""",
+    # What a writer answered, once, under the hash of all that was asked.
+    """
+    CREATE TABLE IF NOT EXISTS results (
+        result_key TEXT PRIMARY KEY,
+        body TEXT NOT NULL,
+        written_at DOUBLE PRECISION NOT NULL
+    )""",
+    # One summary. It runs while `lease_expires_at` is in the future.
+    """
+    CREATE TABLE IF NOT EXISTS summaries (
+        summary_id TEXT PRIMARY KEY,
+        idempotency_key TEXT UNIQUE,
+        request_key TEXT NOT NULL,
+        request TEXT NOT NULL,
+        document_sha256 TEXT NOT NULL,
+        status TEXT NOT NULL,
+        result TEXT,
+        cancel_requested INTEGER NOT NULL DEFAULT 0,
+        lease_owner TEXT,
+        lease_expires_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+        updated_at DOUBLE PRECISION NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS summaries_by_request ON summaries (request_key, status)",
+    # A finished step of a summary. A stage's texts are its rows by position.
+    """
+    CREATE TABLE IF NOT EXISTS steps (
+        summary_id TEXT NOT NULL,
+        iteration INTEGER NOT NULL,
+        stage TEXT NOT NULL,
+        level INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        result_key TEXT NOT NULL,
+        is_call INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        first_chunk INTEGER NOT NULL,
+        last_chunk INTEGER NOT NULL,
+        first_page INTEGER NOT NULL,
+        last_page INTEGER NOT NULL,
+        PRIMARY KEY (summary_id, iteration, stage, level, position)
+    )""",
+    # What the reader of a summary should know, once each.
+    """
+    CREATE TABLE IF NOT EXISTS warnings (
+        summary_id TEXT NOT NULL,
+        code TEXT NOT NULL,
+        message TEXT NOT NULL,
+        PRIMARY KEY (summary_id, code, message)
+    )""",
+)

@@ -1,0 +1,198 @@
+"""Stores everything about summaries that must outlive a process."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from pydantic import TypeAdapter
+
+from pipeline.summarize.storage.database import Database, Row, Statement
+from pipeline.summarize.storage.documents import DocumentTable
+from pipeline.summarize.storage.leases import LeaseTable
+from pipeline.summarize.storage.records import (
+    Stage,
+    StepId,
+    StepOutput,
+    StoredSummary,
+    SummaryRequest,
+    SummaryStatus,
+)
+
+_REQUEST = TypeAdapter(SummaryRequest)
+_CREATE = """
+    INSERT INTO summaries (summary_id, idempotency_key, request_key, request, document_sha256, status, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, NOW_S) ON CONFLICT (idempotency_key) DO NOTHING"""
+_SELECT = """
+    SELECT summary_id, request, request_key, document_sha256, status, lease_expires_at > NOW_S, result
+    FROM summaries WHERE """
+_BY_ID = _SELECT + "summary_id = ?"
+_BY_IDEMPOTENCY_KEY = _SELECT + "idempotency_key = ?"
+_DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updated_at DESC LIMIT 1"
+_EXPIRE = (
+    "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
+    "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
+    "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
+    "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
+)
+
+
+class SummaryStore:
+    """Summaries, their steps and what writers answered.
+
+    Attributes:
+        documents: chunks.
+        leases: who runs what.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.documents = DocumentTable(database)
+        self.leases = LeaseTable(database)
+        self._database = database
+
+    async def create(
+        self, request: SummaryRequest, *, request_key: str, document_sha256: str, idempotency_key: str | None
+    ) -> StoredSummary:
+        """Stores a new summary, or returns the one that the idempotency key belongs to already."""
+        summary_id = uuid4().hex
+        row = (summary_id, idempotency_key, request_key, _REQUEST.dump_json(request).decode(), document_sha256)
+        await self._database.transact([Statement(_CREATE, (*row, SummaryStatus.RUNNING))])
+        by_key = Statement(_BY_IDEMPOTENCY_KEY, (idempotency_key,))
+        stored = await self._find(by_key if idempotency_key else Statement(_BY_ID, (summary_id,)))
+        assert stored is not None, "a summary that was just stored can be read"  # noqa: S101
+        return stored
+
+    async def find(self, summary_id: str) -> StoredSummary | None:
+        """Returns a summary; None if there is none."""
+        return await self._find(Statement(_BY_ID, (summary_id,)))
+
+    async def find_done(self, request_key: str) -> StoredSummary | None:
+        """Returns a finished summary of an equal request; None if there is none."""
+        return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
+
+    async def result(self, result_key: str) -> str | None:
+        """Returns what was stored under a key; None if nothing was."""
+        rows = await self._database.fetch(Statement("SELECT body FROM results WHERE result_key = ?", (result_key,)))
+        return str(rows[0][0]) if rows else None
+
+    async def record(
+        self,
+        summary_id: str,
+        step: StepId,
+        output: StepOutput,
+        *,
+        body: str | None = None,
+        is_call: bool = False,
+    ) -> None:
+        """Stores a finished step and, if it is new, its result, both or neither.
+
+        Args:
+            summary_id: whose step.
+            step: which.
+            output: `position` is taken from `step`.
+            body: JSON of the result; None if it is stored already.
+            is_call: True for what the plan counts as a call.
+        """
+        await self.record_all(summary_id, [(step, output, body)], is_call=is_call)
+
+    async def record_all(
+        self, summary_id: str, steps: Sequence[tuple[StepId, StepOutput, str | None]], *, is_call: bool = False
+    ) -> None:
+        """Stores several steps at once; see `record`."""
+        statements: list[Statement] = []
+        for step, output, body in steps:
+            if body is not None:
+                statements.append(
+                    Statement(
+                        "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) "
+                        "ON CONFLICT DO NOTHING",
+                        (output.result_key, body),
+                    )
+                )
+            statements.append(
+                Statement(
+                    "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (
+                        *(summary_id, *step, output.result_key, int(is_call), output.tokens),
+                        *(*output.chunk_indexes, *output.pages),
+                    ),
+                )
+            )
+        await self._database.transact(statements)
+
+    async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
+        """Returns what the steps of a stage wrote, in the order of the document, without the texts."""
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT position, result_key, tokens, first_chunk, last_chunk, first_page, last_page FROM steps "
+                "WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? ORDER BY position",
+                (summary_id, iteration, stage, level),
+            )
+        )
+        return [_to_output(row) for row in rows]
+
+    async def bodies(self, summary_id: str, first: StepId, last_position: int) -> list[tuple[StepOutput, str]]:
+        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive."""
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
+                "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
+                "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? ORDER BY position",
+                (summary_id, *first, last_position),
+            )
+        )
+        return [(_to_output(row), str(row[7])) for row in rows]
+
+    async def call_count(self, summary_id: str) -> int:
+        """Counts the finished steps that the plan counts as calls."""
+        statement = Statement("SELECT COUNT(*) FROM steps WHERE summary_id = ? AND is_call = 1", (summary_id,))
+        return int((await self._database.fetch(statement))[0][0])
+
+    async def levels(self, summary_id: str) -> list[tuple[int, Stage, int, int]]:
+        """Returns (iteration, stage, level, number of steps) of everything that was done."""
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT iteration, stage, level, COUNT(*) FROM steps WHERE summary_id = ? "
+                "GROUP BY iteration, stage, level ORDER BY iteration, stage, level",
+                (summary_id,),
+            )
+        )
+        return [(i, Stage(s), level, n) for i, s, level, n in rows]
+
+    async def warn(self, summary_id: str, code: str, message: str) -> None:
+        """Stores a warning, once."""
+        statement = Statement(
+            "INSERT INTO warnings VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (summary_id, code, message)
+        )
+        await self._database.transact([statement])
+
+    async def warnings(self, summary_id: str) -> list[tuple[str, str]]:
+        """Returns code and message of all warnings."""
+        statement = Statement("SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code", (summary_id,))
+        return [(code, message) for code, message in await self._database.fetch(statement)]
+
+    async def expire(self, keep_s: float) -> None:
+        """Deletes summaries that nobody touched for `keep_s`, and what only they needed."""
+        await self._database.transact([Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE])
+
+    async def _find(self, statement: Statement) -> StoredSummary | None:
+        rows = await self._database.fetch(statement)
+        return _to_summary(rows[0]) if rows else None
+
+
+def _to_output(row: Row) -> StepOutput:
+    position, result_key, tokens, first_chunk, last_chunk, first_page, last_page = row[:7]
+    return StepOutput(position, result_key, tokens, (first_chunk, last_chunk), (first_page, last_page))
+
+
+def _to_summary(row: Row) -> StoredSummary:
+    summary_id, request, request_key, document_sha256, status, is_leased, result = row
+    return StoredSummary(
+        summary_id=summary_id,
+        request=_REQUEST.validate_json(request),
+        request_key=request_key,
+        document_sha256=document_sha256,
+        status=SummaryStatus(status),
+        is_leased=bool(is_leased),
+        result=result,
+    )
