@@ -144,6 +144,9 @@ class LogConfig(BaseModel):
     model_config = FROZEN
 
     level: LogLevel = Field(default=LogLevel.INFO, description="Least severity that is written.")
+    delay_s: float = Field(
+        default=0.05, ge=0, le=10, description="How long a line may wait, to be written together with others."
+    )
     ok_call_sample: int = Field(
         default=1,
         ge=0,

@@ -2,22 +2,31 @@
 
 import logging
 import re
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from server.config import LogConfig
+from server.log_writer import LogWriter
 
 _PAIRS = re.compile(r"[a-z_]+=")
 
 
-def configure(config: LogConfig) -> None:
-    """Sets up the root logger. The only place that does."""
+@contextmanager
+def configured(config: LogConfig) -> Iterator[None]:
+    """Sets up the root logger while entered. The only place that does."""
     # The documented switches of the logging cookbook ("Optimization"): facts that our format does not print.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler()
-    handler.setFormatter(KeyValueFormatter())
     root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(config.level.upper())
+    with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
+        writer.setFormatter(KeyValueFormatter())
+        root.setLevel(config.level.upper())
+        root.addHandler(writer)
+        try:
+            yield
+        finally:
+            root.removeHandler(writer)
 
 
 class KeyValueFormatter(logging.Formatter):

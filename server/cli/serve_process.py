@@ -17,8 +17,8 @@ def serve_until_stopped() -> None:
     """Serves until a signal. Raises InputError when the server cannot start."""
     try:
         settings = load_settings()
-        log.configure(settings.log)
-        uvloop.run(serve(settings, announce))
+        with log.configured(settings.log):
+            uvloop.run(serve(settings, announce))
     except StartupError as error:
         raise InputError(str(error)) from error
 

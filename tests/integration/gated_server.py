@@ -27,8 +27,8 @@ def main() -> None:
         gate.close()
     threading.Thread(target=obey, args=(gate,), daemon=True).start()
     settings = load_settings()
-    log.configure(settings.log)
-    uvloop.run(serve(settings, announce, open_backend=gate.open_backend))
+    with log.configured(settings.log):
+        uvloop.run(serve(settings, announce, open_backend=gate.open_backend))
 
 
 def announce(app: App) -> None:
