@@ -1,0 +1,63 @@
+"""Deadline and priority of an RPC become those of its items."""
+
+import time
+from typing import Any
+
+import pytest
+
+from inference.call import Priority
+from inference.errors import DeadlineExpiredError
+from protos.precis.v1 import common_pb2
+from server.call_terms import deadline_s_of, priority_violations, to_call
+
+
+class Context:
+    """The part of a gRPC context that is asked."""
+
+    def __init__(self, remaining_s: float | None) -> None:
+        self._remaining_s = remaining_s
+
+    def time_remaining(self) -> float | None:
+        return self._remaining_s
+
+
+def context(remaining_s: float | None) -> Any:  # noqa: ANN401
+    return Context(remaining_s)
+
+
+def test_a_deadline_is_moved_to_the_monotonic_clock() -> None:
+    before = time.monotonic()
+    deadline_s = deadline_s_of(context(5.0))
+    assert deadline_s is not None
+    assert before + 5.0 <= deadline_s <= time.monotonic() + 5.0
+
+
+def test_no_deadline_stays_none() -> None:
+    assert to_call(context(None), 0).deadline_s is None
+
+
+def test_a_deadline_that_has_passed_is_refused_before_any_work() -> None:
+    with pytest.raises(DeadlineExpiredError):
+        to_call(context(0.0), 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "default", "priority"),
+    [
+        (common_pb2.PRIORITY_UNSPECIFIED, Priority.INTERACTIVE, Priority.INTERACTIVE),
+        (common_pb2.PRIORITY_UNSPECIFIED, Priority.BULK, Priority.BULK),
+        (common_pb2.PRIORITY_INTERACTIVE, Priority.BULK, Priority.INTERACTIVE),
+        (common_pb2.PRIORITY_BULK, Priority.INTERACTIVE, Priority.BULK),
+    ],
+)
+def test_priorities_are_translated(number: int, default: Priority, priority: Priority) -> None:
+    assert to_call(context(None), number, default=default).priority is priority
+
+
+def test_every_priority_of_the_contract_is_known() -> None:
+    assert [priority_violations(number) for number in common_pb2.Priority.values()] == [[], [], []]
+
+
+def test_an_unknown_priority_is_named() -> None:
+    [violation] = priority_violations(-1, "request.priority")
+    assert violation.field == "request.priority"
