@@ -44,13 +44,14 @@ class Completion:
     """An answer.
 
     Attributes:
-        text: never empty.
+        text: never empty; if a schema was asked for, JSON that fits it.
         finish_reason: the endpoint's word: "stop", "length", "content_filter", ...
         prompt_tokens: as the endpoint counted them, else our estimate.
         completion_tokens: likewise.
         model: as the endpoint named it.
         top_logprobs: one entry for each token; empty unless asked for and served.
         cached: True when no call was made.
+        calls: completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Completion:
     model: str
     top_logprobs: tuple[TokenLogprobs, ...] = ()
     cached: bool = False
+    calls: int = 1
 
 
 class ChatModel(Protocol):

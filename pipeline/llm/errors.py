@@ -85,11 +85,17 @@ class UnknownModelError(LlmError):
 
 
 class RequestRefusedError(LlmError):
-    """The endpoint refuses the request itself; the same request would be refused again."""
+    """The endpoint refuses the request itself; the same request would be refused again.
 
-    def __init__(self, message: str, *, status: int) -> None:
+    Attributes:
+        status: of HTTP.
+        refused_fields: optional fields of the request that the endpoint says it does not take.
+    """
+
+    def __init__(self, message: str, *, status: int, refused_fields: frozenset[str] = frozenset()) -> None:
         super().__init__(message)
         self.status = status
+        self.refused_fields = refused_fields
 
 
 class BadAnswerError(LlmError):

@@ -1,5 +1,4 @@
-"""Lets requests to one endpoint through: not too many at once, not too many tokens a minute, none while it asks for
-quiet."""
+"""Lets requests to one endpoint through: not too many at once, nor too fast, and none while it asks for quiet."""
 
 import asyncio
 import heapq

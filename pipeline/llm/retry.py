@@ -1,5 +1,6 @@
 """Whether and when a failed request is made again."""
 
+import math
 import random
 from collections.abc import Callable
 
@@ -36,26 +37,21 @@ class Retries:
         """Counts a failure and returns the seconds to wait before the next request; None to give up."""
         self.failed_attempts += 1
         self._bad_answers += isinstance(error, BadAnswerError)
-        if not self._may_retry(error):
+        if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
             error.attempts = self.failed_attempts
             return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
         return self._draw.uniform(0, min(bound_s, self._config.max_delay_s))
 
     def _may_retry(self, error: LlmError) -> bool:
-        if self.failed_attempts >= self._config.max_attempts:
-            return False
         match error:
             case QuotaExhaustedError():
                 return False
-            case EndpointUnavailableError(retry_after_s=float(wait_s)) if wait_s > self._config.max_retry_after_s:
-                return False
-            case ConnectionFailedError() if not self._was_ever_connected():
-                return self.failed_attempts < self._config.first_contact_attempts
-            case EndpointUnavailableError():
-                return True
-            case EmptyAnswerError(finish_reason=reason) if reason in _FINAL_REASONS:
-                return False
+            case EmptyAnswerError():
+                return self._bad_answers < self._config.max_bad_answers and error.finish_reason not in _FINAL_REASONS
             case BadAnswerError():
                 return self._bad_answers < self._config.max_bad_answers
-        return False
+            case ConnectionFailedError() if not self._was_ever_connected():
+                return self.failed_attempts < self._config.first_contact_attempts
+        wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
+        return wait_s <= self._config.max_retry_after_s

@@ -1,0 +1,75 @@
+"""One request made until it is answered: through the limiter, with retries."""
+
+from dataclasses import dataclass, replace
+
+from pipeline.llm.chat_model import ChatRequest, Completion
+from pipeline.llm.completion_json import parse_completion
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.dialect import Dialect, request_body
+from pipeline.llm.endpoint import Endpoint
+from pipeline.llm.errors import AuthenticationFailedError, LlmError
+from pipeline.llm.limiter import Permit
+from pipeline.llm.retry import Retries
+from pipeline.llm.spans import note_retry
+from pipeline.llm.token_count import TokenCount, estimate_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Makes the calls of one model.
+
+    Attributes:
+        endpoint: where.
+        config: which model, and how.
+        count_tokens: for answers that do not say what they cost.
+    """
+
+    endpoint: Endpoint
+    config: LlmConfig
+    count_tokens: TokenCount
+
+    async def call(self, request: ChatRequest, dialect: Dialect) -> Completion:
+        """Returns the first good answer. Raises LlmError when there will be none."""
+        endpoint = self.endpoint
+        body = request_body(request, dialect, model=self.config.model, stream=self.config.stream)
+        retries = Retries(self.config.retries, was_ever_connected=lambda: endpoint.was_ever_connected)
+        number = endpoint.limiter.take_number()
+        most_tokens = sum(estimate_tokens(message.content) for message in request.messages) + request.max_tokens
+        while True:
+            try:
+                async with endpoint.limiter.attempt(number, most_tokens) as permit:
+                    return await self._attempt(request, body, permit)
+            except LlmError as error:
+                if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
+                    continue  # the key was changed under us, as it should be now and then
+                delay_s = retries.delay_after(error)
+                if delay_s is None:
+                    raise
+                note_retry(error, attempt=retries.failed_attempts, delay_s=delay_s)
+            await endpoint.clock.sleep(delay_s)
+
+    async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
+        usage = self.endpoint.usage
+        usage.count_attempt()
+        try:
+            response = await self.endpoint.post(body, private_texts=[one.content for one in request.messages])
+            completion = parse_completion(response.content, response.headers.get("content-type", ""))
+        except LlmError as error:
+            usage.count_failure(error)
+            raise
+        completion = self._with_counts(completion, request)
+        usage.count_answer(completion)
+        permit.used_tokens = completion.prompt_tokens + completion.completion_tokens
+        return completion
+
+    def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
+        """Fills in what the endpoint left out."""
+        if completion.prompt_tokens and completion.model:
+            return completion
+        prompt = sum(self.count_tokens(message.content) for message in request.messages)
+        return replace(
+            completion,
+            prompt_tokens=completion.prompt_tokens or prompt,
+            completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
+            model=completion.model or self.config.model,
+        )

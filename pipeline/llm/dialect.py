@@ -1,0 +1,59 @@
+"""What an endpoint takes beyond the bare minimum. All of them speak the same language, each leaves out some words."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline.llm.chat_model import ChatRequest
+from pipeline.llm.errors import RequestRefusedError
+from pipeline.llm.json_schema import response_format
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The optional fields that a request may have. It starts with all and loses those that are refused.
+
+    Attributes:
+        json_schema: `response_format` with a schema.
+        logprobs: `logprobs` and `top_logprobs`.
+        temperature: `temperature`; OpenAI's reasoning models refuse it.
+        stream_options: usage in a stream.
+        token_limit: "max_tokens", or what replaces it at OpenAI.
+    """
+
+    json_schema: bool = True
+    logprobs: bool = True
+    temperature: bool = True
+    stream_options: bool = True
+    token_limit: str = "max_tokens"  # noqa: S105 - the name of a field
+
+    def without(self, error: RequestRefusedError) -> "Dialect":
+        """Returns the dialect after a refusal; an equal one if the refusal names nothing that can be left out."""
+        refused = error.refused_fields
+        return replace(
+            self,
+            json_schema=self.json_schema and not refused & {"response_format", "json_schema"},
+            logprobs=self.logprobs and "logprobs" not in refused,
+            temperature=self.temperature and "temperature" not in refused,
+            stream_options=self.stream_options and "stream_options" not in refused,
+            token_limit="max_completion_tokens" if "max_tokens" in refused else self.token_limit,
+        )
+
+
+def request_body(request: ChatRequest, dialect: Dialect, *, model: str, stream: bool) -> dict[str, Any]:
+    """Returns the body of POST /chat/completions."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        dialect.token_limit: request.max_tokens,
+    }
+    if dialect.temperature:
+        body["temperature"] = request.temperature
+    if request.json_schema is not None and dialect.json_schema:
+        body["response_format"] = response_format(request.json_schema)
+    if request.top_logprobs and dialect.logprobs:
+        body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+    if stream:
+        body["stream"] = True
+        if dialect.stream_options:
+            body["stream_options"] = {"include_usage": True}
+    return body

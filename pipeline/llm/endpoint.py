@@ -1,0 +1,117 @@
+"""One OpenAI-compatible endpoint: its connections, its limits, its totals. The only file that calls `openai`."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Self
+
+import httpx2
+import openai
+from pydantic import SecretStr
+
+from pipeline.llm.api_key import read_api_key
+from pipeline.llm.clock import Clock, SystemClock
+from pipeline.llm.complaint import read_complaint
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError
+from pipeline.llm.http_client import make_http_client
+from pipeline.llm.limiter import EndpointLimiter
+from pipeline.llm.quote import safe_quote
+from pipeline.llm.refusal import refusal
+from pipeline.llm.usage import UsageTotals
+
+_MODELS_SHOWN = 10
+
+
+class Endpoint:
+    """Whoever calls the endpoint does it through one object of this class; inside `async with`.
+
+    Attributes:
+        limiter: what every request must pass.
+        usage: what all of them cost so far.
+        clock: for waits between requests.
+        was_ever_connected: True after the first answer of any kind.
+    """
+
+    def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
+        """Raises LlmSettingsError when the key cannot be used."""
+        self.config = config
+        self.clock = clock or SystemClock()
+        self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
+        self.usage = UsageTotals(config.prices)
+        self.was_ever_connected = False
+        self._key = read_api_key(config)
+
+    async def __aenter__(self) -> Self:
+        self._client = openai.AsyncOpenAI(
+            base_url=self.config.base_url,
+            api_key="-",  # the real one is added below, request by request
+            max_retries=0,
+            http_client=make_http_client(self.config, self._current_key),
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._client.close()
+
+    async def post(self, body: Mapping[str, Any], *, private_texts: Iterable[str] = ()) -> httpx2.Response:
+        """Asks for a completion once. Cancelling closes the connection at once.
+
+        Args:
+            body: of POST /chat/completions.
+            private_texts: what an error's message must not repeat.
+
+        Returns:
+            The answer, read whole, with status 200.
+
+        Raises:
+            LlmError: anything else.
+        """
+        try:
+            async with asyncio.timeout(self.config.timeouts.attempt_s):
+                response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+        except TimeoutError:
+            raise AnswerTimeoutError(
+                f"no whole answer within {self.config.timeouts.attempt_s:g} s (timeouts.attempt_s)"
+            ) from None
+        except openai.OpenAIError as error:
+            # `from None`: the causes hold the request and the endpoint's words.
+            raise self._to_llm_error(error, private_texts) from None
+        self.was_ever_connected = True
+        return response
+
+    async def served_models(self) -> tuple[str, ...]:
+        """Returns the first few names of models that the endpoint serves; empty if it does not say."""
+        try:
+            async with asyncio.timeout(self.config.timeouts.connect_s):
+                listing = await self._client.get("/models", cast_to=httpx2.Response)
+            return tuple(str(model["id"]) for model in listing.json()["data"])[:_MODELS_SHOWN]
+        except (openai.OpenAIError, LlmError, TimeoutError, ValueError, KeyError, TypeError):
+            return ()
+
+    def reload_key(self) -> bool:
+        """Reads the key again and tells whether it is another one."""
+        before, self._key = self._key, read_api_key(self.config)
+        return before != self._key
+
+    def _current_key(self) -> SecretStr | None:
+        return self._key
+
+    def _to_llm_error(self, error: openai.OpenAIError, private_texts: Iterable[str]) -> LlmError:
+        match error:
+            case openai.APIStatusError():
+                self.was_ever_connected = True
+                quote = partial(safe_quote, key=self._key, private_texts=private_texts)
+                complaint = read_complaint(error.response.content)
+                return refusal(error.status_code, error.response.headers, complaint, quote=quote)
+            case openai.APITimeoutError() if not isinstance(error.__cause__, httpx2.ConnectTimeout):
+                silence_s = self.config.timeouts.silence_s
+                return AnswerTimeoutError(f"the endpoint was silent for {silence_s:g} s (timeouts.silence_s)")
+        return self._to_connection_error(error.__cause__)
+
+    def _to_connection_error(self, cause: BaseException | None) -> LlmError:
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+            where = self.config.base_url
+            return ConnectionFailedError(f"cannot connect to {where}: is the endpoint running and base_url right?")
+        self.was_ever_connected = True
+        return ConnectionFailedError("the connection ended before the answer did")

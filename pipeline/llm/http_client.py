@@ -1,0 +1,64 @@
+"""The HTTP client below the `openai` package: which headers leave the process, and how much comes back."""
+
+from collections.abc import AsyncIterator, Callable
+
+import httpx2
+from pydantic import SecretStr
+
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.errors import EndlessAnswerError
+
+# The openai package adds others: the organisation, project, admin key and custom headers that the environment
+# describes for OpenAI itself, and the host's system and Python version. An endpoint gets none of these.
+_SENT_HEADERS = {"host", "content-length", "content-type", "accept", "connection", "user-agent"}
+
+
+def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None]) -> httpx2.AsyncClient:
+    """Makes a client for one endpoint, with a connection for each request that may be in flight.
+
+    Redirects are not followed: they would turn the POST into a GET, or take the key to another host.
+
+    Args:
+        api_key: asked before every request.
+    """
+
+    async def keep_own_headers(request: httpx2.Request) -> None:
+        for name in [name for name in request.headers if name not in _SENT_HEADERS]:
+            del request.headers[name]
+        request.headers["accept-encoding"] = "identity"  # the bytes that are counted are the bytes that are kept
+        if (key := api_key()) is not None:
+            request.headers["authorization"] = f"Bearer {key.get_secret_value()}"
+
+    async def bound_body(response: httpx2.Response) -> None:
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _BoundedStream(response.stream, config.max_answer_bytes)
+
+    connections = config.rates.max_concurrency
+    return httpx2.AsyncClient(
+        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+        timeout=httpx2.Timeout(config.timeouts.silence_s, connect=config.timeouts.connect_s),
+        event_hooks={"request": [keep_own_headers], "response": [bound_body]},
+    )
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """A body that ends with EndlessAnswerError when it is longer than `limit_bytes`."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, limit_bytes: int) -> None:
+        self._stream = stream
+        self._limit_bytes = limit_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        count = 0
+        async for part in self._stream:
+            count += len(part)
+            if count > self._limit_bytes:
+                raise EndlessAnswerError(
+                    f"the endpoint's answer has more than {self._limit_bytes} bytes; it ignores max_tokens, or is no "
+                    "chat endpoint",
+                    limit_bytes=self._limit_bytes,
+                )
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,0 +1,127 @@
+"""A chat model behind an OpenAI-compatible endpoint."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from pipeline.llm.calls import Caller
+from pipeline.llm.chat_model import ChatRequest, Completion
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.dialect import Dialect
+from pipeline.llm.endpoint import Endpoint
+from pipeline.llm.errors import RequestRefusedError, SchemaMismatchError, UnknownModelError
+from pipeline.llm.json_schema import JsonProblemError, extract_json, repair_messages, with_schema_prompt
+from pipeline.llm.spans import chat_span, note_answer
+from pipeline.llm.token_count import load_token_count
+
+_log = logging.getLogger(__name__)
+
+
+class OpenAiChatModel:
+    """One model of an endpoint; a `ChatModel`. Several may share the endpoint and then share its limits.
+
+    What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
+    """
+
+    def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
+        """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
+        self._endpoint = endpoint
+        self._config = config or endpoint.config
+        self._dialect = Dialect(json_schema=self._config.structured_output != "prompt")
+        self._settled: set[str] = set()
+        self._settling = asyncio.Lock()
+        self.count_tokens = load_token_count(self._config.tokenizer_file)
+        self._caller = Caller(endpoint, self._config, self.count_tokens)
+
+    @property
+    def identity(self) -> str:
+        """Model and endpoint."""
+        return f"{self._config.model}@{self._config.base_url}"
+
+    @property
+    def context_tokens(self) -> int:
+        """From the settings."""
+        return self._config.context_tokens
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
+        with chat_span(self._config, request) as span:
+            try:
+                completion = await self._structured(request) if request.json_schema else await self._ask(request)
+            except UnknownModelError:
+                raise await self._unknown_model() from None
+            note_answer(span, completion)
+            return completion
+
+    async def _structured(self, request: ChatRequest) -> Completion:
+        """Asks for JSON until it fits the schema: once, and again for each repair."""
+        schema = request.json_schema or {}
+        asked = request
+        spent: list[Completion] = []
+        while True:
+            spent.append(completion := await self._ask(asked))
+            try:
+                return _sum(replace(completion, text=extract_json(completion.text, schema)), spent[:-1])
+            except JsonProblemError as error:
+                problem = str(error)
+            if len(spent) > self._config.max_repairs or completion.finish_reason == "length":
+                advice = "; allow more max_tokens" if completion.finish_reason == "length" else ""
+                raise SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+            asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
+
+    async def _ask(self, request: ChatRequest) -> Completion:
+        """Calls, and calls again without a field that the endpoint turns out not to take."""
+        wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
+        async with self._first_of_its_kind(wanted):
+            while True:
+                dialect = self._dialect
+                try:
+                    completion = await self._caller.call(self._worded(request, dialect), dialect)
+                except RequestRefusedError as error:
+                    self._learn(dialect, error)
+                else:
+                    self._settled |= wanted
+                    return completion
+
+    @asynccontextmanager
+    async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
+        """Lets one call find out what the endpoint takes, while the others that need to know wait."""
+        if not wanted <= self._settled:
+            async with self._settling:
+                if not wanted <= self._settled:
+                    yield
+                    return
+        yield
+
+    def _worded(self, request: ChatRequest, dialect: Dialect) -> ChatRequest:
+        if request.json_schema is None or dialect.json_schema:
+            return request
+        return replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
+
+    def _learn(self, sent: Dialect, error: RequestRefusedError) -> None:
+        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
+        learned = sent.without(error)
+        insists = self._config.structured_output == "json_schema" and not learned.json_schema
+        if learned == sent or insists:
+            raise error
+        known, self._dialect = self._dialect, self._dialect.without(error)
+        if known != self._dialect:
+            fields = ",".join(sorted(error.refused_fields))
+            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
+
+    async def _unknown_model(self) -> UnknownModelError:
+        served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
+        return UnknownModelError(
+            f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
+        )
+
+
+def _sum(last: Completion, others: list[Completion]) -> Completion:
+    return replace(
+        last,
+        prompt_tokens=last.prompt_tokens + sum(one.prompt_tokens for one in others),
+        completion_tokens=last.completion_tokens + sum(one.completion_tokens for one in others),
+        calls=last.calls + sum(one.calls for one in others),
+    )

@@ -1,0 +1,55 @@
+"""Counts tokens for budgets: exactly with the model's tokenizer, or by a cautious estimate."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from pipeline.llm.errors import LlmSettingsError
+
+TokenCount = Callable[[str], int]
+
+# Tokens for each byte of a class. Set so that 99% of 1,000 stretches of 300 to 2,500 characters (two English manuals,
+# Python code) are not counted too low by more than 7% against SmolLM2's tokenizer, which has a small vocabulary (49k)
+# and splits numbers into digits; the median is 28% too high. Larger vocabularies need fewer tokens.
+_WEIGHTS = {b"a": 0.28, b"d": 1.0, b"s": 0.1, b"l": 0.7, b"p": 1.0, b"n": 0.7}
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimates the tokens of a text, rather too many; 10 us for 10,000 characters."""
+    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
+    return math.ceil(sum(weight * classes.count(kind) for kind, weight in _WEIGHTS.items()))
+
+
+def load_token_count(tokenizer_file: Path | None) -> TokenCount:
+    """Returns the count by the model's own tokenizer.json, or the estimate if there is no file.
+
+    Raises:
+        LlmSettingsError: the file is no tokenizer.
+    """
+    if tokenizer_file is None:
+        return estimate_tokens
+    try:
+        tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    except Exception as error:  # tokenizers raises no narrower type
+        raise LlmSettingsError(f"cannot read the tokenizer {tokenizer_file}: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _class_of(byte: int) -> str:
+    character = chr(byte)
+    if byte >= 128:  # noqa: PLR2004 - not ASCII
+        return "n"
+    if character.isalpha():
+        return "a"
+    if character.isdigit():
+        return "d"
+    if character == " ":
+        return "s"
+    return "l" if character.isspace() else "p"
+
+
+_CLASSES = bytes(ord(_class_of(byte)) for byte in range(256))

@@ -1,0 +1,68 @@
+"""What the calls of an endpoint cost, added up."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.llm.chat_model import Completion
+from pipeline.llm.config import PriceConfig
+from pipeline.llm.errors import LlmError
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSnapshot:
+    """Totals since the start.
+
+    Attributes:
+        attempts: requests sent.
+        answers: those that brought a completion.
+        failures: the others, by error class; a cancelled request is in neither.
+        prompt_tokens: of all answers.
+        completion_tokens: likewise.
+        cost: at the prices of the settings, in their currency.
+    """
+
+    attempts: int
+    answers: int
+    failures: Mapping[str, int]
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+class UsageTotals:
+    """Counts. Belongs to one event loop."""
+
+    def __init__(self, prices: PriceConfig) -> None:
+        self._prices = prices
+        self._attempts = 0
+        self._answers = 0
+        self._failures: Counter[str] = Counter()
+        self._prompt_tokens = 0
+        self._completion_tokens = 0
+
+    def count_attempt(self) -> None:
+        """Counts a request that is about to be sent."""
+        self._attempts += 1
+
+    def count_answer(self, completion: Completion) -> None:
+        """Counts a completion."""
+        self._answers += 1
+        self._prompt_tokens += completion.prompt_tokens
+        self._completion_tokens += completion.completion_tokens
+
+    def count_failure(self, error: LlmError) -> None:
+        """Counts a request that brought no completion."""
+        self._failures[type(error).__name__] += 1
+
+    def snapshot(self) -> UsageSnapshot:
+        """Returns the totals so far."""
+        cost = (
+            self._prompt_tokens * self._prices.prompt_per_million
+            + self._completion_tokens * self._prices.completion_per_million
+        ) / _MILLION
+        return UsageSnapshot(
+            self._attempts, self._answers, dict(self._failures), self._prompt_tokens, self._completion_tokens, cost
+        )
