@@ -1,8 +1,9 @@
 """How to summarize: the defaults of the seed, and what an operator or a caller may change."""
 
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 ALL = "all"
 
@@ -19,6 +20,18 @@ class SummarizeLimits(BaseModel):
     max_document_chars: int = Field(default=40_000_000, ge=1, description="Characters of all chunks together.")
     max_name_chars: int = Field(default=500, ge=1, description="Characters of a document's id and of its name.")
     max_key_chars: int = Field(default=200, ge=1, description="Characters of an idempotency key.")
+
+
+class StorageConfig(BaseModel):
+    """Where summaries, their results and LangGraph's checkpoints are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    directory: Path = Field(default=Path("summaries"), description="Folder of the SQLite files; made if missing.")
+    postgres_url: SecretStr | None = Field(
+        default=None, description="Postgres instead of SQLite, for servers on several hosts. Needs the extra postgres."
+    )
+    postgres_pool_size: int = Field(default=4, ge=1, description="Connections for summaries, and as many again.")
 
 
 class SummarizeConfig(BaseModel):

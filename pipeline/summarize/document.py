@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.config import SummarizeLimits
@@ -56,22 +56,33 @@ def make_document(
     _check_text("document.document_id", document_id, limits.max_name_chars)
     _check_text("document.name", name, limits.max_name_chars)
     _check_chunks(given, limits)
-    full = tuple(sorted((chunk for chunk in given if chunk.text.strip()), key=lambda chunk: chunk.chunk_index))
+    clean = (replace(chunk, text=storable(chunk.text)) for chunk in given if chunk.text.strip())
+    full = tuple(sorted(clean, key=lambda chunk: chunk.chunk_index))
     if not full:
         raise InvalidInputError("document.chunks", "a chunk with text", f"{len(given)} chunks without any")
     last_page = max(chunk.page_number for chunk in full)
     if total_pages and total_pages < last_page:
         raise InvalidInputError("document.total_pages", f"at least the last page, {last_page}", str(total_pages))
     return Document(
-        document_id, name or document_id, full, total_pages or last_page, len(given) - len(full), hash_chunks(full)
+        storable(document_id),
+        storable(name or document_id),
+        full,
+        total_pages or last_page,
+        len(given) - len(full),
+        hash_chunks(full),
     )
+
+
+def storable(text: str) -> str:
+    """Replaces what UTF-8 or Postgres cannot hold, lone surrogates and NUL, so that a resumed run reads the same."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def hash_chunks(chunks: Iterable[SourceChunk]) -> str:
     """Returns the SHA-256 of chunks in hexadecimal digits; no two lists of chunks run together to the same bytes."""
     digest = hashlib.sha256(_HASH_VERSION)
     for chunk in chunks:
-        body = chunk.text.encode("utf-8", "surrogatepass")
+        body = chunk.text.encode()
         digest.update(b"%d %d %d\n" % (chunk.chunk_index, chunk.page_number, len(body)))
         digest.update(body)
     return digest.hexdigest()

@@ -117,3 +117,20 @@ class SummaryResult:
     retention: Retention | None
     duplicates: tuple[RemovedDuplicate, ...]
     duplicate_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryView:
+    """Where a summary stands.
+
+    Attributes:
+        summary_id: names it.
+        status: as last written; RUNNING without a living server means that it was killed.
+        is_running: True while a living server runs it.
+        result: complete, or as far as it came.
+    """
+
+    summary_id: str
+    status: SummaryStatus
+    is_running: bool
+    result: SummaryResult

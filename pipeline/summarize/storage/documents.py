@@ -36,8 +36,8 @@ class DocumentTable:
 def _inserts(document_sha256: str, chunks: Sequence[SourceChunk]) -> Iterator[Statement]:
     for first in range(0, len(chunks), _ROWS_PER_STATEMENT):
         part = chunks[first : first + _ROWS_PER_STATEMENT]
-        hashes = [hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest() for chunk in part]
-        texts: dict[str, str] = dict(zip(hashes, (_storable(chunk.text) for chunk in part), strict=True))
+        hashes = [hashlib.sha256(chunk.text.encode()).hexdigest() for chunk in part]
+        texts: dict[str, str] = dict(zip(hashes, (chunk.text for chunk in part), strict=True))
         yield _insert("texts (sha256, body)", list(texts.items()))
         yield _insert(
             "document_chunks (document_sha256, position, chunk_index, page_number, text_sha256)",
@@ -53,8 +53,3 @@ def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
     values = tuple(value for row in rows for value in row)
     # Names of our own only; all values are bound.
     return Statement(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))} ON CONFLICT DO NOTHING", values)  # noqa: S608
-
-
-def _storable(text: str) -> str:
-    """Replaces what UTF-8 or Postgres cannot hold: lone surrogates and NUL, which no document means."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -73,7 +73,6 @@ class SummaryRequest:
         empty_chunk_count: chunks that held no text.
         options: the caller's.
         writer: identity of the writer that began.
-        planned_calls: of one iteration.
     """
 
     document_id: str
@@ -82,7 +81,27 @@ class SummaryRequest:
     empty_chunk_count: int
     options: SummarizeOptions
     writer: str
-    planned_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """What is remembered of a plan.
+
+    Attributes:
+        plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
+        calls_first: planned calls with one iteration.
+        calls_each: planned calls of every further iteration.
+        input_tokens: of the document.
+    """
+
+    plan_key: str
+    calls_first: int
+    calls_each: int
+    input_tokens: int
+
+    def calls(self, iterations: int) -> int:
+        """Returns the planned calls of that many iterations."""
+        return self.calls_first + max(0, iterations - 1) * self.calls_each
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +114,7 @@ class StoredSummary:
         request_key: hash of document, options and writer: equal requests have equal results.
         document_sha256: of the chunks.
         status: as last written.
+        plan: None before the first run has planned.
         is_leased: True while a living server runs it.
         result: JSON of the result, complete or partial; None before the first end.
     """
@@ -104,5 +124,6 @@ class StoredSummary:
     request_key: str
     document_sha256: str
     status: SummaryStatus
+    plan: PlanRecord | None
     is_leased: bool
     result: str | None

@@ -33,6 +33,7 @@ SCHEMA = (
         request TEXT NOT NULL,
         document_sha256 TEXT NOT NULL,
         status TEXT NOT NULL,
+        plan TEXT,
         result TEXT,
         cancel_requested INTEGER NOT NULL DEFAULT 0,
         lease_owner TEXT,

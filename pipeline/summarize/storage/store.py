@@ -9,6 +9,7 @@ from pipeline.summarize.storage.database import Database, Row, Statement
 from pipeline.summarize.storage.documents import DocumentTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
+    PlanRecord,
     Stage,
     StepId,
     StepOutput,
@@ -18,15 +19,18 @@ from pipeline.summarize.storage.records import (
 )
 
 _REQUEST = TypeAdapter(SummaryRequest)
+_PLAN = TypeAdapter(PlanRecord)
 _CREATE = """
     INSERT INTO summaries (summary_id, idempotency_key, request_key, request, document_sha256, status, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, NOW_S) ON CONFLICT (idempotency_key) DO NOTHING"""
 _SELECT = """
-    SELECT summary_id, request, request_key, document_sha256, status, lease_expires_at > NOW_S, result
+    SELECT summary_id, request, request_key, document_sha256, status, plan, lease_expires_at > NOW_S, result
     FROM summaries WHERE """
 _BY_ID = _SELECT + "summary_id = ?"
 _BY_IDEMPOTENCY_KEY = _SELECT + "idempotency_key = ?"
 _DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updated_at DESC LIMIT 1"
+_RESULT = "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) ON CONFLICT DO NOTHING"
+_STEP = "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _EXPIRE = (
     "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
@@ -70,6 +74,17 @@ class SummaryStore:
         """Returns a finished summary of an equal request; None if there is none."""
         return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
 
+    async def set_plan(self, summary_id: str, plan: PlanRecord) -> None:
+        """Remembers a plan, and forgets the steps of any other; their results stay."""
+        await self._database.transact(
+            [
+                Statement("DELETE FROM steps WHERE summary_id = ?", (summary_id,)),
+                Statement(
+                    "UPDATE summaries SET plan = ? WHERE summary_id = ?", (_PLAN.dump_json(plan).decode(), summary_id)
+                ),
+            ]
+        )
+
     async def result(self, result_key: str) -> str | None:
         """Returns what was stored under a key; None if nothing was."""
         rows = await self._database.fetch(Statement("SELECT body FROM results WHERE result_key = ?", (result_key,)))
@@ -83,8 +98,8 @@ class SummaryStore:
         *,
         body: str | None = None,
         is_call: bool = False,
-    ) -> None:
-        """Stores a finished step and, if it is new, its result, both or neither.
+    ) -> bool:
+        """Stores a finished step and, if it is new, its result, both or neither. Returns False for a known step.
 
         Args:
             summary_id: whose step.
@@ -93,32 +108,24 @@ class SummaryStore:
             body: JSON of the result; None if it is stored already.
             is_call: True for what the plan counts as a call.
         """
-        await self.record_all(summary_id, [(step, output, body)], is_call=is_call)
+        return await self.record_all(summary_id, [(step, output, body)], is_call=is_call) == 1
 
     async def record_all(
         self, summary_id: str, steps: Sequence[tuple[StepId, StepOutput, str | None]], *, is_call: bool = False
-    ) -> None:
-        """Stores several steps at once; see `record`."""
-        statements: list[Statement] = []
-        for step, output, body in steps:
-            if body is not None:
-                statements.append(
-                    Statement(
-                        "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) "
-                        "ON CONFLICT DO NOTHING",
-                        (output.result_key, body),
-                    )
-                )
-            statements.append(
-                Statement(
-                    "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (
-                        *(summary_id, *step, output.result_key, int(is_call), output.tokens),
-                        *(*output.chunk_indexes, *output.pages),
-                    ),
-                )
+    ) -> int:
+        """Stores several steps at once; see `record`. Returns how many are new."""
+        results = [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
+        rows = [
+            Statement(
+                _STEP,
+                (
+                    *(summary_id, *step, output.result_key, int(is_call), output.tokens),
+                    *(*output.chunk_indexes, *output.pages),
+                ),
             )
-        await self._database.transact(statements)
+            for step, output, _ in steps
+        ]
+        return sum((await self._database.transact(results + rows))[len(results) :])
 
     async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
         """Returns what the steps of a stage wrote, in the order of the document, without the texts."""
@@ -131,17 +138,36 @@ class SummaryStore:
         )
         return [_to_output(row) for row in rows]
 
-    async def bodies(self, summary_id: str, first: StepId, last_position: int) -> list[tuple[StepOutput, str]]:
-        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive."""
+    async def bodies(
+        self, summary_id: str, first: StepId, last_position: int, *, calls_only: bool = False
+    ) -> list[tuple[StepOutput, str]]:
+        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive.
+
+        Args:
+            summary_id: whose steps.
+            first: of them.
+            last_position: the last has the same iteration, stage and level.
+            calls_only: leaves out steps that only passed a text on.
+        """
         rows = await self._database.fetch(
             Statement(
                 "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
                 "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
-                "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? ORDER BY position",
-                (summary_id, *first, last_position),
+                "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? AND is_call >= ? "
+                "ORDER BY position",
+                (summary_id, *first, last_position, int(calls_only)),
             )
         )
         return [(_to_output(row), str(row[7])) for row in rows]
+
+    async def has_steps_after(self, summary_id: str, step: StepId) -> bool:
+        """Tells whether a stage goes on behind a position."""
+        statement = Statement(
+            "SELECT 1 FROM steps WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? AND position > ? "
+            "LIMIT 1",
+            (summary_id, *step),
+        )
+        return bool(await self._database.fetch(statement))
 
     async def call_count(self, summary_id: str) -> int:
         """Counts the finished steps that the plan counts as calls."""
@@ -186,13 +212,14 @@ def _to_output(row: Row) -> StepOutput:
 
 
 def _to_summary(row: Row) -> StoredSummary:
-    summary_id, request, request_key, document_sha256, status, is_leased, result = row
+    summary_id, request, request_key, document_sha256, status, plan, is_leased, result = row
     return StoredSummary(
         summary_id=summary_id,
         request=_REQUEST.validate_json(request),
         request_key=request_key,
         document_sha256=document_sha256,
         status=SummaryStatus(status),
+        plan=None if plan is None else _PLAN.validate_json(plan),
         is_leased=bool(is_leased),
         result=result,
     )

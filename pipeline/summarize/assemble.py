@@ -1,0 +1,164 @@
+"""Puts a result together from what the store holds, complete or not."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.graph.outcomes import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
+from pipeline.summarize.meter import Meter
+from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryWarning, WarningCode
+from pipeline.summarize.retention import add_up
+from pipeline.summarize.storage.records import Stage, StepId, StoredSummary, SummaryStatus
+from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.writer import RemovedDuplicate, Usage
+
+RESULT = TypeAdapter(SummaryResult)
+
+_MOST_DUPLICATES = 1_000
+_TEXTS_AT_ONCE = 64
+_EVERY_POSITION = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended.
+
+    Attributes:
+        status: to report.
+        failure: why it is partial; None if it is done.
+        meter: of the run; None if the result is put together without one.
+    """
+
+    status: SummaryStatus
+    failure: SummaryFailure | None = None
+    meter: Meter | None = None
+
+
+class Assembler:
+    """Reads one summary's steps."""
+
+    def __init__(self, store: SummaryStore, summary: StoredSummary, config: SummarizeConfig) -> None:
+        self._store = store
+        self._summary = summary
+        self._id = summary.summary_id
+        self._config = config
+
+    async def assemble(self, ending: Ending) -> SummaryResult:
+        """Returns the result as far as the summary came."""
+        levels = await self._store.levels(self._id)
+        topics_of = {iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS}
+        finals = [iteration for iteration, stage, *_ in levels if stage is Stage.FINAL]
+        verdicts = {iteration: verdict for iteration in finals if (verdict := await self._verdict(iteration))}
+        begun = max((iteration for iteration, *_ in levels), default=1)
+        is_done = ending.status is SummaryStatus.DONE
+        chosen = max(topics_of) if is_done else _best(finals, verdicts) or begun
+        text, warnings = await self._text(chosen, levels, is_final=chosen in finals)
+        if ending.failure and chosen in finals and begun > chosen:
+            warnings.append(SummaryWarning(WarningCode.ITERATION_FAILED, f"iteration {begun} failed: this is {chosen}"))
+        verdict = verdicts.get(chosen)
+        stages, duplicates = await self._measure(chosen, levels)
+        plan, meter = self._summary.plan, ending.meter
+        calls_done = await self._store.call_count(self._id)
+        return SummaryResult(
+            summary_id=self._id,
+            document_id=self._summary.request.document_id,
+            document_name=self._summary.request.document_name,
+            status=ending.status,
+            text=text,
+            topics=await self._topics(chosen) if is_done else (),
+            writer=self._summary.request.writer,
+            iteration=chosen,
+            iterations=begun,
+            judgement=verdict.verdict.judgement if verdict else None,
+            critique=verdict.verdict.text if verdict else "",
+            warnings=(*await self._warnings(), *warnings),
+            failure=ending.failure,
+            calls_done=calls_done,
+            calls_planned=max(calls_done, meter.calls_total if meter else plan.calls(begun) if plan else 0),
+            calls_reused=meter.calls_reused if meter else 0,
+            usage=meter.usage if meter else Usage(),
+            elapsed_s=meter.elapsed_s if meter else 0.0,
+            input_tokens=plan.input_tokens if plan else 0,
+            output_tokens=await self._output_tokens(chosen) if chosen in finals else 0,
+            stages=stages,
+            retention=verdict.retention if verdict else None,
+            duplicates=tuple(duplicates[:_MOST_DUPLICATES]),
+            duplicate_count=len(duplicates),
+        )
+
+    async def _text(
+        self, iteration: int, levels: list[tuple[int, Stage, int, int]], *, is_final: bool
+    ) -> tuple[str, list[SummaryWarning]]:
+        """Returns the summary, or the texts of the highest level that is complete, or all extractions."""
+        if is_final:
+            bodies = await self._store.bodies(self._id, StepId(iteration, Stage.FINAL), 0)
+            return UNIQUE.validate_json(bodies[0][1]).text, []
+        complete = [level for number, stage, level, _ in levels if number == iteration and stage is Stage.UNIQUE]
+        texts: list[str] = []
+        chars_left = self._config.partial_chars
+        first = StepId(iteration, Stage.UNIQUE, max(complete)) if complete else StepId(iteration, Stage.MAP)
+        async for body in self._bodies(first):
+            text = UNIQUE.validate_json(body).text if complete else TEXT.validate_json(body).written.text
+            texts.append(text[:chars_left])
+            chars_left -= len(text)
+            if chars_left < 0:
+                message = f"only the first {self._config.partial_chars} characters: resume to get the summary"
+                return "\n\n".join(texts), [SummaryWarning(WarningCode.TEXT_CUT, message)]
+        return "\n\n".join(texts), []
+
+    async def _measure(
+        self, iteration: int, levels: list[tuple[int, Stage, int, int]]
+    ) -> tuple[tuple[StageRetention, ...], list[RemovedDuplicate]]:
+        """Adds up what the calls of an iteration kept, and collects what was said twice."""
+        stages: list[StageRetention] = []
+        duplicates: list[RemovedDuplicate] = []
+        for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
+            if number != iteration:
+                continue
+            if stage in (Stage.MAP, Stage.REDUCE):
+                outcomes: list[TextOutcome] = [
+                    TEXT.validate_json(body)
+                    async for body in self._bodies(StepId(iteration, stage, level), calls_only=True)
+                ]
+                stages.append(StageRetention(stage, level, add_up(outcome.retention for outcome in outcomes)))
+                duplicates += [each for outcome in outcomes for each in outcome.written.duplicates]
+            elif stage is Stage.UNIQUE:
+                unique: list[UniqueText] = [
+                    UNIQUE.validate_json(body) async for body in self._bodies(StepId(iteration, stage, level))
+                ]
+                duplicates += [each for text in unique for each in text.removed]
+        return tuple(stages), duplicates
+
+    async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[str]:
+        """Yields the results of all steps from `first` on, some at a time."""
+        while True:
+            last = first.position + _TEXTS_AT_ONCE - 1
+            bodies = await self._store.bodies(self._id, first, last, calls_only=calls_only)
+            for _, body in bodies:
+                yield body
+            if not await self._store.has_steps_after(self._id, first._replace(position=last)):
+                return
+            first = first._replace(position=last + 1)
+
+    async def _verdict(self, iteration: int) -> VerdictOutcome | None:
+        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.REFLECT), 0)
+        return VERDICT.validate_json(bodies[0][1]) if bodies else None
+
+    async def _topics(self, iteration: int) -> tuple[str, ...]:
+        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.TOPICS), 0)
+        return TOPICS.validate_json(bodies[0][1]).topics
+
+    async def _output_tokens(self, iteration: int) -> int:
+        return (await self._store.outputs(self._id, iteration, Stage.FINAL))[0].tokens
+
+    async def _warnings(self) -> list[SummaryWarning]:
+        return [SummaryWarning(code, message) for code, message in await self._store.warnings(self._id)]
+
+
+def _best(finals: list[int], verdicts: dict[int, VerdictOutcome]) -> int | None:
+    """Returns the summary that kept most, of those that were finished before the end came."""
+    if not finals:
+        return None
+    return max(finals, key=lambda number: verdicts[number].retention.share if number in verdicts else -1.0)

@@ -1,0 +1,111 @@
+"""Plan and map: waves of batches, each batch one call."""
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from pipeline.summarize.context_window import fit_context
+from pipeline.summarize.events import BatchDone, Phase
+from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
+from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.state import BatchTask, SummaryState
+from pipeline.summarize.graph.texts import critique_for, written_texts
+from pipeline.summarize.graph.warn import warn_if_cut
+from pipeline.summarize.plan import Plan
+from pipeline.summarize.retention import measure
+from pipeline.summarize.splitting import tail_by_tokens
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.writer import ExtractTask
+from pipeline.text.technical_terms import find_terms
+
+
+async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
+    """Begins an iteration with its first wave."""
+    run = runtime.context
+    iteration = state.get("iteration", 0) + 1
+    run.meter.phase, run.meter.iteration = Phase.MAP, iteration
+    run.meter.calls_total = run.plan.calls(iteration)
+    return Command(update={"iteration": iteration, "level": 0}, goto=_wave(run.plan, iteration, 0))
+
+
+async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | None:
+    """Map step: one batch in, one extraction stored.
+
+    The first batch of a wave also sends the next wave. LangGraph starts that when the whole wave is done, since the
+    tasks of a step wait for each other; a step of its own for it would cost as much again.
+    """
+    run = runtime.context
+    run.meter.phase = Phase.MAP
+    iteration, index = state["iteration"], state["batch"]
+    batch = run.plan.batches[index]
+    extract_task = await _extract_task(run, iteration, index)
+
+    async def ask() -> TextOutcome:
+        written = await run.writer.extract(extract_task)
+        known = () if extract_task.context_is_source else map(run.mentions_of, extract_task.context)
+        terms = find_terms("\n".join(chunk.text for chunk in batch.chunks))
+        retention = measure(terms, [run.mentions_of(written.text), *known])
+        return TextOutcome(written, run.count_tokens(written.text), retention)
+
+    question = Question(
+        StepId(iteration, Stage.MAP, 0, index),
+        extract_task,
+        ask,
+        TEXT,
+        describe=lambda outcome: StepOutput(0, "", outcome.tokens, batch.chunk_indexes, batch.pages),
+        usage=lambda outcome: outcome.written.usage,
+    )
+    answer = await run.answer(question)
+    runtime.stream_writer(
+        BatchDone(
+            batch_index=index,
+            batch_count=len(run.plan.batches),
+            chunk_indexes=batch.chunk_indexes,
+            pages=batch.pages,
+            usage=answer.outcome.written.usage,
+            is_reused=answer.is_reused,
+            retention=answer.outcome.retention,
+            result_key=answer.result_key,
+            progress=run.meter.progress(),
+        )
+    )
+    await warn_if_cut(runtime, answer.outcome.written, f"batch {index + 1}")
+    leads_wave = index % run.plan.wave == 0
+    return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
+
+
+def _wave(plan: Plan, iteration: int, first: int) -> list[Send] | str:
+    """Returns the tasks of the wave that begins at a batch, or what follows the last wave."""
+    last = min(first + plan.wave, len(plan.batches))
+    sends = [Send("extract", BatchTask(iteration=iteration, batch=batch)) for batch in range(first, last)]
+    return sends or "reduce"
+
+
+async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
+    critique = await critique_for(run, iteration)
+    limit = run.plan.limits.context_limit_tokens - (run.count_tokens(critique) if critique else 0)
+    return ExtractTask(
+        summary_type=run.options.summary_type,
+        document_name=run.document.name,
+        batch_index=index,
+        batch_count=len(run.plan.batches),
+        chunks=run.plan.batches[index].chunks,
+        context=await _context(run, iteration, index, limit),
+        context_is_source=run.plan.uses_source_context,
+        critique=critique,
+    )
+
+
+async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> tuple[str, ...]:
+    """Returns what a batch sees of what stands before it; see `SummarizeConfig.wave`."""
+    if run.plan.uses_source_context:
+        if index == 0:
+            return ()
+        limit = min(limit_tokens, run.config.source_tail_tokens)
+        before = run.plan.batches[index - 1].chunks[-1].text
+        return tuple(filter(None, [tail_by_tokens(before, limit, run.count_tokens).strip()]))
+    wave_start = index - index % run.plan.wave
+    first = max(0, wave_start - run.config.context_batches)
+    if first == wave_start:
+        return ()
+    extractions = await written_texts(run, iteration, 0, first, wave_start - 1)
+    return fit_context([extraction.text for extraction in extractions], limit_tokens, run.count_tokens)

@@ -1,0 +1,155 @@
+"""Reduce: level by level, groups of neighbours become one text, until one is left."""
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from pipeline.summarize.duplicates import DuplicateFilter
+from pipeline.summarize.events import GroupDone, Phase
+from pipeline.summarize.graph.compress import fit_group
+from pipeline.summarize.graph.outcomes import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
+from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.state import GroupTask, SummaryState
+from pipeline.summarize.graph.texts import critique_for, stage_of, unique_texts, written_texts
+from pipeline.summarize.graph.warn import warn_if_cut
+from pipeline.summarize.grouping import group_by_tokens, level_calls
+from pipeline.summarize.retention import measure
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
+from pipeline.text.technical_terms import find_terms
+
+_TEXTS_AT_ONCE = 64
+
+
+async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
+    """Joins the texts of a level: drops what was said before, groups the rest, or ends with the last one."""
+    run = runtime.context
+    run.meter.phase = Phase.REDUCE
+    iteration, level = state["iteration"], state["level"]
+    texts = await _drop_duplicates(run, iteration, level)
+    if len(texts) == 1:
+        await run.store.record(run.summary_id, StepId(iteration, Stage.FINAL), texts[0])
+        return Command(goto="reflect")
+    groups = group_by_tokens(
+        [text.tokens for text in texts], group_size=run.plan.group_size, budget_tokens=run.plan.reduce_budget_tokens
+    )
+    if len(groups[-1]) == 1:  # goes up as it is
+        await _pass_on(run, StepId(iteration, Stage.REDUCE, level + 1, len(groups) - 1), level)
+    merges = [group for group in groups if len(group) > 1]
+    _expect(run, len(texts), len(merges), len(groups))
+    sends = [
+        Send(
+            "merge",
+            GroupTask(
+                iteration=iteration,
+                level=level + 1,
+                group=index,
+                group_count=len(groups),
+                first=group[0],
+                last=group[-1],
+            ),
+        )
+        for index, group in enumerate(merges)
+    ]
+    return Command(update={"level": level + 1}, goto=sends)
+
+
+async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
+    """Reduce step: one group in, one text stored."""
+    run = runtime.context
+    iteration, level = state["iteration"], state["level"]
+    members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])
+    fitting, extra = await fit_group(runtime, state, members)
+    merge_task = MergeTask(
+        summary_type=run.options.summary_type,
+        document_name=run.document.name,
+        stage=MergeStage.FINAL if state["group_count"] == 1 else MergeStage.INTERMEDIATE,
+        level=level,
+        group_index=state["group"],
+        group_count=state["group_count"],
+        extractions=tuple(fitting),
+        target_tokens=run.plan.limits.output_tokens,
+        critique=await critique_for(run, iteration),
+    )
+    whole = join_extractions(members)
+
+    async def ask() -> TextOutcome:
+        written = await run.writer.merge(merge_task)
+        retention = measure(find_terms(whole.text), [run.mentions_of(written.text)])
+        return TextOutcome(written, run.count_tokens(written.text), retention)
+
+    answer = await run.answer(
+        Question(
+            StepId(iteration, Stage.REDUCE, level, state["group"]),
+            merge_task,
+            ask,
+            TEXT,
+            describe=lambda outcome: StepOutput(0, "", outcome.tokens, whole.chunk_indexes, whole.pages),
+            usage=lambda outcome: outcome.written.usage,
+        )
+    )
+    runtime.stream_writer(
+        GroupDone(
+            level=level,
+            group_index=state["group"],
+            group_count=state["group_count"],
+            merged_count=len(members),
+            chunk_indexes=whole.chunk_indexes,
+            pages=whole.pages,
+            usage=answer.outcome.written.usage + extra,
+            is_reused=answer.is_reused,
+            progress=run.meter.progress(),
+        )
+    )
+    await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
+
+
+def join_extractions(members: list[Extraction]) -> Extraction:
+    """Returns neighbours as one text with the whole stretch of the document."""
+    return Extraction(
+        "\n\n".join(member.text for member in members),
+        (members[0].chunk_indexes[0], members[-1].chunk_indexes[1]),
+        (min(member.pages[0] for member in members), max(member.pages[1] for member in members)),
+    )
+
+
+async def _drop_duplicates(run: Run, iteration: int, level: int) -> list[StepOutput]:
+    """Stores the texts of a level without sentences that an earlier one of them has. Repeating it changes nothing."""
+    outputs = await run.store.outputs(run.summary_id, iteration, stage_of(level), level)
+    filter_ = DuplicateFilter()
+    unique: list[StepOutput] = []
+    for first in range(0, len(outputs), _TEXTS_AT_ONCE):
+        part = outputs[first : first + _TEXTS_AT_ONCE]
+        written = await written_texts(run, iteration, level, part[0].position, part[-1].position)
+        cleaned = await run.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
+        steps = [
+            (
+                StepId(iteration, Stage.UNIQUE, level, output.position),
+                output._replace(result_key=text_key("unique", body), tokens=tokens),
+                body,
+            )
+            for output, (body, tokens) in zip(part, cleaned, strict=True)
+        ]
+        await run.store.record_all(run.summary_id, steps)
+        unique += [output for _, output, _ in steps]
+    return unique
+
+
+def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[str, int]:
+    """Returns a text without its duplicates as JSON, and its tokens. What would lose everything keeps everything."""
+    known = len(filter_.removed)
+    text = filter_.clean(extraction) or extraction.text
+    removed = filter_.removed[known:] if text != extraction.text else []
+    body = UNIQUE.dump_json(UniqueText(text, tuple(removed))).decode()
+    return body, run.writer.count_tokens(text)
+
+
+async def _pass_on(run: Run, step: StepId, level: int) -> None:
+    """Moves the lone last text of a level up without a call."""
+    last = (await run.store.outputs(run.summary_id, step.iteration, stage_of(level), level))[-1]
+    await run.store.record(run.summary_id, step, last._replace(position=step.position))
+
+
+def _expect(run: Run, text_count: int, merge_count: int, group_count: int) -> None:
+    """Corrects the expected calls when groups have shrunk by tokens."""
+    planned = sum(level_calls(text_count, run.plan.group_size))
+    run.meter.calls_total += merge_count + sum(level_calls(group_count, run.plan.group_size)) - planned

@@ -1,0 +1,114 @@
+"""Reflect and topics: is the summary good enough, and what is it about?"""
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from pipeline.summarize.events import Phase, Reflected, TopicsFound
+from pipeline.summarize.graph.outcomes import TOPICS, VERDICT, VerdictOutcome
+from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.state import SummaryState
+from pipeline.summarize.graph.texts import final_text, verdict_of
+from pipeline.summarize.graph.warn import warn
+from pipeline.summarize.result import WarningCode
+from pipeline.summarize.retention import Mentions, measure
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.writer import CritiqueTask, Judgement, TopicList, TopicsTask
+
+
+async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
+    """Asks the critic, keeps the best iteration so far, and decides whether to begin again."""
+    run = runtime.context
+    run.meter.phase = Phase.REFLECT
+    iteration = state["iteration"]
+    outcome = await _judge(run, iteration)
+    best = await _better(run, state.get("best_iteration", 0), iteration)
+    begins_again = await _begins_again(run, iteration, outcome.verdict.judgement)
+    runtime.stream_writer(
+        Reflected(
+            iteration=iteration,
+            judgement=outcome.verdict.judgement,
+            critique=outcome.verdict.text,
+            retention=outcome.retention,
+            begins_again=begins_again,
+            progress=run.meter.progress(),
+        )
+    )
+    if outcome.verdict.judgement is Judgement.UNPARSEABLE:
+        await warn(runtime, WarningCode.CRITIC_NOT_UNDERSTOOD, f"no verdict on iteration {iteration}: counted as FAIL")
+    if not begins_again and outcome.verdict.judgement is not Judgement.PASS:
+        await warn(
+            runtime,
+            WarningCode.CRITIC_NOT_CONTENT,
+            f"accepted iteration {best} of {iteration} without a PASS: check the critique and the retention",
+        )
+    return Command(update={"best_iteration": best}, goto="plan" if begins_again else "topics")
+
+
+async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
+    """Asks for the key topics of the best summary."""
+    run = runtime.context
+    run.meter.phase = Phase.TOPICS
+    best = state["best_iteration"]
+    task = TopicsTask(run.document.name, await final_text(run, best), run.config.min_topics, run.config.max_topics)
+
+    async def ask() -> TopicList:
+        return await run.writer.topics(task)
+
+    answer = await run.answer(
+        Question(
+            StepId(best, Stage.TOPICS),
+            task,
+            ask,
+            TOPICS,
+            describe=lambda _: StepOutput(0, ""),
+            usage=lambda outcome: outcome.usage,
+        )
+    )
+    if len(answer.outcome.topics) < task.min_topics:
+        message = f"{len(answer.outcome.topics)} key topics instead of {task.min_topics} or more"
+        await warn(runtime, WarningCode.FEW_TOPICS, message)
+    run.meter.phase = Phase.DONE
+    runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
+
+
+async def _judge(run: Run, iteration: int) -> VerdictOutcome:
+    summary = await final_text(run, iteration)
+    terms = await run.document_terms
+    retention = await run.off_loop(lambda: measure(terms, [Mentions.of(summary)]))
+    task = CritiqueTask(run.options.summary_type, run.document.name, iteration, summary, retention)
+
+    async def ask() -> VerdictOutcome:
+        return VerdictOutcome(await run.writer.critique(task), retention)
+
+    answer = await run.answer(
+        Question(
+            StepId(iteration, Stage.REFLECT),
+            task,
+            ask,
+            VERDICT,
+            describe=lambda _: StepOutput(0, ""),
+            usage=lambda outcome: outcome.verdict.usage,
+        )
+    )
+    return answer.outcome
+
+
+async def _better(run: Run, best: int, iteration: int) -> int:
+    """Returns the better of two iterations: a PASS wins, then what kept more terms, then the later one."""
+    old = await verdict_of(run, best) if best else None
+    new = await verdict_of(run, iteration)
+    return best if old and new and _rank(old) > _rank(new) else iteration
+
+
+def _rank(outcome: VerdictOutcome) -> tuple[bool, float]:
+    return outcome.verdict.judgement is Judgement.PASS, outcome.retention.share
+
+
+async def _begins_again(run: Run, iteration: int, judgement: Judgement) -> bool:
+    """Decides on another iteration. An answer that is no verdict counts as FAIL, but only once."""
+    if judgement is Judgement.PASS or iteration >= run.plan.max_iterations:
+        return False
+    if judgement is Judgement.FAIL:
+        return True
+    earlier = [await verdict_of(run, number) for number in range(1, iteration)]
+    return not any(outcome and outcome.verdict.judgement is Judgement.UNPARSEABLE for outcome in earlier)

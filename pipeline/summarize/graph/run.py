@@ -1,0 +1,128 @@
+"""What the nodes of one run share. It is LangGraph's runtime context: never in a checkpoint."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import Document
+from pipeline.summarize.graph.call_gate import CallGate
+from pipeline.summarize.graph.outcomes import Task, task_key
+from pipeline.summarize.meter import Meter
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.plan import Plan
+from pipeline.summarize.retention import Mentions
+from pipeline.summarize.storage.records import StepId, StepOutput
+from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.writer import Usage, Writer
+from pipeline.text.technical_terms import Term
+
+Outcome = TypeVar("Outcome")
+Result = TypeVar("Result")
+
+# Neighbouring batches see the same context; a run holds on to a few texts, not to all.
+_REMEMBERED_TEXTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[Outcome]):
+    """One planned call.
+
+    Attributes:
+        step: where its answer belongs.
+        task: what is asked; with the writer's identity it is the answer's key.
+        ask: makes the call and measures the answer.
+        adapter: stores and reads the outcome.
+        describe: the outcome as later steps refer to it; `position` and key are filled in here.
+        usage: what the outcome cost.
+    """
+
+    step: StepId
+    task: Task
+    ask: Callable[[], Awaitable[Outcome]]
+    adapter: TypeAdapter[Outcome]
+    describe: Callable[[Outcome], StepOutput]
+    usage: Callable[[Outcome], Usage]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Outcome]):
+    """An outcome, new or from the store."""
+
+    outcome: Outcome
+    result_key: str
+    is_reused: bool
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of one summary.
+
+    Attributes:
+        summary_id: names it.
+        document: to summarize.
+        plan: of all calls.
+        options: the caller's.
+        config: defaults and limits.
+        writer: answers the tasks.
+        store: keeps the answers.
+        meter: counts them.
+        executor: for work that would hold up the event loop.
+        document_terms: of all chunks, found while the map waits for its calls.
+        gate: around every call.
+        critiques: what later prompts of an iteration carry, by iteration.
+    """
+
+    summary_id: str
+    document: Document
+    plan: Plan
+    options: SummarizeOptions
+    config: SummarizeConfig
+    writer: Writer
+    store: SummaryStore
+    meter: Meter
+    executor: Executor
+    document_terms: "asyncio.Future[dict[Term, None]]"
+    gate: CallGate = field(default_factory=CallGate)
+    critiques: dict[int, str | None] = field(default_factory=dict)
+    count_tokens: Callable[[str], int] = field(init=False)
+    mentions_of: Callable[[str], Mentions] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.writer.count_tokens)
+        self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
+
+    async def off_loop(self, work: Callable[[], Result]) -> Result:
+        """Runs CPU-heavy work on the executor's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
+
+    async def answer(self, question: Question[Outcome]) -> Answer[Outcome]:
+        """Returns the stored answer, or makes the call and stores its answer before anybody sees it.
+
+        Raises:
+            PipelineError: the call failed, or another one did while this one had not begun.
+        """
+        key = task_key(self.writer.identity, question.task)
+        stored = await self.store.result(key)
+        if stored is not None:
+            outcome = question.adapter.validate_json(stored)
+            is_new = await self._record(question, key, outcome, None)
+            self.meter.count_reused(was_counted=not is_new)
+            return Answer(outcome, key, is_reused=True)
+        async with self.gate:
+            began = time.monotonic()
+            outcome = await question.ask()
+            call_s = time.monotonic() - began
+            await self._record(question, key, outcome, question.adapter.dump_json(outcome).decode())
+        self.meter.count(question.usage(outcome), call_s)
+        return Answer(outcome, key, is_reused=False)
+
+    async def _record(self, question: Question[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
+        output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
+        return await self.store.record(self.summary_id, question.step, output, body=body, is_call=True)

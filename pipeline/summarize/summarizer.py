@@ -1,0 +1,249 @@
+"""The front door of summaries."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.assemble import RESULT, Assembler, Ending
+from pipeline.summarize.config import StorageConfig, SummarizeConfig
+from pipeline.summarize.document import Document
+from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import Accepted, BatchDone, Event, Finished
+from pipeline.summarize.graph.build import build_graph
+from pipeline.summarize.graph.outcomes import TEXT
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.plan import Plan, make_plan
+from pipeline.summarize.result import SummaryResult, SummaryView
+from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints
+from pipeline.summarize.storage.database import Database
+from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
+from pipeline.summarize.storage.sqlite_database import SqliteDatabase
+from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.summary_run import SummaryRun
+from pipeline.summarize.writer import Usage, Writer
+
+_SECONDS_PER_DAY = 86_400.0
+_DEFAULT_OPTIONS = SummarizeOptions()
+
+
+@asynccontextmanager
+async def open_summarizer(config: SummarizeConfig, storage: StorageConfig) -> AsyncIterator["Summarizer"]:
+    """Opens the databases, makes the tables if need be, and deletes summaries that expired.
+
+    Raises:
+        StorageError: the databases cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        database: Database
+        if storage.postgres_url:
+            from pipeline.summarize.storage.postgres_database import PostgresDatabase  # noqa: PLC0415 - extra
+
+            url = storage.postgres_url.get_secret_value()
+            database = await stack.enter_async_context(PostgresDatabase(url, pool_size=storage.postgres_pool_size))
+            checkpoints = await stack.enter_async_context(postgres_checkpoints(url, storage.postgres_pool_size))
+        else:
+            database = await stack.enter_async_context(SqliteDatabase(storage.directory / "summaries.sqlite"))
+            checkpoints = await stack.enter_async_context(sqlite_checkpoints(storage.directory / "checkpoints.sqlite"))
+        store = SummaryStore(database)
+        await store.expire(config.keep_days * _SECONDS_PER_DAY)
+        executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
+        yield Summarizer(config, store, checkpoints, executor)
+
+
+class Summarizer:
+    """Summarizes documents. One object serves all requests of a process.
+
+    A running summary belongs to whoever reads its stream: when the reader leaves, all calls stop at once, and what is
+    done is kept for `resume`.
+    """
+
+    def __init__(
+        self,
+        config: SummarizeConfig,
+        store: SummaryStore,
+        checkpoints: BaseCheckpointSaver[Any],
+        executor: ThreadPoolExecutor,
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._graph = build_graph(checkpoints)
+        self._executor = executor
+        self._runs: dict[str, SummaryRun] = {}
+
+    async def plan(self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS) -> Plan:
+        """Returns what `stream` would do, without doing any of it."""
+        work = lambda: make_plan(document, writer, config=self._config, options=options)  # noqa: E731
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    async def stream(
+        self,
+        document: Document,
+        *,
+        writer: Writer,
+        options: SummarizeOptions = _DEFAULT_OPTIONS,
+        idempotency_key: str | None = None,
+        include_text: bool = False,
+    ) -> AsyncIterator[Event]:
+        """Summarizes a document. Accepted comes first, Finished last; leave early to stop.
+
+        An equal request that is done already, or was sent with the same key, is answered with its result at once.
+
+        Args:
+            document: from `make_document`.
+            writer: writes the text.
+            options: the caller's.
+            idempotency_key: sent again, it names the same summary, and resumes it if it is not done.
+            include_text: puts the extracted text into every BatchDone.
+
+        Raises:
+            IdempotencyConflictError: the key belongs to another request.
+            SummaryRunningError: the summary of this key is running.
+            StorageError: the database cannot be used.
+        """
+        key_limit = self._config.limits.max_key_chars
+        if idempotency_key and len(idempotency_key) > key_limit:
+            raise InvalidInputError("idempotency_key", f"at most {key_limit} characters", str(len(idempotency_key)))
+        request = SummaryRequest(
+            document_id=document.document_id,
+            document_name=document.name,
+            total_pages=document.total_pages,
+            empty_chunk_count=document.empty_chunk_count,
+            options=options,
+            writer=writer.identity,
+        )
+        request_key = self._request_key(request, document)
+        await self._store.documents.save(document.sha256, document.chunks)
+        summary = await self._store.create(
+            request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
+        )
+        if summary.request_key != request_key:
+            raise IdempotencyConflictError(summary.summary_id)
+        is_known = summary.plan is not None
+        if summary.status is not SummaryStatus.DONE and not is_known:
+            summary = await self._adopt_equal(summary)
+        async for event in self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text):
+            yield event
+
+    async def resume(self, summary_id: str, *, writer: Writer, include_text: bool = False) -> AsyncIterator[Event]:
+        """Goes on with a summary that failed, was cancelled or whose server was killed; no finished call is repeated.
+
+        A summary that is done is answered with its result.
+
+        Raises:
+            UnknownSummaryError: there is none.
+            SummaryRunningError: it is running.
+            StorageError: the database cannot be used.
+        """
+        summary = await self._find(summary_id)
+        document = await self._document(summary)
+        async for event in self._follow(summary, document, writer, is_resumed=True, include_text=include_text):
+            yield event
+
+    async def get(self, summary_id: str) -> SummaryView:
+        """Returns where a summary stands, and what it has so far.
+
+        Raises:
+            UnknownSummaryError: there is none.
+        """
+        summary = await self._find(summary_id)
+        result = self._stored_result(summary)
+        if result is None or summary.is_leased:
+            result = await Assembler(self._store, summary, self._config).assemble(Ending(summary.status))
+        return SummaryView(summary_id, summary.status, summary.is_leased, result)
+
+    async def cancel(self, summary_id: str) -> None:
+        """Stops a summary wherever it runs; another server sees it with its next heartbeat. It can be resumed.
+
+        Raises:
+            UnknownSummaryError: there is none.
+        """
+        await self._store.leases.request_cancel(summary_id)
+        if run := self._runs.get(summary_id):
+            run.stop.set()
+
+    async def _follow(
+        self, summary: StoredSummary, document: Document, writer: Writer, *, is_resumed: bool, include_text: bool
+    ) -> AsyncIterator[Event]:
+        done = self._stored_result(summary)
+        if done is not None and summary.status is SummaryStatus.DONE:
+            yield Accepted(summary.summary_id, is_resumed=True)
+            yield Finished(_as_reused(done, summary.summary_id))
+            return
+        run = SummaryRun(
+            summary=summary,
+            document=document,
+            options=summary.request.options,
+            writer=writer,
+            lease=await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s),
+            channel=EventChannel(None if include_text else self._config.progress_events),
+            graph=self._graph,
+            store=self._store,
+            executor=self._executor,
+            config=self._config,
+        )
+        self._runs[summary.summary_id] = run
+        task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
+        try:
+            yield Accepted(summary.summary_id, is_resumed)
+            while (event := await run.channel.take()) is not None:
+                yield await self._with_text(event) if include_text else event
+            await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            del self._runs[summary.summary_id]
+
+    async def _with_text(self, event: Event) -> Event:
+        if not isinstance(event, BatchDone):
+            return event
+        body = await self._store.result(event.result_key)
+        return replace(event, text=TEXT.validate_json(body).written.text if body else None)
+
+    async def _adopt_equal(self, summary: StoredSummary) -> StoredSummary:
+        """Gives a new summary the result of an equal one that is done, if there is one."""
+        equal = await self._store.find_done(summary.request_key)
+        if equal is None or equal.result is None:
+            return summary
+        lease = await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s)
+        await self._store.leases.release(lease, SummaryStatus.DONE, equal.result)
+        return await self._find(summary.summary_id)
+
+    async def _find(self, summary_id: str) -> StoredSummary:
+        summary = await self._store.find(summary_id)
+        if summary is None:
+            raise UnknownSummaryError(summary_id)
+        return summary
+
+    async def _document(self, summary: StoredSummary) -> Document:
+        request = summary.request
+        chunks = await self._store.documents.load(summary.document_sha256)
+        return Document(
+            document_id=request.document_id,
+            name=request.document_name,
+            chunks=chunks,
+            total_pages=request.total_pages,
+            empty_chunk_count=request.empty_chunk_count,
+            sha256=summary.document_sha256,
+        )
+
+    def _stored_result(self, summary: StoredSummary) -> SummaryResult | None:
+        return RESULT.validate_json(summary.result) if summary.result else None
+
+    def _request_key(self, request: SummaryRequest, document: Document) -> str:
+        """Returns a hash of all that the result depends on."""
+        config = self._config.model_dump_json(exclude={"limits", "lease_ttl_s", "heartbeat_s", "keep_days"})
+        parts = (document.sha256, request.document_id, request.document_name, request.options.model_dump_json())
+        return hashlib.sha256("\n".join((*parts, request.writer, config)).encode()).hexdigest()
+
+
+def _as_reused(result: SummaryResult, summary_id: str) -> SummaryResult:
+    """Returns a stored result as it is given again: it cost nothing this time."""
+    return replace(result, summary_id=summary_id, calls_reused=result.calls_done, usage=Usage(), elapsed_s=0.0)

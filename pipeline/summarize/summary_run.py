@@ -1,0 +1,221 @@
+"""Runs the graph of one summary under its lease, from the plan to the result."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+
+from pipeline.errors import PipelineError
+from pipeline.llm.errors import EndpointUnavailableError
+from pipeline.summarize.assemble import RESULT, Assembler, Ending
+from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import Document
+from pipeline.summarize.errors import LeaseLostError, StorageError
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import Finished, Planned, Warned
+from pipeline.summarize.graph.build import SummaryGraph
+from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.state import SummaryState
+from pipeline.summarize.meter import Meter
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.plan import Plan, make_plan
+from pipeline.summarize.result import SummaryFailure, WarningCode
+from pipeline.summarize.storage.checkpoints import storage_errors
+from pipeline.summarize.storage.leases import Lease
+from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
+from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.writer import Writer
+from pipeline.text.technical_terms import Term, find_terms
+
+Result = TypeVar("Result")
+
+
+class _CancelRequestedError(Exception):
+    """Somebody asked to cancel the summary."""
+
+
+@dataclass(slots=True)
+class SummaryRun:
+    """One run of one summary.
+
+    Attributes:
+        summary: as stored when the run began.
+        document: to summarize.
+        options: the caller's.
+        writer: answers the tasks.
+        lease: the right to run.
+        channel: where events go; closed at the end.
+        graph: shared by all runs.
+        store: of all summaries.
+        executor: for work that would hold up the event loop.
+        config: defaults and limits.
+        stop: set it to cancel the summary from within this process.
+    """
+
+    summary: StoredSummary
+    document: Document
+    options: SummarizeOptions
+    writer: Writer
+    lease: Lease
+    channel: EventChannel
+    graph: SummaryGraph
+    store: SummaryStore
+    executor: Executor
+    config: SummarizeConfig
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _meter: Meter | None = None
+
+    async def work(self) -> None:
+        """Runs to the end and stores how it ended. The last event is the result, if there is one to give.
+
+        Raises:
+            StorageError: the database cannot be used; what it holds is kept.
+            LeaseLostError: another server runs the summary.
+            asyncio.CancelledError: the reader left; the summary can be resumed.
+        """
+        try:
+            await self._end(await self._run())
+        except asyncio.CancelledError:
+            # Shielded: a second cancel must not leave the lease behind.
+            await asyncio.shield(self.store.leases.release(self.lease, SummaryStatus.CANCELLED, None))
+            raise
+        except BaseException:
+            await self.store.leases.release(self.lease, SummaryStatus.FAILED, None)
+            raise
+        finally:
+            self.channel.close()
+
+    async def _run(self) -> Ending:
+        try:
+            await self._until_first(self._graph_to_its_end(), self._heartbeat())
+        except _CancelRequestedError:
+            failure = SummaryFailure("SummaryCancelled", "the summary was cancelled: resume it by its id")
+            return Ending(SummaryStatus.CANCELLED, failure, self._meter)
+        except (StorageError, LeaseLostError):
+            raise
+        except PipelineError as error:
+            retry_after_s = error.retry_after_s if isinstance(error, EndpointUnavailableError) else None
+            failure = SummaryFailure(type(error).__name__, str(error), retry_after_s)
+            return Ending(SummaryStatus.FAILED, failure, self._meter)
+        return Ending(SummaryStatus.DONE, None, self._meter)
+
+    async def _end(self, ending: Ending) -> None:
+        summary = await self.store.find(self.summary.summary_id) or self.summary
+        result = await Assembler(self.store, summary, self.config).assemble(ending)
+        kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
+        await self.store.leases.release(self.lease, ending.status, kept)
+        self.channel.offer(Finished(result))
+
+    async def _until_first(self, *works: Coroutine[Any, Any, None]) -> None:
+        """Waits for the first of several works to end, raises its error, and stops the others."""
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _heartbeat(self) -> None:
+        """Keeps the lease, and ends when somebody cancels the summary, here or from another server."""
+        while True:
+            try:
+                async with asyncio.timeout(self.config.heartbeat_s):
+                    await self.stop.wait()
+            except TimeoutError:
+                if not await self.store.leases.renew(self.lease, self.config.lease_ttl_s):
+                    continue
+            raise _CancelRequestedError
+
+    async def _graph_to_its_end(self) -> None:
+        plan = await self._off_loop(
+            lambda: make_plan(self.document, self.writer, config=self.config, options=self.options)
+        )
+        config: RunnableConfig = {
+            "configurable": {"thread_id": self.summary.summary_id},
+            "recursion_limit": plan.supersteps,
+            "max_concurrency": plan.concurrency,
+            "run_name": "summarize",
+        }
+        await self._adopt(plan)
+        done = await self.store.call_count(self.summary.summary_id)
+        meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls())
+        terms = asyncio.get_running_loop().run_in_executor(self.executor, self._document_terms)
+        run = Run(
+            summary_id=self.summary.summary_id,
+            document=self.document,
+            plan=plan,
+            options=self.options,
+            config=self.config,
+            writer=self.writer,
+            store=self.store,
+            meter=meter,
+            executor=self.executor,
+            document_terms=terms,
+        )
+        with storage_errors():
+            snapshot = await self.graph.aget_state(config)
+            start: SummaryState | None = None if snapshot.next else SummaryState(iteration=0, level=0, best_iteration=0)
+            if snapshot.next or not snapshot.values:
+                meter.iteration = max(1, snapshot.values.get("iteration", 1))
+                meter.calls_total = max(plan.calls(meter.iteration), done)
+                self.channel.offer(Planned(plan, meter.progress()))
+                async for event in self.graph.astream(
+                    start, config, context=run, stream_mode="custom", durability="async"
+                ):
+                    self.channel.offer(event)  # type: ignore[arg-type]  # nodes send events only
+        await terms
+
+    async def _adopt(self, plan: Plan) -> None:
+        """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
+        record = PlanRecord(_plan_key(plan), plan.calls(), plan.calls(2) - plan.calls(), plan.input_tokens)
+        summary_id = self.summary.summary_id
+        if self.summary.plan == record:
+            await self._warn_of_other_writer()
+            return
+        if self.summary.plan is not None:
+            await self._warn_of_other_writer()
+            with storage_errors():
+                await self._delete_checkpoints()
+        await self.store.set_plan(summary_id, record)
+        if self.document.empty_chunk_count:
+            message = f"{self.document.empty_chunk_count} chunks hold no text and were left out"
+            await self._warn(WarningCode.EMPTY_CHUNKS, message)
+
+    async def _delete_checkpoints(self) -> None:
+        checkpointer = self.graph.checkpointer
+        if checkpointer is not None and not isinstance(checkpointer, bool):
+            await checkpointer.adelete_thread(self.summary.summary_id)
+
+    async def _warn_of_other_writer(self) -> None:
+        if self.summary.request.writer != self.writer.identity:
+            message = f"begun by {self.summary.request.writer}, resumed by {self.writer.identity}"
+            await self._warn(WarningCode.WRITER_CHANGED, message)
+
+    async def _warn(self, code: WarningCode, message: str) -> None:
+        await self.store.warn(self.summary.summary_id, code, message)
+        self.channel.offer(Warned(code, message))
+
+    def _document_terms(self) -> dict[Term, None]:
+        terms: dict[Term, None] = {}
+        for chunk in self.document.chunks:
+            terms.update(find_terms(chunk.text))
+        return terms
+
+    async def _off_loop(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
+
+
+def _plan_key(plan: Plan) -> str:
+    digest = hashlib.sha256()
+    for batch in plan.batches:
+        digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
+    numbers = (plan.wave, plan.uses_source_context, plan.group_size, plan.max_iterations, plan.reduce_budget_tokens)
+    digest.update(repr(numbers).encode())
+    return digest.hexdigest()
