@@ -58,10 +58,10 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
     run = ProbeRunner(directory)
     answers = run.nli(tuple(PROBE_PAIRS)) if directory.manifest.task == "nli" else run.embedding(PROBE_TEXTS)
     if not np.isfinite(answers).all():
-        raise VerificationError(f"{directory.path}: the model returns values that are not finite")
+        raise VerificationError(f"{directory.manifest.name}: the model returns values that are not finite")
     if run.neighbour_delta > MAX_NEIGHBOUR_DELTA:
         raise VerificationError(
-            f"{directory.path}: a score moves by {run.neighbour_delta:.1e} with its neighbours in the batch, "
+            f"{directory.manifest.name}: a score moves by {run.neighbour_delta:.1e} with its neighbours in the batch, "
             f"more than {MAX_NEIGHBOUR_DELTA:.0e}; graphs that quantize activations do so, compile in fp32"
         )
     if must_agree and directory.manifest.task == "nli":
@@ -116,17 +116,18 @@ def _check_labels(directory: ModelDirectory, answers: Float32) -> None:
         found = NLI_LABELS[int(row.argmax())]
         if found != expected:
             raise VerificationError(
-                f"{directory.path}: {pair[1]!r} after {pair[0]!r} should be {expected}, the model says {found} "
-                f"({row.max():.2f}); check id2label"
+                f"{directory.manifest.name}: {pair[1]!r} after {pair[0]!r} should be {expected}, "
+                f"the model says {found} ({row.max():.2f}); check id2label"
             )
 
 
 def _check_similarities(directory: ModelDirectory, answers: Float32) -> None:
     norms = np.linalg.norm(answers, axis=1)
     if directory.manifest.normalized and np.abs(norms - 1).max() > _MAX_NORM_ERROR:
-        raise VerificationError(f"{directory.path}: embeddings should have norm 1, found {norms.tolist()}")
+        raise VerificationError(f"{directory.manifest.name}: embeddings should have norm 1, found {norms.tolist()}")
     similar, other = float(answers[0] @ answers[1]), float(answers[0] @ answers[2])
     if similar <= other:
         raise VerificationError(
-            f"{directory.path}: two texts that say the same have similarity {similar:.2f}, unrelated ones {other:.2f}"
+            f"{directory.manifest.name}: two texts that say the same have similarity {similar:.2f}, "
+            f"unrelated ones {other:.2f}"
         )

