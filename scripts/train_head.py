@@ -4,7 +4,7 @@
 
 DIR holds nli_train_pool.jsonl (training), snli_dev.jsonl and mnli_dev_matched.jsonl (report only), and perhaps
 breaking_nli.jsonl and sick_trial.jsonl (report only). Beside the weights goes a .json record of what was measured.
-The same data and package give the same file on the same processor. Needs the extra `train`.
+The same data and package give the same file on the same kind of processor. Takes about ten minutes on two cores.
 """
 
 from __future__ import annotations
