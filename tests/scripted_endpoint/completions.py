@@ -1,6 +1,8 @@
 """Completions as an OpenAI-compatible endpoint sends them: whole, or as server-sent events."""
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -41,9 +43,10 @@ def completion(made: Answer, body: Mapping[str, Any]) -> dict[str, object]:
 
 def events(made: Answer, body: Mapping[str, Any], pieces: int) -> Iterator[bytes]:
     """The events of a streamed completion: pieces of text, finish_reason, usage, end."""
-    size = max(1, -(-len(made.text) // pieces))
-    for start in range(0, len(made.text), size):
-        piece = made.text[start : start + size]
+    words = re.findall(r"\s*\S+\s*", made.text)
+    size = max(1, math.ceil(len(words) / pieces))
+    for start in range(0, len(words), size):
+        piece = "".join(words[start : start + size])
         logprobs = {"logprobs": top_logprobs(piece, body["top_logprobs"])} if body.get("logprobs") else {}
         yield _event(body, [{"index": 0, "delta": {"content": piece}, "finish_reason": None, **logprobs}])
     yield _event(body, [{"index": 0, "delta": {}, "finish_reason": made.finish_reason}])

@@ -1,0 +1,46 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.llm.adaptive_concurrency import AdaptiveConcurrency
+
+
+def test_a_refusal_halves_the_limit() -> None:
+    concurrency = AdaptiveConcurrency(16)
+    concurrency.refused(concurrency.generation)
+    assert concurrency.limit == 8
+    concurrency.refused(concurrency.generation)
+    assert concurrency.limit == 4
+
+
+def test_a_burst_of_refusals_halves_it_once() -> None:
+    concurrency = AdaptiveConcurrency(64)
+    sent_under = concurrency.generation
+    for _ in range(64):
+        concurrency.refused(sent_under)
+    assert concurrency.limit == 32
+
+
+def test_it_grows_by_one_for_a_round_of_good_answers() -> None:
+    concurrency = AdaptiveConcurrency(16)
+    concurrency.refused(concurrency.generation)
+    for _ in range(8):
+        concurrency.succeeded()
+    assert concurrency.limit == 8
+    concurrency.succeeded()
+    assert concurrency.limit == 9
+
+
+@given(st.integers(1, 64), st.lists(st.booleans(), max_size=400))
+def test_it_stays_between_one_and_its_maximum(maximum: int, outcomes: list[bool]) -> None:
+    concurrency = AdaptiveConcurrency(maximum)
+    for is_good in outcomes:
+        concurrency.succeeded() if is_good else concurrency.refused(concurrency.generation)
+        assert 1 <= concurrency.limit <= maximum
+
+
+def test_good_answers_bring_the_maximum_back() -> None:
+    concurrency = AdaptiveConcurrency(8)
+    concurrency.refused(concurrency.generation)
+    for _ in range(100):
+        concurrency.succeeded()
+    assert concurrency.limit == 8

@@ -1,0 +1,113 @@
+import json
+from typing import Any
+
+import pytest
+
+from pipeline.llm.chat_model import Completion, TokenLogprobs
+from pipeline.llm.completion_json import parse_completion
+from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
+
+LOGPROBS = {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [{"token": "yes", "logprob": -0.1}]}]}
+
+
+def answer(content: str | None = "Twelve bar.", **choice: object) -> dict[str, Any]:
+    return {
+        "model": "served-name",
+        "choices": [{"message": {"content": content}, "finish_reason": "stop", **choice}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 3},
+    }
+
+
+def parse(value: object) -> Completion:
+    return parse_completion(json.dumps(value).encode(), "application/json; charset=utf-8")
+
+
+def stream(*events: object, end: str = "data: [DONE]\n\n") -> bytes:
+    lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    return f": keep-alive\n\nevent: message\n{lines}{end}".encode()
+
+
+def delta(content: str | None, finish_reason: str | None = None, **more: object) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"delta": {"content": content}, "finish_reason": finish_reason, **more}]}
+
+
+def test_a_completion_is_read_whole() -> None:
+    assert parse(answer(logprobs=LOGPROBS)) == Completion(
+        text="Twelve bar.",
+        finish_reason="stop",
+        prompt_tokens=11,
+        completion_tokens=3,
+        model="served-name",
+        top_logprobs=(TokenLogprobs((("yes", -0.1),)),),
+    )
+
+
+def test_what_is_missing_is_left_open() -> None:
+    completion = parse({"choices": [{"message": {"content": "ok"}}]})
+    assert (completion.finish_reason, completion.prompt_tokens, completion.model) == ("stop", 0, "")
+
+
+def test_the_finish_reason_is_passed_on() -> None:
+    assert parse(answer(finish_reason="length")).finish_reason == "length"
+
+
+def test_thoughts_before_the_answer_are_left_out() -> None:
+    assert parse(answer("<think>\nHm, pressure.\n</think>\n\nTwelve bar.")).text == "Twelve bar."
+
+
+@pytest.mark.parametrize("content", [None, "", " \n", "<think>only thoughts</think>"])
+def test_an_answer_without_text_is_an_error(content: str | None) -> None:
+    with pytest.raises(EmptyAnswerError, match="empty"):
+        parse(answer(content))
+
+
+def test_an_empty_answer_that_ran_out_of_tokens_says_what_to_do() -> None:
+    with pytest.raises(EmptyAnswerError, match="allow more"):
+        parse(answer("", finish_reason="length"))
+
+
+@pytest.mark.parametrize("value", [[], {}, {"choices": []}, {"choices": [{}]}, None, "text", {"choices": None}])
+def test_json_of_another_shape_is_unreadable(value: object) -> None:
+    with pytest.raises(UnreadableAnswerError, match="no whole completion"):
+        parse(value)
+
+
+def test_a_web_page_is_told_apart_and_not_quoted() -> None:
+    with pytest.raises(UnreadableAnswerError, match="web page") as caught:
+        parse_completion(b"<html>secret page</html>", "text/html")
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_no_prefix_of_an_answer_is_taken_for_the_answer() -> None:
+    whole = json.dumps(answer()).encode()
+    for length in range(len(whole)):
+        with pytest.raises(UnreadableAnswerError):
+            parse_completion(whole[:length], "application/json")
+
+
+def test_a_stream_is_put_together() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}}
+    body = stream(delta("Twelve"), delta(" bar.", logprobs=LOGPROBS), delta(None, "length"), usage)
+    assert parse_completion(body, "text/event-stream") == Completion(
+        text="Twelve bar.",
+        finish_reason="length",
+        prompt_tokens=4,
+        completion_tokens=2,
+        model="m",
+        top_logprobs=(TokenLogprobs((("yes", -0.1),)),),
+    )
+
+
+def test_a_stream_that_ends_early_is_unreadable() -> None:
+    with pytest.raises(UnreadableAnswerError):
+        parse_completion(stream(delta("Twelve"), end=""), "text/event-stream")
+
+
+def test_a_stream_with_an_error_in_it_is_unreadable() -> None:
+    with pytest.raises(UnreadableAnswerError):
+        parse_completion(stream(delta("Twelve"), {"error": {"message": "out of memory"}}), "text/event-stream")
+
+
+def test_a_stream_without_the_final_mark_is_whole_when_it_has_a_finish_reason() -> None:
+    assert parse_completion(stream(delta("ok", "stop"), end=""), "text/event-stream").text == "ok"

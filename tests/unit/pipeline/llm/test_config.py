@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from pipeline.llm.api_key import read_api_key
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.errors import LlmSettingsError
+
+URL = "http://127.0.0.1:8080/v1"
+
+
+@pytest.mark.parametrize(
+    "base_url", ["127.0.0.1:8080", "ftp://host/v1", "http://", "http://user:pw@host/v1", "http://host/v1?key=1"]
+)
+def test_an_address_that_cannot_be_used_is_refused(base_url: str) -> None:
+    with pytest.raises(ValidationError, match="must"):
+        LlmConfig(base_url=base_url, model="m")
+
+
+@pytest.mark.parametrize("base_url", [URL, f"{URL}/", f"{URL}/chat/completions"])
+def test_common_ways_to_write_an_address_mean_the_same(base_url: str) -> None:
+    assert LlmConfig(base_url=base_url, model="m").base_url == URL
+
+
+def test_two_keys_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="one of them"):
+        LlmConfig(base_url=URL, model="m", api_key=SecretStr("k"), api_key_file=tmp_path / "key")
+
+
+def test_the_key_comes_from_the_settings_or_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text("sk-from-file\n", encoding="utf-8")
+    assert read_api_key(LlmConfig(base_url=URL, model="m")) is None
+    assert read_api_key(LlmConfig(base_url=URL, model="m", api_key=SecretStr("k"))) == SecretStr("k")
+    assert read_api_key(LlmConfig(base_url=URL, model="m", api_key_file=file)) == SecretStr("sk-from-file")
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"two words", b"first\nsecond", "schlüssel".encode(), b"\xff\xfe"])
+def test_a_file_that_holds_no_key_is_named_and_not_quoted(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "key-file"
+    file.write_bytes(content)
+    with pytest.raises(LlmSettingsError, match="key-file") as caught:
+        read_api_key(LlmConfig(base_url=URL, model="m", api_key_file=file))
+    assert "second" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LlmSettingsError, match="No such file"):
+        read_api_key(LlmConfig(base_url=URL, model="m", api_key_file=tmp_path / "absent"))

@@ -1,0 +1,143 @@
+"""Endpoints that leave out parts of the protocol."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from pipeline.llm.errors import RequestRefusedError, SchemaMismatchError
+from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.models import SCHEMA, bench, request
+
+TOPICS = '{"topics": ["pumps", "valves"]}'
+
+
+async def test_a_schema_is_enforced_by_the_endpoint_where_it_can() -> None:
+    async with bench(Script(keep_bodies=True)) as at:
+        completion = await at.model.complete(request(json_schema=SCHEMA))
+        assert len(json.loads(completion.text)["topics"]) == 2
+        (body,) = at.scripted.log.bodies
+        assert body["response_format"]["json_schema"]["schema"] == SCHEMA  # type: ignore[index]
+
+
+async def test_where_it_cannot_the_prompt_says_it() -> None:
+    script = Script(
+        keep_bodies=True, supports_json_schema=False, replies=(Reply("", f"Sure!\n```json\n{TOPICS}\n```"),)
+    )
+    async with bench(script) as at:
+        completion = await at.model.complete(request(json_schema=SCHEMA))
+        assert json.loads(completion.text) == json.loads(TOPICS)
+        refused, asked = at.scripted.log.bodies
+        assert "response_format" in refused
+        assert "response_format" not in asked
+        assert "JSON schema" in json.dumps(asked["messages"])
+
+
+async def test_what_is_not_supported_is_found_out_once(caplog: pytest.LogCaptureFixture) -> None:
+    script = Script(supports_json_schema=False, replies=(Reply("", TOPICS),))
+    async with bench(script) as at:
+        with caplog.at_level(logging.WARNING):
+            await asyncio.gather(*(at.model.complete(request(f"{n}", json_schema=SCHEMA)) for n in range(20)))
+        assert at.scripted.log.faults["unsupported_parameter"] == 1
+        assert at.scripted.log.requests.total() == 21
+        assert [record.getMessage() for record in caplog.records] == [
+            "endpoint_refuses model=scripted fields=response_format"
+        ]
+
+
+async def test_what_is_supported_holds_nobody_up() -> None:
+    async with bench() as at:
+        await at.model.complete(request(json_schema=SCHEMA))
+        at.scripted.gate.clear()
+        calls = [asyncio.create_task(at.model.complete(request(f"{n}", json_schema=SCHEMA))) for n in range(8)]
+        await at.scripted.log.until(lambda log: log.in_flight == 8)
+        at.scripted.gate.set()
+        await asyncio.gather(*calls)
+
+
+async def test_plain_calls_do_not_wait_for_the_first_with_a_schema() -> None:
+    async with bench() as at:
+        at.scripted.gate.clear()
+        calls = [asyncio.create_task(at.model.complete(request(f"{n}", json_schema=SCHEMA))) for n in range(3)]
+        calls += [asyncio.create_task(at.model.complete(request(f"{n}"))) for n in range(5)]
+        await at.scripted.log.until(lambda log: log.in_flight == 6)
+        at.scripted.gate.set()
+        await asyncio.gather(*calls)
+
+
+async def test_a_first_call_that_is_cancelled_leaves_the_question_to_the_next() -> None:
+    async with bench() as at:
+        at.scripted.gate.clear()
+        first, second = (asyncio.create_task(at.model.complete(request(f"{n}", json_schema=SCHEMA))) for n in range(2))
+        await at.scripted.log.until(lambda log: log.in_flight == 1)
+        first.cancel()
+        at.scripted.gate.set()
+        assert json.loads((await second).text)["topics"]
+
+
+async def test_a_wrong_answer_is_repaired_and_both_calls_are_counted() -> None:
+    replies = (Reply("not the JSON that was asked for", TOPICS), Reply("", "pumps and valves"))
+    async with bench(Script(keep_bodies=True, replies=replies)) as at:
+        completion = await at.model.complete(request(json_schema=SCHEMA))
+        assert completion.text == TOPICS
+        assert completion.calls == 2
+        assert completion.prompt_tokens == at.endpoint.usage.snapshot().prompt_tokens
+        repair = at.scripted.log.bodies[1]["messages"]
+        assert [message["role"] for message in repair] == ["system", "user", "assistant", "user"]  # type: ignore[attr-defined]
+
+
+async def test_an_answer_that_stays_wrong_is_an_error_without_the_answer() -> None:
+    async with bench(Script(replies=(Reply("", "confidential pumps"),)), max_repairs=2) as at:
+        with pytest.raises(SchemaMismatchError, match="no JSON") as caught:
+            await at.model.complete(request(json_schema=SCHEMA))
+        assert at.scripted.log.requests.total() == 3
+        assert "confidential" not in str(caught.value)
+
+
+async def test_json_that_ran_out_of_tokens_is_not_repaired() -> None:
+    async with bench(Script(replies=(Reply("", TOPICS),))) as at:
+        with pytest.raises(SchemaMismatchError, match="allow more max_tokens"):
+            await at.model.complete(request(json_schema=SCHEMA, max_tokens=3))
+        assert at.scripted.log.requests.total() == 1
+
+
+async def test_settings_can_insist_on_enforcement() -> None:
+    async with bench(Script(supports_json_schema=False), structured_output="json_schema") as at:
+        with pytest.raises(RequestRefusedError, match="response_format"):
+            await at.model.complete(request(json_schema=SCHEMA))
+
+
+async def test_settings_can_do_without_enforcement() -> None:
+    script = Script(keep_bodies=True, replies=(Reply("", TOPICS),))
+    async with bench(script, structured_output="prompt") as at:
+        await at.model.complete(request(json_schema=SCHEMA))
+        assert "response_format" not in at.scripted.log.bodies[0]
+
+
+async def test_logprobs_are_returned_place_by_place() -> None:
+    async with bench(Script(replies=(Reply("", "PASS it is"),))) as at:
+        completion = await at.model.complete(request(top_logprobs=3))
+        assert [place.alternatives[0][0] for place in completion.top_logprobs] == ["PASS ", "it ", "is"]
+        best = [logprob for _, logprob in completion.top_logprobs[0].alternatives]
+        assert len(best) == 3
+        assert best == sorted(best, reverse=True)
+
+
+async def test_without_logprobs_the_answer_comes_alone() -> None:
+    async with bench(Script(supports_logprobs=False)) as at:
+        for _ in range(2):
+            assert (await at.model.complete(request(top_logprobs=3))).top_logprobs == ()
+        assert at.scripted.log.requests.total() == 3
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_reasoning_models_get_the_fields_they_take(*, stream: bool) -> None:
+    async with bench(Script(is_reasoning_model=True, keep_bodies=True), stream=stream) as at:
+        await at.model.complete(request())
+        await at.model.complete(request("again"))
+        body = at.scripted.log.bodies[-1]
+        assert body["max_completion_tokens"] == 100
+        assert not {"max_tokens", "temperature"} & set(body)
+        assert at.scripted.log.requests.total() == 4  # one refusal for each field, once

@@ -1,0 +1,167 @@
+"""Every way in which an endpoint fails, over real HTTP."""
+
+import asyncio
+
+import pytest
+
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.endpoint import Endpoint
+from pipeline.llm.errors import (
+    AnswerTimeoutError,
+    AuthenticationFailedError,
+    ConnectionFailedError,
+    ContextOverflowError,
+    EmptyAnswerError,
+    EndlessAnswerError,
+    EndpointBusyError,
+    EndpointFailedError,
+    LlmError,
+    QuotaExhaustedError,
+    RequestRefusedError,
+    UnknownModelError,
+    UnreadableAnswerError,
+)
+from pipeline.llm.openai_chat_model import OpenAiChatModel
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.clocks import InstantClock
+from tests.unit.pipeline.llm.models import bench, failing, request
+
+ERRORS: dict[Fault, type[LlmError]] = {
+    Fault.RATE_LIMIT: EndpointBusyError,
+    Fault.QUOTA: QuotaExhaustedError,
+    Fault.SERVER_ERROR: EndpointFailedError,
+    Fault.OVERLOADED: EndpointBusyError,
+    Fault.RESET: ConnectionFailedError,
+    Fault.CUT: ConnectionFailedError,
+    Fault.HANG: AnswerTimeoutError,
+    Fault.TRUNCATED_JSON: UnreadableAnswerError,
+    Fault.HTML: UnreadableAnswerError,
+    Fault.EMPTY: EmptyAnswerError,
+    Fault.ENDLESS: EndlessAnswerError,
+    Fault.ENDLESS_ERROR: EndlessAnswerError,
+}
+
+
+def bounds(fault: Fault) -> dict[str, object]:
+    """Settings under which a fault shows itself soon; only a hanging endpoint is timed."""
+    return {"max_answer_bytes": 1 << 20, **({"timeouts": {"silence_s": 0.5}} if fault is Fault.HANG else {})}
+
+
+def test_every_fault_has_its_error() -> None:
+    assert set(ERRORS) == set(Fault)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("fault", Fault)
+async def test_a_fault_that_stays_is_an_error_of_its_type(fault: Fault, *, stream: bool) -> None:
+    script = Script(faults=FaultPlan({fault: 1.0}))
+    async with bench(script, stream=stream, retries={"max_attempts": 2}, **bounds(fault)) as at:
+        with pytest.raises(LlmError) as caught:
+            await at.model.complete(request())
+        assert type(caught.value) is ERRORS[fault]
+        assert caught.value.attempts == (1 if fault is Fault.QUOTA else 2)
+        assert at.endpoint.usage.snapshot().failures == {ERRORS[fault].__name__: caught.value.attempts}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.QUOTA])
+async def test_a_fault_that_passes_is_survived(fault: Fault, *, stream: bool) -> None:
+    async with bench(failing(fault, fault), stream=stream, **bounds(fault)) as at:
+        completion = await at.model.complete(request())
+        assert completion.text in request().messages[-1].content
+        usage = at.endpoint.usage.snapshot()
+        assert (usage.attempts, usage.answers) == (3, 1)
+        assert at.scripted.log.answered.total() == 1
+
+
+async def test_retry_after_is_waited_for_before_the_next_attempt() -> None:
+    script = Script(first_faults=(Fault.RATE_LIMIT,), faults=FaultPlan(retry_after_s=17))
+    async with bench(script) as at:
+        started_s = at.clock.now_s()
+        await at.model.complete(request())
+        assert at.clock.now_s() - started_s >= 17
+
+
+async def test_a_retry_after_beyond_the_limit_is_reported_not_waited_for() -> None:
+    async with bench(Script(faults=FaultPlan({Fault.RATE_LIMIT: 1.0}, retry_after_s=3600))) as at:
+        with pytest.raises(EndpointBusyError, match="3600 s") as caught:
+            await at.model.complete(request())
+        assert caught.value.retry_after_s == 3600
+        assert at.clock.sleeps == []
+
+
+async def test_a_wrong_key_is_tried_once() -> None:
+    async with bench(Script(api_key="right-key-of-the-endpoint"), api_key="wrong") as at:
+        with pytest.raises(AuthenticationFailedError, match="set the right one"):
+            await at.model.complete(request())
+        assert at.scripted.log.requests.total() == 1
+
+
+async def test_a_wrong_model_is_tried_once_and_told_what_there_is() -> None:
+    async with bench(Script(models=("small", "large")), model="huge") as at:
+        with pytest.raises(UnknownModelError, match=r"'huge'.*small, large"):
+            await at.model.complete(request())
+        assert at.scripted.log.requests.total() == 1
+
+
+async def test_a_prompt_that_does_not_fit_is_tried_once() -> None:
+    async with bench(Script(context_tokens=50)) as at:
+        with pytest.raises(ContextOverflowError, match="context_tokens"):
+            await at.model.complete(request("word " * 100))
+        assert at.scripted.log.requests.total() == 1
+
+
+async def test_a_wrong_path_says_what_addresses_look_like() -> None:
+    async with bench() as at:
+        config = LlmConfig(base_url=at.scripted.base_url.removesuffix("/v1"), model="scripted")
+        async with Endpoint(config, clock=InstantClock()) as endpoint:
+            with pytest.raises(RequestRefusedError, match="usually ends in /v1"):
+                await OpenAiChatModel(endpoint).complete(request())
+
+
+async def test_an_endpoint_that_was_never_there_is_given_up_early() -> None:
+    async with bench() as at:
+        config = at.endpoint.config
+    async with Endpoint(config, clock=InstantClock()) as endpoint:
+        with pytest.raises(ConnectionFailedError, match=r"cannot connect to http://127\.0\.0\.1.*base_url") as caught:
+            await OpenAiChatModel(endpoint).complete(request())
+        assert caught.value.attempts == config.retries.first_contact_attempts
+
+
+async def test_an_endpoint_that_was_there_is_waited_for() -> None:
+    async with bench() as at:
+        await at.model.complete(request())
+        await at.scripted.stop()
+        with pytest.raises(ConnectionFailedError) as caught:
+            await at.model.complete(request())
+        assert caught.value.attempts == at.endpoint.config.retries.max_attempts
+
+
+async def test_an_answer_that_never_ends_in_time_is_cut() -> None:
+    async with bench(
+        Script(faults=FaultPlan({Fault.HANG: 1.0})), timeouts={"attempt_s": 0.1}, retries={"max_attempts": 1}
+    ) as at:
+        with pytest.raises(AnswerTimeoutError, match="attempt_s"):
+            await at.model.complete(request())
+        await at.scripted.log.until(lambda log: log.left == 1)
+
+
+async def test_an_endless_answer_is_left_at_its_limit() -> None:
+    settings = {"max_answer_bytes": 300_000, "retries": {"max_attempts": 1}}
+    async with bench(Script(faults=FaultPlan({Fault.ENDLESS: 1.0})), **settings) as at:
+        with pytest.raises(EndlessAnswerError, match="300000 bytes"):
+            await at.model.complete(request())
+        await at.scripted.log.until(lambda log: log.left == 1)
+
+
+async def test_many_calls_at_a_faulty_endpoint_all_come_home() -> None:
+    kinds = (Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.RESET, Fault.CUT, Fault.TRUNCATED_JSON)
+    plan = FaultPlan(dict.fromkeys(kinds, 0.06), seed=7, retry_after_s=0.01)
+    async with bench(Script(faults=plan), rates={"max_concurrency": 32}) as at:
+        answers = await asyncio.gather(*(at.model.complete(request(f"question {n}")) for n in range(200)))
+        assert len(answers) == 200
+        log = at.scripted.log
+        assert set(log.answered.values()) == {1}  # nobody was asked again for what was answered
+        assert 200 < log.requests.total() <= 1.6 * 200
+        assert log.peak_in_flight <= 32

@@ -1,0 +1,201 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from pipeline.llm.config import RateConfig
+from pipeline.llm.errors import EndpointBusyError, EndpointFailedError
+from pipeline.llm.limiter import EndpointLimiter
+from tests.unit.pipeline.llm.clocks import HandClock, settle
+
+
+class Users:
+    """Tasks that each hold a permit until they are told to end, well or not."""
+
+    def __init__(self, limiter: EndpointLimiter) -> None:
+        self._limiter = limiter
+        self._ends: dict[int, asyncio.Future[Exception | None]] = {}
+        self.tasks: dict[int, asyncio.Task[None]] = {}
+        self.order: list[int] = []
+
+    def start(self, name: int, *, number: int | None = None, tokens: int = 1, used: int | None = None) -> None:
+        self._ends[name] = asyncio.get_running_loop().create_future()
+        number = self._limiter.take_number() if number is None else number
+        self.tasks[name] = asyncio.create_task(self._use(name, number, tokens, used))
+
+    def inside(self) -> set[int]:
+        return {name for name in self.order if not self.tasks[name].done()}
+
+    async def end(self, name: int, error: Exception | None = None) -> None:
+        self._ends[name].set_result(error)
+        await settle()
+
+    async def _use(self, name: int, number: int, tokens: int, used: int | None) -> None:
+        try:
+            async with self._limiter.attempt(number, tokens) as permit:
+                self.order.append(name)
+                if (error := await self._ends[name]) is not None:
+                    raise error
+                permit.used_tokens = used
+        except (EndpointBusyError, EndpointFailedError):
+            pass
+
+
+@asynccontextmanager
+async def users_of(clock: HandClock, **rates: int) -> AsyncIterator[tuple[EndpointLimiter, Users]]:
+    limiter = EndpointLimiter(RateConfig.model_validate(rates), clock, max_quiet_s=60)
+    users = Users(limiter)
+    yield limiter, users
+    for task in users.tasks.values():
+        task.cancel()
+    await asyncio.gather(*users.tasks.values(), return_exceptions=True)
+    assert (limiter.in_flight, limiter.waiting) == (0, 0)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+async def test_never_more_than_the_limit_are_in_flight(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=3) as (limiter, users):
+        for name in range(10):
+            users.start(name)
+        await settle()
+        assert users.inside() == {0, 1, 2}
+        assert limiter.waiting == 7
+        await users.end(1)
+        assert users.inside() == {0, 2, 3}
+
+
+async def test_a_retry_goes_before_calls_that_came_later(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=1) as (limiter, users):
+        early = limiter.take_number()
+        for name in range(3):
+            users.start(name)
+        await settle()
+        users.start(99, number=early)
+        await settle()
+        for name in (0, 99, 1):
+            await users.end(name)
+        assert users.order == [0, 99, 1, 2]
+
+
+async def test_a_refusal_halves_what_may_be_in_flight(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=4) as (limiter, users):
+        for name in range(8):
+            users.start(name)
+        await settle()
+        await users.end(0, EndpointBusyError("busy"))
+        assert limiter.concurrency_limit == 2
+        assert users.inside() == {1, 2, 3}  # those on their way are not called back
+        await users.end(1)
+        assert users.inside() == {2, 3}
+        await users.end(2)
+        assert users.inside() == {3, 4}
+
+
+async def test_other_failures_leave_the_limit_alone(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=4) as (limiter, users):
+        users.start(0)
+        await settle()
+        await users.end(0, EndpointFailedError("failed", status=500))
+        assert limiter.concurrency_limit == 4
+
+
+async def test_retry_after_silences_everybody_until_then(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=4) as (_, users):
+        users.start(0)
+        await settle()
+        await users.end(0, EndpointBusyError("busy", retry_after_s=5))
+        users.start(1)
+        await clock.advance(4.9)
+        assert users.inside() == set()
+        await clock.advance(0.2)
+        assert users.inside() == {1}
+
+
+async def test_a_pause_can_be_prolonged_while_others_wait_for_its_end(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=8) as (_, users):
+        users.start(0)
+        users.start(1)
+        await settle()
+        await users.end(0, EndpointBusyError("busy", retry_after_s=5))
+        users.start(2)
+        await settle()
+        await users.end(1, EndpointBusyError("busy", retry_after_s=20))
+        await clock.advance(6)
+        assert users.inside() == set()
+        await clock.advance(15)
+        assert users.inside() == {2}
+
+
+async def test_a_pause_longer_than_anybody_would_wait_stops_only_its_own_call(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=4) as (_, users):
+        users.start(0)
+        await settle()
+        await users.end(0, EndpointBusyError("busy", retry_after_s=3600))
+        users.start(1)
+        await settle()
+        assert users.inside() == {1}
+
+
+async def test_the_token_rate_delays_and_is_corrected_by_what_was_used(clock: HandClock) -> None:
+    async with users_of(clock, tokens_per_minute=600) as (_, users):  # 10 a second, a burst of 100
+        users.start(0, tokens=100, used=40)
+        users.start(1, tokens=100)
+        await settle()
+        assert users.inside() == {0}
+        await users.end(0)
+        users.start(2, tokens=60)
+        await clock.advance(9.9)
+        assert users.inside() == set()
+        await clock.advance(0.2)
+        assert users.inside() == {1, 2}  # at 10 s, not at 16: 60 of the first call's tokens were never used
+
+
+async def test_the_request_rate_delays(clock: HandClock) -> None:
+    async with users_of(clock, requests_per_minute=6) as (_, users):  # one in ten seconds
+        users.start(0)
+        users.start(1)
+        await settle()
+        assert users.inside() == {0}
+        await clock.advance(10)
+        assert users.inside() == {0, 1}
+
+
+async def test_who_leaves_while_waiting_for_the_rate_gives_it_back(clock: HandClock) -> None:
+    async with users_of(clock, tokens_per_minute=600, requests_per_minute=600) as (_, users):
+        users.start(0, tokens=100)
+        users.start(1, tokens=100)
+        await settle()
+        users.tasks[1].cancel()
+        await settle()
+        users.start(2, tokens=50)
+        await clock.advance(5)
+        assert users.inside() == {0, 2}
+
+
+async def test_who_leaves_the_queue_takes_no_place(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=1) as (limiter, users):
+        for name in range(3):
+            users.start(name)
+        await settle()
+        users.tasks[1].cancel()
+        await settle()
+        assert limiter.waiting == 1
+        await users.end(0)
+        assert users.inside() == {2}
+
+
+async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=1) as (_, users):
+        for name in range(3):
+            users.start(name)
+        await settle()
+        users._ends[0].set_result(None)  # noqa: SLF001 - the loop shall not run between these two
+        await asyncio.sleep(0)
+        users.tasks[1].cancel()
+        await settle()
+        assert users.inside() == {2}

@@ -1,0 +1,134 @@
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from pipeline.llm.complaint import read_complaint
+from pipeline.llm.errors import (
+    AuthenticationFailedError,
+    ContextOverflowError,
+    EndpointBusyError,
+    EndpointFailedError,
+    LlmError,
+    QuotaExhaustedError,
+    RequestRefusedError,
+    UnknownModelError,
+)
+from pipeline.llm.refusal import refusal
+
+
+def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> LlmError:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return refusal(status, headers or {}, read_complaint(raw), quote=lambda words: words[:300])
+
+
+def openai(message: str, code: str | None = None, param: str | None = None) -> object:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+
+
+OVERFLOWS = {
+    "OpenAI": openai("This model's maximum context length is 8192 tokens.", "context_length_exceeded", "messages"),
+    "vLLM": {
+        "object": "error",
+        "message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+        "type": "BadRequestError",
+        "code": 400,
+    },
+    "llama.cpp": {
+        "error": {
+            "code": 400,
+            "message": "request (5031 tokens) exceeds the available context size (2048 tokens), try increasing it",
+            "type": "exceed_context_size_error",
+        }
+    },
+    "TGI": {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048", "error_type": "x"},
+    "Anthropic": openai("prompt is too long: 210000 tokens > 200000 maximum"),
+}
+
+
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_every_server_s_words_for_too_long_are_understood(server: str) -> None:
+    assert isinstance(refuse(400, OVERFLOWS[server]), ContextOverflowError)
+
+
+def test_a_body_too_large_is_an_overflow() -> None:
+    assert isinstance(refuse(413, b"<html>Request Entity Too Large</html>"), ContextOverflowError)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_says_so_and_quotes_nothing(status: int) -> None:
+    error = refuse(status, openai("Incorrect API key provided: sk-12345."))
+    assert isinstance(error, AuthenticationFailedError)
+    assert "set the right one" in str(error)
+    assert "sk-1" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        openai("The model `gpt-9` does not exist.", "model_not_found"),
+        {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404},
+        {"error": 'model "x" not found, try pulling it first'},
+    ],
+)
+def test_an_unknown_model_is_told_from_an_unknown_address(body: object) -> None:
+    assert isinstance(refuse(404, body), UnknownModelError)
+
+
+def test_an_unknown_address_says_what_addresses_look_like() -> None:
+    error = refuse(404, {"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}})
+    assert isinstance(error, RequestRefusedError)
+    assert "/v1" in str(error)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    assert "redirects" in str(refuse(301, b"", {"location": "https://elsewhere/"}))
+
+
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_busy_endpoints_say_when_to_come_back(status: int) -> None:
+    error = refuse(status, openai("slow down"), {"retry-after": "7"})
+    assert isinstance(error, EndpointBusyError)
+    assert error.retry_after_s == 7
+    assert "7 s" in str(error)
+
+
+def test_a_server_error_that_names_a_time_is_busy() -> None:
+    assert isinstance(refuse(500, b"", {"retry-after": "7"}), EndpointBusyError)
+
+
+@pytest.mark.parametrize("status", [408, 409, 500, 502, 504])
+def test_other_server_errors_keep_their_status(status: int) -> None:
+    error = refuse(status, b"<html>Bad Gateway</html>")
+    assert isinstance(error, EndpointFailedError)
+    assert error.status == status
+
+
+@pytest.mark.parametrize("refused", [refuse(429, openai("pay", "insufficient_quota")), refuse(402, openai("pay"))])
+def test_no_credit_is_not_a_busy_endpoint(refused: LlmError) -> None:
+    assert isinstance(refused, QuotaExhaustedError)
+
+
+def test_other_refusals_quote_the_endpoint() -> None:
+    error = refuse(400, openai("temperature must be at most 2"))
+    assert isinstance(error, RequestRefusedError)
+    assert "temperature must be at most 2" in str(error)
+    assert error.refused_fields == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        (openai("Unknown field", param="response_format.json_schema"), {"response_format"}),
+        (openai("json_schema is not available"), {"json_schema"}),
+        (openai("logprobs are not supported with this model"), {"logprobs"}),
+        (openai("Unsupported value: 'temperature' does not support 0.1", "unsupported_value"), {"temperature"}),
+        (openai("max_tokens is too large: 9000. At most 4096 completion tokens."), set()),
+        (openai("'max_tokens' is not supported. Use 'max_completion_tokens' instead."), {"max_tokens"}),
+        ([{"msg": "no object"}], set()),
+    ],
+)
+def test_fields_that_an_endpoint_does_not_take_are_named(body: object, fields: set[str]) -> None:
+    error = refuse(400, body)
+    assert isinstance(error, RequestRefusedError)
+    assert error.refused_fields == fields

@@ -1,0 +1,98 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.llm.config import RetryConfig
+from pipeline.llm.errors import (
+    AnswerTimeoutError,
+    AuthenticationFailedError,
+    BadAnswerError,
+    ConnectionFailedError,
+    ContextOverflowError,
+    EmptyAnswerError,
+    EndpointBusyError,
+    EndpointFailedError,
+    LlmError,
+    QuotaExhaustedError,
+    RequestRefusedError,
+    UnknownModelError,
+    UnreadableAnswerError,
+)
+from pipeline.llm.retry import Retries
+
+CONFIG = RetryConfig()
+
+
+def attempts(error: LlmError, *, was_ever_connected: bool = True) -> int:
+    """Counts the attempts of a call that always fails like this."""
+    retries = Retries(CONFIG, was_ever_connected=lambda: was_ever_connected)
+    while retries.delay_after(error) is not None:
+        pass
+    assert error.attempts == retries.failed_attempts
+    return retries.failed_attempts
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EndpointBusyError("busy"),
+        EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s),
+        EndpointFailedError("failed", status=500),
+        ConnectionFailedError("reset"),
+        AnswerTimeoutError("silent"),
+    ],
+)
+def test_what_may_pass_is_tried_until_the_attempts_are_used_up(error: LlmError) -> None:
+    assert attempts(error) == CONFIG.max_attempts
+    assert str(error).endswith(f"(gave up after {CONFIG.max_attempts} attempts)")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AuthenticationFailedError("key"),
+        UnknownModelError("model"),
+        ContextOverflowError("long"),
+        RequestRefusedError("refused", status=400),
+        QuotaExhaustedError("no credit"),
+        EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s + 1),
+        EmptyAnswerError("thought too long", finish_reason="length"),
+        EmptyAnswerError("filtered", finish_reason="content_filter"),
+    ],
+)
+def test_what_cannot_pass_is_tried_once(error: LlmError) -> None:
+    assert attempts(error) == 1
+    assert "attempts" not in str(error)
+
+
+@pytest.mark.parametrize("error", [UnreadableAnswerError("html"), EmptyAnswerError("empty", finish_reason="stop")])
+def test_bad_answers_are_tried_a_few_times(error: BadAnswerError) -> None:
+    assert attempts(error) == CONFIG.max_bad_answers
+
+
+def test_an_address_that_never_worked_is_given_up_early() -> None:
+    assert attempts(ConnectionFailedError("refused"), was_ever_connected=False) == CONFIG.first_contact_attempts
+
+
+def test_bad_answers_count_however_many_other_failures_come_between() -> None:
+    retries = Retries(CONFIG, was_ever_connected=lambda: True)
+    bad, busy = UnreadableAnswerError("html"), EndpointBusyError("busy")
+    outcomes = [retries.delay_after(error) for error in (bad, busy, bad, busy, bad, busy, bad)]
+    assert [delay is None for delay in outcomes] == [False] * 6 + [True]
+
+
+@given(st.integers(0, 10_000))
+def test_waits_are_drawn_from_zero_to_a_bound_that_doubles(seed: int) -> None:
+    config = RetryConfig(base_delay_s=1, max_delay_s=8)
+    retries = Retries(config, was_ever_connected=lambda: True, draw=random.Random(seed))
+    for bound_s in (1, 2, 4, 8, 8, 8):
+        delay_s = retries.delay_after(EndpointBusyError("busy"))
+        assert delay_s is not None
+        assert 0 <= delay_s <= bound_s
+
+
+def test_callers_that_fail_together_come_back_apart() -> None:
+    delays = {Retries(CONFIG, was_ever_connected=lambda: True).delay_after(EndpointBusyError("x")) for _ in range(20)}
+    assert len(delays) == 20
