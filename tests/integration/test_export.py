@@ -105,3 +105,13 @@ def test_an_export_that_fails_leaves_what_stood_there(tiny_deberta: Path, tmp_pa
     with pytest.raises(UnsupportedModelError, match="id2label"):
         export_model(str(unlabelled), "nli", tmp_path / "out")
     assert load_model_directory(tmp_path / "out").manifest == before
+
+
+def test_weights_that_cannot_be_read_are_one_typed_error(tiny_deberta: Path, tmp_path: Path) -> None:
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(tiny_deberta, spoilt)
+    (spoilt / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(UnsupportedModelError, match="cannot load spoilt") as caught:
+        export_model(str(spoilt), "nli", tmp_path / "out")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
