@@ -22,9 +22,9 @@ class BatchLimits:
     def of(cls, costs: CostTable, *, max_batch_tokens: int) -> BatchLimits:
         """Bounds for at most `costs.max_rows` rows and `max_batch_tokens` tokens.
 
-        Where padding is free, twice the tokens may be padding; where it is not, it counts like tokens.
+        Where the graph skips padding, as much again may be padding; where it does not, padding counts like tokens.
         """
-        padded = int(max_batch_tokens * (2.0 - costs.padding_price))
+        padded = max_batch_tokens * (2 if costs.skips_padding else 1)
         return cls(costs.max_rows, max_batch_tokens, padded, costs, costs.row_worths(max_batch_tokens))
 
     def allows(self, rows: int, tokens: int, longest: int) -> bool:

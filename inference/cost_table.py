@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+_MAX_FIXED_SHARE = 0.9  # of the cheapest pass; a larger intercept is noise
+
+
+@dataclass(frozen=True, slots=True)
+class PaddingPrice:
+    """What rows of different length cost over rows of their mean length.
+
+    A graph that computes its padding pays for each token of it. One that skips it still pays for the rectangles of
+    attention, which grow with the square of the longest row.
+    """
+
+    token_s: float  # for each token of padding
+    cell_s: float  # for each cell of rows * longest^2 over rows * mean^2
+    is_skipped: bool  # padding costs much less than tokens do
 
 
 class CostTable:
@@ -14,34 +30,34 @@ class CostTable:
     Made from a few measured cells of rows of equal length. Between them it is linear; beyond the most rows measured
     at a length it goes on with the slope of the last two. It never falls with more rows or more tokens, as a noisy
     measurement may.
-
-    Rows of different length cost as if each were `padding_price` of the way from their mean to the longest: 1 for
-    a graph that computes its padding, near 0 for one that skips it.
     """
 
     def __init__(
-        self,
-        measured: Mapping[tuple[int, int], float],
-        *,
-        max_rows: int,
-        max_length: int,
-        padding_price: float = 1.0,
+        self, measured: Mapping[tuple[int, int], float], *, max_rows: int, max_length: int, padding: PaddingPrice
     ) -> None:
         """Takes seconds for (rows, length), each at least 1; every length needs a cell with one row."""
         lengths = sorted({length for _, length in measured})
-        grid = np.array([_over_rows(measured, length, max_rows) for length in lengths])
+        fixed_s = _fixed_seconds(measured, lengths)
+        grid = np.array([_over_rows(measured, length, max_rows, fixed_s) for length in lengths])
         grid = np.maximum.accumulate(grid, axis=0)
-        self._seconds = [[0.0] * (max_length + 1)]
-        self._seconds += [_over_lengths(lengths, grid[:, rows], max_length) for rows in range(max_rows)]
-        self._saved = 1.0 - padding_price
+        self._seconds = [[0.0] * (max_length + 2)]
+        self._seconds += [_over_lengths(lengths, grid[:, rows], max_length + 1) for rows in range(max_rows)]
+        self._padding = padding
         self.max_rows = max_rows
         self.max_length = max_length
-        self.padding_price = padding_price
+        self.skips_padding = padding.is_skipped
 
     def seconds(self, rows: int, tokens: int, longest: int) -> float:
         """Predicted seconds for `rows` rows of `tokens` tokens in total, the longest of which has `longest`."""
+        column = self._seconds[rows]
         padding = rows * longest - tokens
-        return self._seconds[rows][longest - int(self._saved * padding / rows)]
+        if padding == 0:
+            return column[longest]
+        mean = tokens / rows
+        below = int(mean)
+        even_s = column[below] + (mean - below) * (column[below + 1] - column[below])
+        cells = rows * (longest * longest - mean * mean)
+        return even_s + padding * self._padding.token_s + cells * self._padding.cell_s
 
     def row_worths(self, max_batch_tokens: int) -> list[float]:
         """The least that a row can cost at each length: its share of the best batch of its own length.
@@ -55,12 +71,21 @@ class CostTable:
         return worths
 
 
-def _over_rows(measured: Mapping[tuple[int, int], float], length: int, max_rows: int) -> list[float]:
-    """Seconds for 1..max_rows rows of one length."""
+def _fixed_seconds(measured: Mapping[tuple[int, int], float], lengths: list[int]) -> float:
+    """What a pass costs besides its tokens: the line through the two shortest single rows, at no tokens."""
+    first_s = measured[1, lengths[0]]
+    if len(lengths) == 1:
+        return 0.0
+    slope = (measured[1, lengths[1]] - first_s) / (lengths[1] - lengths[0])
+    return min(max(first_s - slope * lengths[0], 0.0), first_s * _MAX_FIXED_SHARE)
+
+
+def _over_rows(measured: Mapping[tuple[int, int], float], length: int, max_rows: int, fixed_s: float) -> list[float]:
+    """Seconds for 1..max_rows rows of one length. With one row measured, each more costs as much without `fixed_s`."""
     known = sorted((rows, seconds) for (rows, width), seconds in measured.items() if width == length)
     xs = [float(rows) for rows, _ in known]
     ys = list(np.maximum.accumulate([seconds for _, seconds in known]))
-    slope = ys[0] / xs[0] if len(xs) == 1 else (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])
+    slope = ys[0] - fixed_s if len(xs) == 1 else (ys[-1] - ys[-2]) / (xs[-1] - xs[-2])
     wanted = np.arange(1, max_rows + 1)
     inside = np.interp(wanted, xs, ys)
     return [float(y + slope * max(0.0, x - xs[-1])) for x, y in zip(wanted, inside, strict=True)]

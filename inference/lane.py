@@ -12,7 +12,6 @@ from inference.batch_plan import plan_nearest, plan_oldest
 from inference.entry import Entry
 
 _AS_GOOD = 0.98  # of the throughput of the nearest, for which taking the oldest is the fairer choice
-_HIGH_PRICE = 0.5  # from this price of padding on, the oldest are as good by chance only: not worth a look
 
 
 class Lane:
@@ -84,7 +83,7 @@ class Lane:
         if len(self._lengths) == 1:
             return [oldest]
         nearest = plan_nearest(self._lengths, self._index(oldest), limits)
-        if limits.costs.padding_price < _HIGH_PRICE:
+        if limits.costs.skips_padding:
             lengths = [entry.length for entry in islice(self._by_age, limits.max_rows)]
             fair = plan_oldest(lengths, limits)
             if fair.quality >= nearest.quality * _AS_GOOD:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from inference.backend import Backend, Int64
-from inference.cost_table import CostTable
+from inference.cost_table import CostTable, PaddingPrice
 
 _MIN_LENGTH = 8
-_REPEATS = 3  # the quickest counts: noise only ever adds
+_REPEATS = 3
+_LONG_ENOUGH_S = 0.03  # a run this long is not repeated
 _MAX_MEASURED_ROWS = 32  # beyond, cost is taken to be linear
-_PRICE_ROWS = 8
 _PRICE_ROUNDS = 2  # spread over time, so that noise does not hit one shape alone
-_HALF_WAY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +32,48 @@ class WarmupPlan:
 def measure_costs(backend: Backend, plan: WarmupPlan, *, clock: Callable[[], float] = time.perf_counter) -> CostTable:
     """Times forward passes, the most informative first.
 
-    The longest row runs first, so that the allocator has grown before anything is timed; then one row of each
-    length; then what padding costs; then 2, 4, 8... rows of each length while time is left. What was not reached is
-    extrapolated.
+    The longest row runs first, so that the allocator has grown before anything is timed. Then single rows of each
+    length, then batches, small ones first, while time is left; what was not reached is extrapolated.
     """
     timer = _Timer(backend, plan, clock)
     lengths = _doublings(_MIN_LENGTH, plan.max_tokens)
     timer.seconds([plan.max_tokens])
     cells = {(1, length): timer.seconds([length]) for length in lengths}
-    price = _padding_price(timer, plan)
-    for rows in _doublings(1, min(plan.max_batch_size, _MAX_MEASURED_ROWS))[1:]:
-        for length in lengths:
-            if rows * length <= plan.max_batch_tokens and timer.has_time:
-                cells[rows, length] = timer.seconds([length] * rows)
-    return CostTable(cells, max_rows=plan.max_batch_size, max_length=plan.max_tokens, padding_price=price)
+    padding = _padding_price(timer, plan, cells)
+    rows = _doublings(1, min(plan.max_batch_size, _MAX_MEASURED_ROWS))[1:]
+    grid = [(count, length) for count in rows for length in lengths if count * length <= plan.max_batch_tokens]
+    for count, length in sorted(grid, key=lambda cell: (cell[0] * cell[1], cell)):
+        if timer.has_time:
+            cells[count, length] = timer.seconds([length] * count)
+    return CostTable(cells, max_rows=plan.max_batch_size, max_length=plan.max_tokens, padding=padding)
 
 
-def _padding_price(timer: _Timer, plan: WarmupPlan) -> float:
-    """What padding costs against tokens, from 0 to 1.
+def _padding_price(timer: _Timer, plan: WarmupPlan, cells: Mapping[tuple[int, int], float]) -> PaddingPrice:
+    """Compares two mixed batches, one with little and one with much attention, with even ones of as many tokens.
 
-    Rows of two lengths are compared with rows of their mean and rows of the longer. A graph skips padding or does
-    not: half way is noise, and taken to be 1.
+    Without time for it, padding is taken to cost as much as tokens do.
     """
-    rows = min(plan.max_batch_size, _PRICE_ROWS) // 2 * 2
-    longest = min(plan.max_tokens, plan.max_batch_tokens // max(rows, 1)) // 4 * 4
-    if rows == 0 or longest == 0 or not timer.has_time:
-        return 1.0
-    half, mean = rows // 2, longest * 5 // 8
-    shapes = [mean] * rows, [longest] * half + [longest // 4] * half, [longest] * rows
-    rounds = [[timer.seconds(lengths) for lengths in shapes] for _ in range(_PRICE_ROUNDS)]
-    floor_s, mixed_s, ceiling_s = (min(column) for column in zip(*rounds, strict=True))
-    price = (mixed_s - floor_s) / (ceiling_s - floor_s) if ceiling_s > floor_s else 1.0
-    return max(price, 0.0) if price < _HALF_WAY else 1.0
+    short, long = [_MIN_LENGTH * 4] * 2 + [_MIN_LENGTH] * 2, [min(_MIN_LENGTH * 16, plan.max_tokens), _MIN_LENGTH]
+    if plan.max_batch_size < len(short) or max(long) <= max(short) or not timer.has_time:
+        length = max(length for _, length in cells)
+        return PaddingPrice(token_s=cells[1, length] / length, cell_s=0.0, is_skipped=False)
+    real_token_s = (cells[1, max(short)] - cells[1, min(short)]) / (max(short) - min(short))
+    (padding, area, extra_s), (long_padding, long_area, long_extra_s) = (_excess(timer, mix) for mix in (short, long))
+    system = np.array([[padding, area], [long_padding, long_area]])
+    token_s, cell_s = np.linalg.solve(system, [extra_s, long_extra_s]).tolist()
+    if cell_s < 0:
+        token_s, cell_s = max(extra_s / padding, 0.0), 0.0
+    elif token_s < 0:
+        token_s, cell_s = 0.0, max(long_extra_s / long_area, 0.0)
+    return PaddingPrice(token_s, cell_s, is_skipped=token_s < real_token_s / 2)
+
+
+def _excess(timer: _Timer, mixed: list[int]) -> tuple[float, float, float]:
+    """Padding tokens, attention cells and seconds that `mixed` rows have over even rows of as many tokens."""
+    rows, mean = len(mixed), sum(mixed) / len(mixed)
+    rounds = [(timer.seconds(mixed), timer.seconds([round(mean)] * rows)) for _ in range(_PRICE_ROUNDS)]
+    mixed_s, even_s = (min(column) for column in zip(*rounds, strict=True))
+    return rows * (max(mixed) - mean), rows * (max(mixed) ** 2 - mean**2), mixed_s - even_s
 
 
 def _doublings(first: int, last: int) -> list[int]:
@@ -90,13 +99,17 @@ class _Timer:
         return self._clock() < self._end_s
 
     def seconds(self, lengths: list[int]) -> float:
-        """Runs rows of these lengths."""
+        """Runs rows of these lengths. The quickest run counts; noise only ever adds, and to short ones most."""
         arrays: dict[str, Int64] = {name: np.zeros((len(lengths), max(lengths)), np.int64) for name in self._inputs}
         arrays["attention_mask"] = (np.arange(max(lengths)) < np.array(lengths)[:, np.newaxis]).astype(np.int64)
         arrays["input_ids"] = arrays["attention_mask"]  # any id will do: the first beside the padding's
+        first_s = self._clock()
         best_s = float("inf")
         for _ in range(_REPEATS if self.has_time else 1):
             start_s = self._clock()
             self._backend.run(arrays)
-            best_s = min(best_s, self._clock() - start_s)
+            end_s = self._clock()
+            best_s = min(best_s, end_s - start_s)
+            if end_s - first_s > _LONG_ENOUGH_S:
+                break
         return best_s

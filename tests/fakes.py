@@ -27,6 +27,7 @@ class FakeBackend:
         self.poison: set[int] = set()  # first token ids that fail their batch
         self.nan: set[int] = set()  # first token ids that come out as NaN
         self.killers: set[int] = set()  # first token ids that end the thread
+        self.kills_left = 1_000
         self.is_broken = False  # everything fails, until `reopen` when that helps
         self.reopen_helps = True
         self.batches: list[list[int]] = []  # first token ids of each run, also of failed ones
@@ -44,7 +45,8 @@ class FakeBackend:
         self.widths.append(ids.shape[1])
         self._entered.release()
         self._gate.wait()
-        if self.killers & set(first):
+        if self.killers & set(first) and self.kills_left:
+            self.kills_left -= 1
             raise DeviceLostError
         if self._is_interrupted or self.is_broken or self.poison & set(first):
             raise RuntimeError("the fake fails")

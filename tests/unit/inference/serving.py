@@ -14,7 +14,7 @@ from inference.batch import ComputeModel
 from inference.batch_limits import BatchLimits
 from inference.batcher import DynamicBatcher
 from inference.config import InferenceConfig
-from inference.cost_table import CostTable
+from inference.cost_table import CostTable, PaddingPrice
 from inference.encoded import Encoded
 from inference.outputs import pass_through
 from inference.statistics import Observer
@@ -33,7 +33,8 @@ def make_item(first: int, length: int = 4) -> Encoded:
 def make_costs(*, fixed_s: float, token_s: float, max_rows: int, price: float) -> CostTable:
     """Costs of a machine on which a pass has a fixed part and a part for each token."""
     cells = {(rows, length): fixed_s + token_s * rows * length for rows in (1, max_rows) for length in (1, MAX_LENGTH)}
-    return CostTable(cells, max_rows=max_rows, max_length=MAX_LENGTH, padding_price=price)
+    padding = PaddingPrice(token_s=token_s * price, cell_s=0.0, is_skipped=price < 0.5)
+    return CostTable(cells, max_rows=max_rows, max_length=MAX_LENGTH, padding=padding)
 
 
 def make_limits(

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from inference.backend import Float32, Int64
+from inference.cost_table import CostTable
 from inference.warmup import WarmupPlan, measure_costs
 from tests.fakes import FakeBackend
+
+CELL_S = 0.0005
 
 
 def make_plan(*, budget_s: float = 1e6) -> WarmupPlan:
@@ -27,30 +30,48 @@ class Metered(FakeBackend):
     def run(self, inputs: Mapping[str, Int64]) -> Float32:
         mask = inputs["attention_mask"]
         self.shapes.append(mask.shape)
-        self.now_s += 1.0 + 0.1 * float(mask.sum() if self._skips_padding else mask.size)
+        tokens = float(mask.sum() if self._skips_padding else mask.size)
+        self.now_s += 1.0 + 0.1 * tokens + CELL_S * mask.size * mask.shape[1]
         return np.zeros((len(mask), 2), np.float32)
 
 
-@pytest.mark.parametrize(("skips_padding", "price"), [(True, 0.0), (False, 1.0)])
-def test_costs_and_the_price_of_padding_are_measured(skips_padding: bool, price: float) -> None:  # noqa: FBT001
+def measure(backend: Metered, plan: WarmupPlan) -> CostTable:
+    return measure_costs(backend, plan, clock=lambda: backend.now_s)
+
+
+@pytest.mark.parametrize("skips_padding", [True, False])
+def test_costs_of_any_mix_are_predicted(skips_padding: bool) -> None:  # noqa: FBT001
     backend = Metered(skips_padding=skips_padding)
-    costs = measure_costs(backend, make_plan(), clock=lambda: backend.now_s)
-    assert costs.padding_price == pytest.approx(price, abs=1e-6)
-    assert costs.seconds(1, 40, 40) == pytest.approx(5.0)
-    assert costs.seconds(6, 60, 10) == pytest.approx(7.0)
+    costs = measure(backend, make_plan())
+    assert costs.skips_padding is skips_padding
+    for lengths in ([64], [16] * 4, [8, 8, 8, 16], [64, 8], [40, 20, 30]):
+        mask = np.arange(max(lengths)) < np.array(lengths)[:, np.newaxis]
+        start_s = backend.now_s
+        backend.run({"attention_mask": mask.astype(np.int64)})
+        predicted_s = costs.seconds(len(lengths), sum(lengths), max(lengths))
+        assert predicted_s == pytest.approx(backend.now_s - start_s, rel=0.05)
 
 
 def test_the_longest_row_comes_first_and_no_batch_is_over_the_bounds() -> None:
     backend = Metered(skips_padding=False)
-    measure_costs(backend, make_plan(), clock=lambda: backend.now_s)
+    measure(backend, make_plan())
     assert backend.shapes[0] == (1, 64)
-    assert all(rows == 1 or rows * length <= 128 for rows, length in backend.shapes)
+    assert all(rows <= 2 or rows * length <= 128 for rows, length in backend.shapes)
     assert max(rows for rows, _ in backend.shapes) == 8
 
 
-def test_without_time_only_single_rows_are_measured_and_the_rest_is_extrapolated() -> None:
-    backend = Metered(skips_padding=False)
-    costs = measure_costs(backend, make_plan(budget_s=0.0), clock=lambda: backend.now_s)
+def test_without_time_only_single_rows_are_measured_and_padding_is_not_trusted() -> None:
+    backend = Metered(skips_padding=True)
+    costs = measure(backend, make_plan(budget_s=0.0))
     assert {rows for rows, _ in backend.shapes} == {1}
-    assert costs.seconds(4, 64, 16) == pytest.approx(4 * costs.seconds(1, 16, 16))
-    assert costs.padding_price == 1.0
+    assert not costs.skips_padding
+    assert costs.seconds(4, 32, 8) < 4 * costs.seconds(1, 8, 8)  # the fixed part is paid once
+
+
+def test_time_runs_out_on_large_batches_first() -> None:
+    thorough, hurried = Metered(skips_padding=True), Metered(skips_padding=True)
+    measure(thorough, make_plan())
+    measure(hurried, make_plan(budget_s=thorough.now_s * 0.8))
+    assert (2, 8) in hurried.shapes
+    assert (8, 16) in thorough.shapes
+    assert (8, 16) not in hurried.shapes
