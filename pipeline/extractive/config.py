@@ -1,0 +1,53 @@
+"""How the extractive writer works: every number that an operator may choose."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class ExtractiveConfig(BaseModel):
+    """Settings of the extractive writer. All tokens are those of the embedding model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Most that a map call reads.")
+    output_tokens: int = Field(default=12_000, ge=64, description="Longest text of one call, the summary too.")
+    group_texts: int = Field(
+        default=4, ge=2, le=64, description="Texts of full length that fit one merge; bounds its comparisons."
+    )
+    concurrency: int = Field(default=4, ge=1, description="Calls at once: one reads while the models serve another.")
+    map_share: float = Field(
+        default=0.35,
+        gt=0,
+        le=1,
+        description="Share of a batch that is kept. Values, warnings, procedures and commands may take more.",
+    )
+    min_map_tokens: int = Field(default=200, ge=0, description="A smaller batch is kept whole.")
+    fill_share: float = Field(
+        default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
+    )
+    relevance_weight: float = Field(
+        default=0.7, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
+    )
+    near_duplicate_cosine: float = Field(
+        default=0.85, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model."
+    )
+    near_duplicate_entailment: float = Field(
+        default=0.6, ge=0, le=1, description="Each must entail the other with this probability to be said once."
+    )
+    max_map_pairs: int = Field(default=8, ge=0, description="Sentence pairs that a map call may send to the NLI model.")
+    max_merge_pairs: int = Field(default=32, ge=0, description="The same of a reduce call.")
+    min_retention: float = Field(
+        default=0.95, ge=0, le=1, description="Share of values that the summary must keep while it has room."
+    )
+    topic_sentences: int = Field(default=256, ge=1, description="Most sentences that say what a summary is about.")
+    embed_batch: int = Field(default=128, ge=1, description="Sentences submitted to the embedder at once.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.output_tokens < self.prompt_budget_tokens * self.map_share:
+            raise ValueError(
+                f"expected output_tokens of at least map_share x prompt_budget_tokens = "
+                f"{self.prompt_budget_tokens * self.map_share:.0f}, got {self.output_tokens}"
+            )
+        return self

@@ -1,0 +1,261 @@
+"""Reads texts into excerpts: their order, their kinds, and which cannot stand without which."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from textwrap import dedent
+
+from pipeline.extractive.excerpt import LABEL_LEVEL, PROSE, Excerpt, ExcerptKind
+from pipeline.extractive.listing_lines import is_prompt, is_sentence_end
+from pipeline.extractive.markdown import written_alone
+from pipeline.extractive.source_blocks import GAP_MARK, BlockKind, SourceBlock, split_source
+from pipeline.extractive.wording import leans_on_previous, starts_inside
+from pipeline.text.normalize import NormalizedText, normalize
+from pipeline.text.sentences import split_sentences
+from pipeline.text.technical_terms import find_terms
+
+_MAX_SENTENCE_CHARS = 1_500
+_MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
+_MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
+_MAX_LISTING_CHARS = 2_000
+_WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
+_WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
+_LONGEST_CHAIN = 4  # sentences that point back one after the other
+_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
+_LINK_STARTS = ("http://", "https://", "ftp://", "www.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """An excerpt before its place is known."""
+
+    kind: ExcerptKind
+    text: str
+    block: int
+    origin: int
+    level: int = 0
+    mark: str = ""
+    follows_gap: bool = False
+
+
+def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> list[Excerpt]:
+    """Reads texts that follow each other in one document: sentences, lists and sections may go on in the next.
+
+    Args:
+        texts: chunks of a batch, or texts that this writer made, in the order of the document.
+        count_tokens: of a text.
+
+    Returns:
+        Excerpts in the order of the document. Linear in the length of the texts.
+    """
+    joined, starts = _join(texts)
+    source = normalize("", joined)
+    pieces = list(_pieces(source, starts))
+    reader = _Reader()
+    excerpts = [reader.place(piece, count_tokens) for piece in pieces]
+    return _with_later_needs(excerpts)
+
+
+def _join(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """Returns one text and where each part starts in it. A sentence that goes on must not be cut by a blank line."""
+    parts: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for text in texts:
+        if parts:
+            is_open = not is_sentence_end(parts[-1]) and starts_inside(text.lstrip())
+            parts.append("\n" if is_open else "\n\n")
+            position += len(parts[-1])
+        starts.append(position)
+        parts.append(text)
+        position += len(text)
+    return "".join(parts), starts
+
+
+def _pieces(source: NormalizedText, starts: list[int]) -> Iterator[_Piece]:
+    listing_end, number = -1, -1
+    for block in split_source(source.text):
+        is_next_listing = block.kind is BlockKind.LISTING and not source.text[listing_end : block.start].strip()
+        if not (is_next_listing and listing_end >= 0):
+            number += 1
+        listing_end = block.end if block.kind is BlockKind.LISTING else -1
+        origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
+        for piece in _block_pieces(source, block):
+            yield replace(piece, block=number, origin=origin)
+
+
+def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[_Piece]:
+    if block.kind is BlockKind.LISTING:
+        yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
+    elif block.kind is BlockKind.TABLE:
+        yield from _table_pieces(_original(source, block.start, block.end))
+    elif block.kind in (BlockKind.HEADING, BlockKind.LABEL):
+        kind = ExcerptKind.HEADING if block.kind is BlockKind.HEADING else ExcerptKind.LABEL
+        level = block.level or LABEL_LEVEL
+        yield _Piece(kind, _flat(_original(source, block.start, block.end)), 0, 0, level)
+    else:
+        yield from _prose_pieces(source, block)
+
+
+def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[_Piece]:
+    kinds = {BlockKind.BULLET: ExcerptKind.BULLET, BlockKind.STEP: ExcerptKind.STEP}
+    kind = kinds.get(block.kind, ExcerptKind.SENTENCE)
+    if kind in _LIST_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
+        yield _Piece(kind, _flat(_original(source, block.start, block.end)), 0, 0, block.level, block.mark)
+        return
+    for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
+        text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
+        yield _Piece(kind, text, 0, 0, block.level, block.mark if number == 0 else "")
+
+
+def _listing_pieces(text: str, mark: str) -> Iterator[_Piece]:
+    """Cuts a long listing before prompts or after some lines; notices the gaps that an earlier cut left."""
+    lines: list[str] = []
+    follows_gap = False
+    for line in [*dedent(text.replace("\r\n", "\n")).split("\n"), GAP_MARK]:
+        is_gap = line.strip() == GAP_MARK
+        is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
+        if lines and (is_gap or is_full or is_prompt(line)):
+            if any(character.isalnum() for each in lines for character in each):
+                yield _Piece(ExcerptKind.CODE, "\n".join(lines), 0, 0, 0, mark, follows_gap)
+                follows_gap = False
+            lines = []
+        follows_gap = follows_gap or is_gap
+        if not is_gap:
+            lines.append(line.rstrip())
+
+
+def _table_pieces(text: str) -> Iterator[_Piece]:
+    rows = [line.strip() for line in text.splitlines()]
+    head = 2 if len(rows) > 1 and not any(character.isalnum() for character in rows[1]) else 1
+    yield _Piece(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]), 0, 0)
+    for row in rows[head:]:
+        yield _Piece(ExcerptKind.TABLE_ROW, row, 0, 0)
+
+
+def _original(source: NormalizedText, start: int, end: int) -> str:
+    first, last = source.offsets.to_original(start, end)
+    return source.original[first:last]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Places pieces one by one, and knows what stands above."""
+
+    excerpts: list[Excerpt] = field(default_factory=list)
+    open_headings: list[int] = field(default_factory=list)
+
+    def place(self, piece: _Piece, count_tokens: Callable[[str], int]) -> Excerpt:
+        """Returns the piece with its section, and with those of its needs that stand before it."""
+        if piece.kind is ExcerptKind.HEADING:
+            while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
+                self.open_headings.pop()
+        section = self.open_headings[-1] if self.open_headings else -1
+        marked = "# " + piece.text if piece.kind is ExcerptKind.HEADING else piece.text
+        excerpt = Excerpt(
+            kind=piece.kind,
+            text=piece.text,
+            level=piece.level,
+            mark=piece.mark,
+            block=piece.block,
+            origin=piece.origin,
+            section=section,
+            needs=() if section < 0 else (section,),
+            token_count=0,
+            terms=tuple(find_terms(marked)),
+            is_cut=_is_cut(piece),
+            follows_gap=piece.follows_gap,
+        )
+        excerpt = replace(
+            excerpt,
+            needs=excerpt.needs + self._leans_on(excerpt),
+            token_count=count_tokens(written_alone(excerpt)),
+        )
+        if piece.kind is ExcerptKind.HEADING:
+            self.open_headings.append(len(self.excerpts))
+        self.excerpts.append(excerpt)
+        return excerpt
+
+    def _leans_on(self, excerpt: Excerpt) -> tuple[int, ...]:
+        """Returns the excerpt right before it if that must not be missing: at most one."""
+        previous = self.excerpts[-1] if self.excerpts else None
+        if previous is None or previous.kind is ExcerptKind.HEADING or excerpt.kind is ExcerptKind.HEADING:
+            return ()
+        position = len(self.excerpts) - 1
+        if excerpt.kind is ExcerptKind.TABLE_ROW:
+            return (position,) if previous.kind is ExcerptKind.TABLE_HEAD else previous.needs[-1:]
+        if previous.kind is ExcerptKind.LABEL:
+            return (position,) if excerpt.kind is not ExcerptKind.LABEL else ()
+        if excerpt.kind in _LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
+            return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":"))
+        return (position,) if self._continues(excerpt, previous) else ()
+
+    def _continues(self, excerpt: Excerpt, previous: Excerpt) -> bool:
+        """Tells whether an excerpt goes on with a list item, was announced by a colon, or points back."""
+        if excerpt.kind in _LIST_KINDS and not excerpt.mark:
+            return True
+        if previous.text.endswith(":") and previous.kind in PROSE:
+            return True
+        if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
+            return False
+        return self._points_back(excerpt)
+
+    def _points_back(self, excerpt: Excerpt) -> bool:
+        if not (leans_on_previous(excerpt.text) or _is_reference(excerpt)):
+            return False
+        chain = self.excerpts[-_LONGEST_CHAIN:]
+        return len(chain) < _LONGEST_CHAIN or not all(
+            excerpt.kind is ExcerptKind.SENTENCE and leans_on_previous(excerpt.text) for excerpt in chain
+        )
+
+
+def _is_reference(excerpt: Excerpt) -> bool:
+    """Tells whether an excerpt says nothing by itself: a link, or the words behind a term."""
+    return starts_inside(excerpt.text) or _is_link(excerpt.text)
+
+
+def _is_link(text: str) -> bool:
+    return text.lstrip("→➔⇒>- ").startswith(_LINK_STARTS)
+
+
+def _is_cut(piece: _Piece) -> bool:
+    if piece.kind is not ExcerptKind.SENTENCE:
+        return False
+    return starts_inside(piece.text) or not (is_sentence_end(piece.text) or piece.text.endswith(":"))
+
+
+def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
+    """Adds needs that stand behind: what a lead-in announces, all steps of a procedure, all items of a short list."""
+    later: list[set[int]] = [set() for _ in excerpts]
+    for first, last in _lists(excerpts):
+        limit = _WHOLE_PROCEDURE_CHARS if excerpts[first].kind is ExcerptKind.STEP else _WHOLE_LIST_CHARS
+        is_whole = sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
+        for position in range(first, last - 1):
+            if is_whole:
+                later[position].add(position + 1)
+                later[position + 1].add(position)
+    for position, (excerpt, following) in enumerate(pairwise(excerpts)):
+        is_lead_in = excerpt.kind in (ExcerptKind.LABEL, ExcerptKind.TABLE_HEAD) or excerpt.text.endswith(":")
+        if is_lead_in and excerpt.kind is not ExcerptKind.HEADING and position in following.needs:
+            later[position].add(position + 1)
+    return [
+        replace(excerpt, needs=tuple(sorted({*excerpt.needs, *extra}))) if extra else excerpt
+        for excerpt, extra in zip(excerpts, later, strict=True)
+    ]
+
+
+def _lists(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, int]]:
+    """Yields the ranges of neighbouring list items of one kind."""
+    first = 0
+    while first < len(excerpts):
+        last = first + 1
+        if excerpts[first].kind in _LIST_KINDS:
+            while last < len(excerpts) and excerpts[last].kind is excerpts[first].kind:
+                last += 1
+            yield first, last
+        first = last

@@ -1,0 +1,75 @@
+"""Tells lines that must stay lines (commands, configuration, program output) from wrapped prose.
+
+Plain text from manuals marks neither. A line that is torn from its listing is a dangling fragment, and "# reboot" is a
+root prompt, no heading. The signs are the prompt, symbols and columns; function words speak for prose.
+"""
+
+import re
+from collections.abc import Sequence
+
+_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]+@[\w.-]+[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
+_ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
+_ASSIGNMENT = re.compile(r"[\w.\[\]$:/-]+\s*\+?=\s*\S|[\w./-]+:\s+\S+(?:\s\S+){0,3}$|\[[^\]]{1,40}\]$|<[^>]+>")
+_SYMBOLS_AT_END = re.compile(r"[;{}\\,|&]$|[=<>|&]{1,2}\s|\)\s*\{|\s--?[a-z]")
+_COLUMNS = re.compile(r"[^\s.!?:](?: {2,}|\t+)\S")
+_WORDY = re.compile(r"[(\"'“‘*_]*[^\W\d_][^\W\d_'’-]*[)\"'”’*_]*[.,;:!?]?[)\"'”’]*$")
+_SENTENCE_END = re.compile(r"[.!?…。！？][)\"'”’\]]*$")
+_FUNCTION_WORD_LIST = """
+    a an and are as at be been but by can could do does for from has have how if in into is it its may more must no not
+    of on one only or our should so some such than that the their them then there these they this those to use used
+    was we were what when where which while who will with would you your der die das und ist nicht le la les des et est
+    el los las y es un una il che
+    """
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
+_PROSE_SHARE = 0.18
+_WRAPPED_PROSE_SHARE = 0.1  # long lines are more often wrapped prose, of whatever language
+_MIN_PROSE_WORDS = 5
+_SHORT_LINE = 50
+_WORDY_SHARE = 0.6
+
+
+def is_prompt(line: str) -> bool:
+    """Tells whether a line is a command behind a prompt: "$ ls", "# reboot", "root@host:~# ls"."""
+    stripped = line.strip()
+    return bool(_PROMPT.match(stripped) or _ROOT_PROMPT.match(stripped))
+
+
+def is_sentence_end(text: str) -> bool:
+    """Tells whether a text ends as sentences do."""
+    return bool(_SENTENCE_END.search(text.rstrip()))
+
+
+def is_listing(lines: Sequence[str]) -> bool:
+    """Tells whether neighbouring lines must keep their line breaks.
+
+    Args:
+        lines: without blank lines between them; not empty.
+    """
+    if len(lines) == 1:
+        return _is_listing_line(lines[0])
+    if is_prompt(lines[0]):
+        return True
+    votes = sum(_is_listing_line(line) or line.lstrip().startswith("#") for line in lines)
+    if votes * 2 >= len(lines):
+        return True
+    if is_sentence_end(lines[-1]):
+        return False
+    share = _function_share(" ".join(lines).split())
+    return share < (_PROSE_SHARE if max(map(len, lines)) < _SHORT_LINE else _WRAPPED_PROSE_SHARE)
+
+
+def _is_listing_line(line: str) -> bool:
+    stripped = line.strip()
+    if is_prompt(stripped):
+        return True
+    words = stripped.split()
+    if len(words) >= _MIN_PROSE_WORDS and _function_share(words) >= _PROSE_SHARE:
+        return False
+    if _COLUMNS.search(stripped) or _ASSIGNMENT.match(stripped):
+        return not is_sentence_end(stripped)
+    wordy = sum(bool(_WORDY.match(word)) for word in words) / len(words)
+    return bool(_SYMBOLS_AT_END.search(stripped)) and wordy < _WORDY_SHARE
+
+
+def _function_share(words: Sequence[str]) -> float:
+    return sum(word.strip(".,;:!?()\"'").lower() in _FUNCTION_WORDS for word in words) / len(words)

@@ -1,0 +1,64 @@
+"""What makes an excerpt worth keeping, besides its place among the others: values, warnings, steps, commands."""
+
+from collections.abc import Sequence
+
+from pipeline.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.extractive.listing_lines import is_prompt
+from pipeline.extractive.wording import is_warning
+from pipeline.summarize.retention import Mentions
+from pipeline.summarize.writer import SummaryType
+from pipeline.text.technical_terms import Term, TermKind
+
+VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
+"""Terms that the map step never drops, as far as the longest answer reaches."""
+
+_TERM_WEIGHTS = {
+    TermKind.NUMBER: 1.0,
+    TermKind.UNIT: 2.0,
+    TermKind.VERSION: 1.5,
+    TermKind.PART_NUMBER: 2.0,
+    TermKind.COMMAND: 1.0,
+}
+# Of a technical summary and of one for operators, who act on it.
+_FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 6.0}
+_WANTED_WEIGHT = 5.0
+# A listing is full of numbers; in a summary that must leave something out, a sentence with one says more.
+_LISTING_WEIGHT = 0.5
+
+
+class Values:
+    """What each excerpt is worth for its values, and what is worth nothing once it was said.
+
+    Args:
+        excerpts: all that were read.
+        summary_type: operators need steps and warnings before figures.
+        critique: names terms that the last iteration missed; they come first.
+    """
+
+    def __init__(self, excerpts: Sequence[Excerpt], summary_type: SummaryType, critique: str | None) -> None:
+        missed = Mentions.of(critique) if critique else None
+        self.flags = [_FLAG_WEIGHTS[summary_type] * _must_stay(excerpt) for excerpt in excerpts]
+        self.terms: list[dict[Term, float]] = []
+        for excerpt in excerpts:
+            factor = 1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT
+            weights = {term: factor * _TERM_WEIGHTS[term.kind] for term in excerpt.terms if term.kind in VALUE_KINDS}
+            if missed is not None:
+                weights |= {term: _WANTED_WEIGHT for term in excerpt.terms if missed.says(term.text)}
+            self.terms.append(weights)
+
+    def are_in(self, position: int) -> bool:
+        """Tells whether an excerpt has anything that must not be lost."""
+        return bool(self.flags[position] or self.terms[position])
+
+    def of(self, positions: Sequence[int], said: set[Term]) -> float:
+        """Returns what some excerpts add together to what was said already."""
+        new: dict[Term, float] = {}
+        for position in positions:
+            new |= {term: weight for term, weight in self.terms[position].items() if term not in said}
+        return sum(new.values()) + sum(self.flags[position] for position in positions)
+
+
+def _must_stay(excerpt: Excerpt) -> bool:
+    if excerpt.kind is ExcerptKind.CODE:
+        return any(is_prompt(line) for line in excerpt.text.split("\n"))
+    return excerpt.kind is ExcerptKind.STEP or (excerpt.kind in PROSE and is_warning(excerpt.text))

@@ -1,0 +1,188 @@
+"""Chooses excerpts under a token budget: values first, then a sentence for every section, then what is central."""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.extractive.centrality import Float64
+from pipeline.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.extractive.salience import Values
+from pipeline.text.technical_terms import Term
+
+_FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+_STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be kept, in tokens.
+
+    Attributes:
+        values: until here, excerpts are kept for their values.
+        fill: until here, excerpts are kept for being central, at least `fill_extra` beyond what the values took.
+        fill_extra: see `fill`.
+        ceiling: nothing goes above.
+    """
+
+    values: float
+    fill: float
+    fill_extra: float
+    ceiling: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What can be chosen from.
+
+    Attributes:
+        excerpts: all that were read.
+        dropped: positions of duplicates, which are never chosen.
+        values: of the excerpts.
+        sentences: positions of what has a vector, rising.
+        salience: shape (sentences,).
+        vectors: shape (sentences, dimension), rows of length 1.
+        relevance_weight: of MMR.
+    """
+
+    excerpts: Sequence[Excerpt]
+    dropped: frozenset[int]
+    values: Values
+    sentences: Sequence[int]
+    salience: Float64
+    vectors: Float64
+    relevance_weight: float
+
+
+def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -> list[int]:
+    """Returns positions to keep, rising.
+
+    Args:
+        candidates: what can be chosen from.
+        budget: in tokens as the excerpts count them.
+        always: positions that are kept in any case, such as the headings that are open at the end.
+    """
+    selection = _Selection(candidates)
+    for position in always:
+        selection.add(selection.bundle(position))
+    selection.keep_values(min(budget.values, budget.ceiling))
+    fill = min(max(budget.fill, selection.tokens + budget.fill_extra), budget.ceiling)
+    selection.open_sections(fill)
+    selection.fill(fill)
+    selection.keep_values(budget.ceiling)
+    return sorted(selection.chosen)
+
+
+@dataclass(slots=True)
+class _Selection:
+    """What was chosen so far."""
+
+    candidates: Candidates
+    chosen: set[int] = field(default_factory=set)
+    tokens: int = 0
+    said: set[Term] = field(default_factory=set)
+
+    def bundle(self, position: int) -> list[int]:
+        """Returns an excerpt with all that it needs and that is not chosen yet."""
+        excerpts, dropped = self.candidates.excerpts, self.candidates.dropped
+        found, waiting = {position}, [position]
+        while waiting:
+            for need in excerpts[waiting.pop()].needs:
+                if need not in found and need not in self.chosen and need not in dropped:
+                    found.add(need)
+                    waiting.append(need)
+        return list(found)
+
+    def cost(self, bundle: Iterable[int]) -> int:
+        """Returns tokens."""
+        return sum(self.candidates.excerpts[position].token_count for position in bundle)
+
+    def add(self, bundle: Iterable[int]) -> None:
+        """Chooses."""
+        for position in bundle:
+            if position not in self.chosen:
+                self.chosen.add(position)
+                self.tokens += self.candidates.excerpts[position].token_count
+                self.said.update(self.candidates.values.terms[position])
+
+    def keep_values(self, limit: float) -> None:
+        """Takes what has most new values for its length, again and again (greedy maximum coverage)."""
+        values = self.candidates.values
+        heap = [
+            (-self._density(position), position)
+            for position in range(len(self.candidates.excerpts))
+            if values.are_in(position) and self._is_free(position)
+        ]
+        heapq.heapify(heap)
+        while heap:
+            believed, position = heapq.heappop(heap)
+            if position in self.chosen:
+                continue
+            density = self._density(position)
+            if density <= 0:
+                continue
+            if heap and density < -heap[0][0] and density < -believed:  # said meanwhile: worth less than believed
+                heapq.heappush(heap, (-density, position))
+                continue
+            bundle = self.bundle(position)
+            if self.tokens + self.cost(bundle) <= limit:
+                self.add(bundle)
+
+    def open_sections(self, limit: float) -> None:
+        """Takes the best sentence of every section that has nothing yet, long sections first."""
+        excerpts = self.candidates.excerpts
+        served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in _STRUCTURE}
+        best: dict[int, int] = {}
+        sizes: dict[int, int] = {}
+        for row in self._filling_rows():
+            section = excerpts[self.candidates.sentences[row]].section
+            sizes[section] = sizes.get(section, 0) + excerpts[self.candidates.sentences[row]].token_count
+            if section not in best or self.candidates.salience[row] > self.candidates.salience[best[section]]:
+                best[section] = row
+        for section in sorted(best.keys() - served, key=lambda section: (-sizes[section], section)):
+            self._add_if_fits(self.candidates.sentences[best[section]], limit)
+
+    def fill(self, limit: float) -> None:
+        """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
+        sentences, vectors = self.candidates.sentences, self.candidates.vectors
+        rows = np.array(self._filling_rows(), dtype=np.intp)
+        if not len(rows):
+            return
+        row_of = {position: row for row, position in enumerate(sentences)}
+        kept_rows = [row_of[position] for position in self.chosen if position in row_of]
+        likeness = np.zeros(len(rows))
+        if kept_rows:
+            likeness = np.maximum(likeness, (vectors[rows] @ vectors[kept_rows].T).max(axis=1))
+        weight = self.candidates.relevance_weight
+        relevance = weight * self.candidates.salience[rows]
+        is_open = np.ones(len(rows), dtype=bool)
+        while is_open.any() and self.tokens < limit:
+            best = int(np.argmax(np.where(is_open, relevance - (1 - weight) * likeness, -np.inf)))
+            is_open[best] = False
+            if self._add_if_fits(sentences[rows[best]], limit):
+                likeness = np.maximum(likeness, vectors[rows] @ vectors[rows[best]])
+
+    def _add_if_fits(self, position: int, limit: float) -> bool:
+        if position in self.chosen:
+            return False
+        bundle = self.bundle(position)
+        if self.tokens + self.cost(bundle) > limit:
+            return False
+        self.add(bundle)
+        return True
+
+    def _filling_rows(self) -> list[int]:
+        excerpts = self.candidates.excerpts
+        return [
+            row
+            for row, position in enumerate(self.candidates.sentences)
+            if self._is_free(position) and excerpts[position].kind in _FILLING_KINDS and not excerpts[position].is_cut
+        ]
+
+    def _is_free(self, position: int) -> bool:
+        return position not in self.chosen and position not in self.candidates.dropped
+
+    def _density(self, position: int) -> float:
+        bundle = self.bundle(position)
+        return self.candidates.values.of(bundle, self.said) / max(1, self.cost(bundle))
