@@ -67,11 +67,11 @@ class Mentions:
         words = [fold_word(word) for word in text.split()]
         return cls(frozenset(find_terms(text)), frozenset(words), f" {' '.join(words)} ")
 
-    def mention(self, term: Term) -> bool:
-        """Tells whether the term is there, as a term or word for word: a name at the start of a sentence is no term."""
-        if term in self.terms:
-            return True
-        return all(word in self.words for word in term.text.split()) and f" {term.text} " in self.line
+    def says(self, words: str) -> bool:
+        """Tells whether folded words are there in this order: a name at the start of a sentence is no term."""
+        if " " not in words:
+            return words in self.words
+        return all(word in self.words for word in words.split()) and f" {words} " in self.line
 
 
 def measure(input_terms: Iterable[Term], outputs: Sequence[Mentions]) -> Retention:
@@ -80,7 +80,10 @@ def measure(input_terms: Iterable[Term], outputs: Sequence[Mentions]) -> Retenti
     missing: dict[TermKind, list[str]] = {kind: [] for kind in TermKind}
     for term in input_terms:
         input_counts[term.kind] += 1
-        if not any(output.mention(term) for output in outputs):
+        for output in outputs:
+            if term in output.terms or output.says(term.text):
+                break
+        else:
             missing[term.kind].append(term.text)
     return Retention(
         tuple(

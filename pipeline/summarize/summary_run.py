@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
+from pipeline.summarize.batch_terms import BatchTerms
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document
 from pipeline.summarize.errors import LeaseLostError, StorageError
@@ -29,7 +30,6 @@ from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer
-from pipeline.text.technical_terms import Term, find_terms
 
 Result = TypeVar("Result")
 
@@ -146,7 +146,7 @@ class SummaryRun:
         await self._adopt(plan)
         done = await self.store.call_count(self.summary.summary_id)
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls())
-        terms = asyncio.get_running_loop().run_in_executor(self.executor, self._document_terms)
+        terms = BatchTerms(plan.batches)
         run = Run(
             summary_id=self.summary.summary_id,
             document=self.document,
@@ -157,20 +157,29 @@ class SummaryRun:
             store=self.store,
             meter=meter,
             executor=self.executor,
-            document_terms=terms,
+            terms=terms,
+            document_terms=asyncio.get_running_loop().run_in_executor(self.executor, terms.of_document),
         )
+        try:
+            await self._drive(run, config)
+        finally:
+            terms.stop()
+            await asyncio.shield(run.document_terms)
+
+    async def _drive(self, run: Run, config: RunnableConfig) -> None:
+        """Runs the graph from its last checkpoint, or from the beginning."""
+        plan, meter = run.plan, run.meter
         with storage_errors():
             snapshot = await self.graph.aget_state(config)
             start: SummaryState | None = None if snapshot.next else SummaryState(iteration=0, level=0, best_iteration=0)
             if snapshot.next or not snapshot.values:
                 meter.iteration = max(1, snapshot.values.get("iteration", 1))
-                meter.calls_total = max(plan.calls(meter.iteration), done)
+                meter.calls_total = max(plan.calls(meter.iteration), meter.calls_done)
                 self.channel.offer(Planned(plan, meter.progress()))
                 async for event in self.graph.astream(
                     start, config, context=run, stream_mode="custom", durability="async"
                 ):
                     self.channel.offer(event)  # type: ignore[arg-type]  # nodes send events only
-        await terms
 
     async def _adopt(self, plan: Plan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
@@ -201,12 +210,6 @@ class SummaryRun:
     async def _warn(self, code: WarningCode, message: str) -> None:
         await self.store.warn(self.summary.summary_id, code, message)
         self.channel.offer(Warned(code, message))
-
-    def _document_terms(self) -> dict[Term, None]:
-        terms: dict[Term, None] = {}
-        for chunk in self.document.chunks:
-            terms.update(find_terms(chunk.text))
-        return terms
 
     async def _off_loop(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)

@@ -5,15 +5,14 @@ number and its unit, the words of a name) is looked at in place. About 20 MB/s o
 """
 
 import re
-from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.text.units import is_unit
 
 
-class TermKind(Enum):
+class TermKind(StrEnum):
     """What a term is. The values are the words of responses, reports and logs."""
 
     NUMBER = "number"
@@ -75,14 +74,13 @@ _ADDRESS = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}(?:/\d+)?", re.IGNORECASE
 )
 _PATH = re.compile(
-    "|".join(
-        (
-            r"(?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+",  # URL, absolute or relative path
-            r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # mail address
-            r"[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?",  # file or host
-            r"\w[\w.-]*(?:/[\w.*+-]+){2,}",  # path without a beginning
-        )
-    )
+    r"""
+    (?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+  # URL, absolute or relative path
+    |[\w.+-]+@[\w-]+(?:\.[\w-]+)+                    # mail address
+    |[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?         # file or host
+    |\w[\w.-]*(?:/[\w.*+-]+){2,}                      # path without a beginning
+    """,
+    re.VERBOSE,
 )
 _COMMAND = re.compile(r"--?[a-z][\w-]*(?:=\S+)?|-[A-Za-z]|[A-Za-z][\w.:-]*\(\d?\)|[A-Za-z]\w*(?:_\w+)+|\$\w+")
 _PART_NUMBER = re.compile(
@@ -111,7 +109,7 @@ def find_terms(text: str) -> dict[Term, None]:
     """Returns the distinct terms of a text in the order in which they first stand there. Linear in its length."""
     terms: dict[Term, None] = {}
     for line in text.splitlines():
-        terms.update(dict.fromkeys(_line_terms(line)))
+        _read_line(line, terms)
     for match in _CODE.finditer(text):
         code = " ".join(match.group(1).split()).lower()
         if not any(Term(kind, code) in terms for kind in TermKind):
@@ -124,42 +122,40 @@ def fold_word(word: str) -> str:
     return word.strip(_EDGES).lower()
 
 
-def _line_terms(line: str) -> Iterator[Term]:
-    """Yields the terms of one line; names never cross lines."""
+def _read_line(line: str, terms: dict[Term, None]) -> None:
+    """Adds the terms of one line; names never cross lines."""
     is_heading = line.lstrip().startswith("#")
-    name: list[_Word] = []
+    name: list[str] = []
     begins_sentence = True
     number: str | None = None
     for raw in line.split():
         word = _classify(raw)
-        if not word.core:  # a list mark or a dash
-            yield from _name_term(name)
-            name, begins_sentence, number = [], begins_sentence or word.ends_sentence, None
-            continue
         if number is not None and not word.opens and is_unit(word.core, is_attached=False):
-            yield Term(TermKind.UNIT, f"{number} {word.core}")
-            word = word._replace(is_name=False, number=None)  # "PSI" is no name here
+            terms[Term(TermKind.UNIT, f"{number} {word.core}")] = None
+            is_name, number = False, None  # "PSI" is no name here
         else:
-            yield from word.terms
-        number = None if word.closes else word.number
-        if word.opens or not word.is_name:
-            yield from _name_term(name)
+            for term in word.terms:
+                terms[term] = None
+            is_name, number = word.is_name, None if word.closes else word.number
+        if name and (word.opens or not is_name):
+            _add_name(name, terms)
             name = []
-        if word.is_name and not is_heading and (word.is_acronym or not begins_sentence):
-            name.append(word)
-        if word.closes:
-            yield from _name_term(name)
+        if is_name and not is_heading and (word.is_acronym or not begins_sentence):
+            name.append(word.core)
+        if name and word.closes:
+            _add_name(name, terms)
             name = []
-        begins_sentence = word.ends_sentence
-    yield from _name_term(name)
+        begins_sentence = word.ends_sentence or (begins_sentence and not word.core)  # after a list mark too
+    if name:
+        _add_name(name, terms)
 
 
-def _name_term(words: list[_Word]) -> Iterator[Term]:
-    """Yields the name that capitalised neighbours form, if any."""
-    if not words or (len(words) == 1 and words[0].core.lower() in _NO_NAMES):
+def _add_name(words: list[str], terms: dict[Term, None]) -> None:
+    """Adds the name that capitalised neighbours form, if it is one."""
+    if len(words) == 1 and words[0].lower() in _NO_NAMES:
         return
     for start in range(0, len(words), _MOST_NAME_WORDS):
-        yield Term(TermKind.ENTITY, " ".join(word.core for word in words[start : start + _MOST_NAME_WORDS]).lower())
+        terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None
 
 
 @lru_cache(maxsize=1 << 15)

@@ -15,7 +15,6 @@ from pipeline.summarize.retention import measure
 from pipeline.summarize.splitting import tail_by_tokens
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import ExtractTask
-from pipeline.text.technical_terms import find_terms
 
 
 async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
@@ -42,8 +41,7 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
     async def ask() -> TextOutcome:
         written = await run.writer.extract(extract_task)
         known = () if extract_task.context_is_source else map(run.mentions_of, extract_task.context)
-        terms = find_terms("\n".join(chunk.text for chunk in batch.chunks))
-        retention = measure(terms, [run.mentions_of(written.text), *known])
+        retention = measure(run.terms.of(index), [run.mentions_of(written.text), *known])
         return TextOutcome(written, run.count_tokens(written.text), retention)
 
     question = Question(

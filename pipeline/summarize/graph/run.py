@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from pipeline.summarize.batch_terms import BatchTerms
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document
 from pipeline.summarize.graph.call_gate import CallGate
@@ -74,7 +75,8 @@ class Run:
         store: keeps the answers.
         meter: counts them.
         executor: for work that would hold up the event loop.
-        document_terms: of all chunks, found while the map waits for its calls.
+        terms: of the batches.
+        document_terms: of all batches, found while the map waits for its calls.
         gate: around every call.
         critiques: what later prompts of an iteration carry, by iteration.
     """
@@ -88,6 +90,7 @@ class Run:
     store: SummaryStore
     meter: Meter
     executor: Executor
+    terms: BatchTerms
     document_terms: "asyncio.Future[dict[Term, None]]"
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
