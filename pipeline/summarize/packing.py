@@ -44,7 +44,12 @@ def content_budget_tokens(limits: WriterLimits) -> int:
 
 
 def pack_batches(
-    chunks: Sequence[SourceChunk], *, batch_size: int, budget_tokens: int, count_tokens: Callable[[str], int]
+    chunks: Sequence[SourceChunk],
+    *,
+    batch_size: int,
+    budget_tokens: int,
+    count_tokens: Callable[[str], int],
+    overhead_tokens: int = 0,
 ) -> tuple[Batch, ...]:
     """Packs greedily. Together the batches hold every character of every chunk, in order.
 
@@ -53,13 +58,16 @@ def pack_batches(
         batch_size: most chunks of a batch.
         budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
         count_tokens: of a text.
+        overhead_tokens: words of the prompt around each chunk; they count towards the budget.
     """
     batches: list[Batch] = []
     packed: list[SourceChunk] = []
     packed_tokens = 0
+    chunk_budget = max(1, budget_tokens - overhead_tokens)
     for chunk in chunks:
-        for part, tokens in _parts(chunk, budget_tokens, count_tokens):
-            if packed and (len(packed) == batch_size or packed_tokens + tokens > budget_tokens):
+        for part, tokens in _parts(chunk, chunk_budget, count_tokens):
+            prompt_tokens = packed_tokens + tokens + (len(packed) + 1) * overhead_tokens
+            if packed and (len(packed) == batch_size or prompt_tokens > budget_tokens):
                 batches.append(Batch(tuple(packed), packed_tokens))
                 packed, packed_tokens = [], 0
             packed.append(part)

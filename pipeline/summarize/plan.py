@@ -71,7 +71,7 @@ class Plan:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""
         limits = self.limits
         map_tokens = self.input_tokens + self.map_calls * (limits.context_limit_tokens + limits.overhead_tokens)
-        texts = sum(self.level_calls) * self.group_size
+        texts = self.reduce_calls * self.group_size
         reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
         rest = limits.output_tokens + limits.overhead_tokens
         return iterations * (map_tokens + reduce_tokens + rest) + rest
@@ -106,10 +106,11 @@ def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, op
         batch_size=options.batch_size or config.batch_size,
         budget_tokens=content_budget_tokens(limits),
         count_tokens=writer.count_tokens,
+        overhead_tokens=limits.text_overhead_tokens,
     )
     wave: Wave = options.wave or config.wave or limits.concurrency
     group_size = options.reduce_group_size or config.reduce_group_size
-    budget = reduce_budget_tokens(limits, config)
+    budget = reduce_budget_tokens(limits, config, group_size)
     return Plan(
         batches=batches,
         level_calls=tuple(level_calls(len(batches), group_size)),
@@ -124,7 +125,8 @@ def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, op
     )
 
 
-def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig) -> int:
+def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig, group_size: int) -> int:
     """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
     critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
-    return max(2, limits.model_context_tokens - limits.output_tokens - limits.overhead_tokens - critique)
+    words = limits.overhead_tokens + group_size * limits.text_overhead_tokens + critique
+    return max(2, limits.model_context_tokens - limits.output_tokens - words)

@@ -45,6 +45,7 @@ class WriterLimits:
         model_context_tokens: all that the model can hold, prompt and answer.
         output_tokens: longest answer of one call; less than `model_context_tokens`.
         overhead_tokens: the prompt's own words in the longest prompt.
+        text_overhead_tokens: words of the prompt around each text of the document.
         concurrency: calls in flight that make sense; more only wait.
     """
 
@@ -53,6 +54,7 @@ class WriterLimits:
     model_context_tokens: int
     output_tokens: int
     overhead_tokens: int = 0
+    text_overhead_tokens: int = 0
     concurrency: int = 1
 
 

@@ -1,0 +1,30 @@
+"""How a language model is asked for summaries: the seed's numbers."""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class LlmWriterConfig(BaseModel):
+    """Settings of the LLM writer (SUMMARIZE, parameters)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Context, critique and chunks of a map call.")
+    context_limit_tokens: int = Field(default=4_000, ge=0, description="Part of it that context may take.")
+    extraction_temperature: float = Field(default=0.1, ge=0, le=2, description="Of map, reduce and topics.")
+    extraction_tokens: int = Field(default=4_000, ge=64, description="Longest answer of map and reduce.")
+    critique_temperature: float = Field(default=0.05, ge=0, le=2, description="Of reflect.")
+    critique_tokens: int = Field(default=2_000, ge=16, description="Longest answer of reflect.")
+    topics_tokens: int = Field(default=500, ge=64, description="Longest answer of topics.")
+    max_continuations: int = Field(default=3, ge=0, description="Further calls for an answer that was cut.")
+    concurrency: int = Field(default=8, ge=1, description="Calls in flight that make sense: the endpoint's limit.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.context_limit_tokens * 2 > self.prompt_budget_tokens:
+            raise ValueError(
+                f"expected context_limit_tokens up to half of the budget, {self.prompt_budget_tokens // 2}, "
+                f"got {self.context_limit_tokens}"
+            )
+        return self

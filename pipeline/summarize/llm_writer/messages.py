@@ -1,0 +1,106 @@
+"""Turns tasks into conversations."""
+
+from pipeline.llm.chat_model import ChatMessage
+from pipeline.summarize.llm_writer import prompts
+from pipeline.summarize.llm_writer.fence import Fence
+from pipeline.summarize.retention import Retention
+from pipeline.summarize.writer import (
+    CritiqueTask,
+    ExtractTask,
+    MergeTask,
+    SourceChunk,
+    SummaryType,
+    TopicsTask,
+)
+
+Messages = tuple[ChatMessage, ...]
+
+_WORDS_PER_TOKEN = 0.6
+_MOST_EXAMPLES = 5
+
+
+def extract_messages(task: ExtractTask) -> Messages:
+    """Map."""
+    texts = [task.document_name, *(chunk.text for chunk in task.chunks), *task.context, task.critique or ""]
+    fence = Fence(texts)
+    context = "".join(fence.mark(text) for text in task.context)
+    user = prompts.EXTRACT_USER.format(
+        name=_name(fence, task.document_name),
+        number=task.batch_index + 1,
+        count=task.batch_count,
+        context=prompts.CONTEXT[task.context_is_source].format(data=context) if context else "",
+        critique=_critique(fence, task.critique),
+        content="".join(fence.mark(chunk.text, _label(chunk)) for chunk in task.chunks),
+    )
+    return _conversation(prompts.EXTRACT_SYSTEM, task.summary_type, fence, user)
+
+
+def merge_messages(task: MergeTask) -> Messages:
+    """Reduce."""
+    fence = Fence([task.document_name, *(extraction.text for extraction in task.extractions), task.critique or ""])
+    user = prompts.MERGE_USER[task.stage.value].format(
+        name=_name(fence, task.document_name),
+        critique=_critique(fence, task.critique),
+        content="".join(fence.mark(one.text, _pages(one.pages)) for one in task.extractions),
+        words=max(1, int(task.target_tokens * _WORDS_PER_TOKEN)),
+    )
+    return _conversation(prompts.MERGE_SYSTEM, task.summary_type, fence, user)
+
+
+def critique_messages(task: CritiqueTask, part: str) -> Messages:
+    """Reflect, on a part of the summary if it is too long to be read at once."""
+    fence = Fence([task.document_name, part, *(term for kind in task.retention.kinds for term in kind.missing)])
+    user = prompts.CRITIQUE_USER.format(
+        name=_name(fence, task.document_name),
+        readers=prompts.READERS[task.summary_type],
+        retention=_measured(fence, task.retention),
+        content=fence.mark(part),
+    )
+    return _conversation(prompts.CRITIQUE_SYSTEM, task.summary_type, fence, user)
+
+
+def topics_messages(task: TopicsTask, part: str, *, as_lines: bool) -> Messages:
+    """Topics, as JSON or, for a model that cannot write JSON, as lines."""
+    fence = Fence([task.document_name, part])
+    template = prompts.TOPICS_LINES_USER if as_lines else prompts.TOPICS_USER
+    user = template.format(
+        name=_name(fence, task.document_name),
+        content=fence.mark(part),
+        min_topics=task.min_topics,
+        max_topics=task.max_topics,
+    )
+    return _conversation(prompts.TOPICS_SYSTEM, SummaryType.TECHNICAL, fence, user)
+
+
+def _conversation(system: str, summary_type: SummaryType, fence: Fence, user: str) -> Messages:
+    rule = prompts.DATA_RULE.format(nonce=fence.nonce).strip()
+    text = system.format(audience=prompts.AUDIENCE[summary_type].strip(), data_rule=rule)
+    return ChatMessage("system", text.strip()), ChatMessage("user", user.strip())
+
+
+def _name(fence: Fence, name: str) -> str:
+    return fence.mark(" ".join(name.split())).replace("\n", "")
+
+
+def _critique(fence: Fence, critique: str | None) -> str:
+    return prompts.CRITIQUE.format(data=fence.mark(critique)) if critique else ""
+
+
+def _label(chunk: SourceChunk) -> str:
+    return f"page {chunk.page_number}" if chunk.page_number else ""
+
+
+def _pages(pages: tuple[int, int]) -> str:
+    first, last = pages
+    return f"pages {first}-{last}" if last else ""
+
+
+def _measured(fence: Fence, retention: Retention) -> str:
+    """Says in one line for each kind what share was kept, with examples of what was not."""
+    lines = []
+    for kind in retention.kinds:
+        if kind.input_count:
+            line = f"{kind.kind.value.replace('_', ' ')}: {kind.share:.0%} of {kind.input_count}"
+            examples = ", ".join(kind.missing[:_MOST_EXAMPLES])
+            lines.append(f"{line}, missing for example {_name(fence, examples)}" if examples else line)
+    return "\n" + "\n".join(lines) if lines else "none"

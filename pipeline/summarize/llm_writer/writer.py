@@ -1,0 +1,145 @@
+"""The writer behind which a chat model stands."""
+
+import hashlib
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from pipeline.llm.chat_model import ChatModel, ChatRequest
+from pipeline.llm.errors import SchemaMismatchError
+from pipeline.summarize.llm_writer import prompts
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from pipeline.summarize.llm_writer.continuation import complete_whole, usage_of
+from pipeline.summarize.llm_writer.messages import (
+    Messages,
+    critique_messages,
+    extract_messages,
+    merge_messages,
+    topics_messages,
+)
+from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines, parse_topics, topics_schema
+from pipeline.summarize.llm_writer.verdict import parse_verdict
+from pipeline.summarize.splitting import split_by_tokens
+from pipeline.summarize.writer import (
+    CritiqueTask,
+    ExtractTask,
+    Judgement,
+    MergeTask,
+    TopicList,
+    TopicsTask,
+    Usage,
+    Verdict,
+    WriterLimits,
+    Written,
+)
+
+_VERSION = "llm-1"
+_TAG_TOKENS = 24  # <data-0123abcd is="page 1234"> and its end
+_NAME_TOKENS = 64
+_EXAMPLES_TOKENS = 400  # of missing terms, in the critic's prompt
+_LEAST_PROMPT_TOKENS = 256
+
+
+class LlmWriter:
+    """Asks a chat model; `pipeline.summarize.writer.Writer`.
+
+    Args:
+        chat: any model; a small context makes batches, answers and groups smaller.
+        config: how.
+    """
+
+    def __init__(self, chat: ChatModel, config: LlmWriterConfig) -> None:
+        self._chat = chat
+        self._config = config
+        words = "\n".join((_VERSION, *prompts.ALL, config.model_dump_json(exclude={"concurrency"})))
+        self.identity = f"{chat.identity}/{_VERSION}-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+        self.limits = _limits(chat, config)
+
+    def count_tokens(self, text: str) -> int:
+        """Counts as the chat model does."""
+        return self._chat.count_tokens(text)
+
+    async def extract(self, task: ExtractTask) -> Written:
+        """Map."""
+        return await self._write(extract_messages(task), self.limits.output_tokens)
+
+    async def merge(self, task: MergeTask) -> Written:
+        """Reduce."""
+        return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens))
+
+    async def critique(self, task: CritiqueTask) -> Verdict:
+        """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
+        verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary)]
+        worst = next(
+            (verdict for kind in (Judgement.FAIL, Judgement.UNPARSEABLE) for verdict in verdicts
+             if verdict.judgement is kind),
+            verdicts[0],
+        )  # fmt: skip
+        reasons = [verdict.text for verdict in verdicts if verdict.judgement is worst.judgement]
+        return Verdict(worst.judgement, "\n\n".join(reasons), sum((one.usage for one in verdicts), Usage()))
+
+    async def topics(self, task: TopicsTask) -> TopicList:
+        """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
+        lists: list[Sequence[str]] = []
+        usage = Usage()
+        for part in self._parts(task.summary):
+            topics, cost = await self._topics_of_part(task, part)
+            lists.append(topics)
+            usage += cost
+        in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
+        return TopicList(clean_topics(in_turn, task.max_topics), usage)
+
+    async def _write(self, messages: Messages, max_tokens: int) -> Written:
+        request = ChatRequest(messages, max_tokens, self._config.extraction_temperature)
+        answer = await complete_whole(self._chat, request, self._config.max_continuations)
+        return Written(answer.text.strip(), answer.finish_reason, answer.usage)
+
+    async def _critique_part(self, task: CritiqueTask, part: str) -> Verdict:
+        max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
+        request = ChatRequest(critique_messages(task, part), max_tokens, self._config.critique_temperature)
+        completion = await self._chat.complete(request)
+        return Verdict(parse_verdict(completion.text), completion.text.strip(), usage_of(completion))
+
+    async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], Usage]:
+        """Asks for JSON, and if the model cannot write it, for lines."""
+        max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
+        request = ChatRequest(
+            topics_messages(task, part, as_lines=False),
+            max_tokens,
+            self._config.extraction_temperature,
+            json_schema=topics_schema(task.min_topics, task.max_topics),
+        )
+        try:
+            completion = await self._chat.complete(request)
+        except SchemaMismatchError:
+            messages = topics_messages(task, part, as_lines=True)
+            completion = await self._chat.complete(
+                ChatRequest(messages, max_tokens, self._config.extraction_temperature)
+            )
+            return parse_topic_lines(completion.text), usage_of(completion)
+        return parse_topics(completion.text), usage_of(completion)
+
+    def _parts(self, text: str) -> list[str]:
+        limits = self.limits
+        room = limits.model_context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS
+        return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), self._chat.count_tokens)
+
+
+def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
+    """Fits the seed's numbers into the model's context: a third of a small one is for the answer."""
+    output = min(config.extraction_tokens, chat.context_tokens // 3)
+    words = max(
+        (chat.count_tokens(text) for text in (prompts.EXTRACT_SYSTEM + prompts.EXTRACT_USER, prompts.MERGE_SYSTEM)),
+    )
+    rules = max(chat.count_tokens(audience) for audience in prompts.AUDIENCE.values())
+    overhead = words + rules + chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE) + _NAME_TOKENS + _TAG_TOKENS
+    room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
+    prompt = min(config.prompt_budget_tokens, room)
+    return WriterLimits(
+        prompt_budget_tokens=prompt,
+        context_limit_tokens=min(config.context_limit_tokens, prompt // 2),
+        model_context_tokens=chat.context_tokens,
+        output_tokens=output,
+        overhead_tokens=overhead,
+        text_overhead_tokens=_TAG_TOKENS,
+        concurrency=config.concurrency,
+    )
