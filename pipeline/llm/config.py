@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
+_STREAM_SILENCE_S = 120.0  # a slow machine may read a long prompt for a minute before the first token
+
 
 class _Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,19 +57,26 @@ class TimeoutConfig(_Config):
     """How long to wait for one request."""
 
     connect_s: float = Field(default=10.0, gt=0, description="For the connection, TLS included.")
-    silence_s: float = Field(
-        default=180.0,
+    silence_s: float | None = Field(
+        default=None,
         gt=0,
-        description="Without a byte. An endpoint that does not stream is silent while it writes the whole answer.",
+        description="Without a byte. Default: 120 for streamed answers, else attempt_s, because an endpoint that does "
+        "not stream is silent until it has written the whole answer.",
     )
     attempt_s: float = Field(default=900.0, gt=0, description="For one request from its first byte to its last.")
 
 
 class PriceConfig(_Config):
-    """What tokens cost, in any currency, to add up."""
+    """What tokens cost, in any currency, and how much may be spent."""
 
     prompt_per_million: float = Field(default=0.0, ge=0, description="For a million prompt tokens.")
     completion_per_million: float = Field(default=0.0, ge=0, description="For a million tokens of answers.")
+    max_cost: float | None = Field(
+        default=None,
+        gt=0,
+        description="No further request is sent once the endpoint's answers since the start have cost this much. "
+        "Default: no limit.",
+    )
 
 
 class LlmConfig(_Config):
@@ -102,6 +111,12 @@ class LlmConfig(_Config):
     retries: RetryConfig = RetryConfig()
     timeouts: TimeoutConfig = TimeoutConfig()
     prices: PriceConfig = PriceConfig()
+
+    @property
+    def silence_s(self) -> float:
+        """Longest time without a byte, in seconds."""
+        default_s = _STREAM_SILENCE_S if self.stream else self.timeouts.attempt_s
+        return self.timeouts.silence_s or default_s
 
     @field_validator("base_url")
     @classmethod

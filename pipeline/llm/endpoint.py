@@ -105,13 +105,15 @@ class Endpoint:
                 complaint = read_complaint(error.response.content)
                 return refusal(error.status_code, error.response.headers, complaint, quote=quote)
             case openai.APITimeoutError() if not isinstance(error.__cause__, httpx2.ConnectTimeout):
-                silence_s = self.config.timeouts.silence_s
-                return AnswerTimeoutError(f"the endpoint was silent for {silence_s:g} s (timeouts.silence_s)")
+                return AnswerTimeoutError(
+                    f"the endpoint was silent for {self.config.silence_s:g} s (timeouts.silence_s)"
+                )
         return self._to_connection_error(error.__cause__)
 
     def _to_connection_error(self, cause: BaseException | None) -> LlmError:
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             where = self.config.base_url
-            return ConnectionFailedError(f"cannot connect to {where}: is the endpoint running and base_url right?")
+            why = str(cause) or "no answer in time"  # of the system or of TLS; knows nothing of the request
+            return ConnectionFailedError(f"cannot connect to {where} ({why}): is it running, and base_url right?")
         self.was_ever_connected = True
         return ConnectionFailedError("the connection ended before the answer did")

@@ -1,6 +1,8 @@
 """The HTTP client below the `openai` package: which headers leave the process, and how much comes back."""
 
+import ipaddress
 from collections.abc import AsyncIterator, Callable
+from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import SecretStr
@@ -36,9 +38,19 @@ def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None])
     connections = config.rates.max_concurrency
     return httpx2.AsyncClient(
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
-        timeout=httpx2.Timeout(config.timeouts.silence_s, connect=config.timeouts.connect_s),
+        timeout=httpx2.Timeout(config.silence_s, connect=config.timeouts.connect_s),
         event_hooks={"request": [keep_own_headers], "response": [bound_body]},
+        trust_env=not _is_this_machine(config.base_url),
     )
+
+
+def _is_this_machine(base_url: str) -> bool:
+    """Tells whether the endpoint runs here: the environment's proxy would look for it on its own host."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.llm.chat_model import Completion
 from pipeline.llm.config import PriceConfig
-from pipeline.llm.errors import LlmError
+from pipeline.llm.errors import BudgetExceededError, LlmError
 
 _MILLION = 1_000_000
 
@@ -43,8 +43,18 @@ class UsageTotals:
         self._prompt_tokens = 0
         self._completion_tokens = 0
 
+    @property
+    def cost(self) -> float:
+        """What the answers cost so far, at the prices of the settings."""
+        prices = self._prices
+        prompt, completion = self._prompt_tokens, self._completion_tokens
+        return (prompt * prices.prompt_per_million + completion * prices.completion_per_million) / _MILLION
+
     def count_attempt(self) -> None:
-        """Counts a request that is about to be sent."""
+        """Counts a request that is about to be sent. Raises BudgetExceededError when the money is spent."""
+        limit = self._prices.max_cost
+        if limit is not None and self.cost >= limit:
+            raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self._attempts += 1
 
     def count_answer(self, completion: Completion) -> None:
@@ -59,10 +69,6 @@ class UsageTotals:
 
     def snapshot(self) -> UsageSnapshot:
         """Returns the totals so far."""
-        cost = (
-            self._prompt_tokens * self._prices.prompt_per_million
-            + self._completion_tokens * self._prices.completion_per_million
-        ) / _MILLION
         return UsageSnapshot(
-            self._attempts, self._answers, dict(self._failures), self._prompt_tokens, self._completion_tokens, cost
+            self._attempts, self._answers, dict(self._failures), self._prompt_tokens, self._completion_tokens, self.cost
         )

@@ -7,6 +7,7 @@ import pytest
 from pipeline.llm.chat_model import ChatMessage, ChatModel
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
+from pipeline.llm.errors import BudgetExceededError
 from pipeline.llm.openai_chat_model import OpenAiChatModel
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
@@ -63,6 +64,16 @@ async def test_totals_and_cost_add_up() -> None:
         assert usage.prompt_tokens == sum(answer.prompt_tokens for answer in answers)
         assert usage.completion_tokens == 6
         assert usage.cost == pytest.approx((usage.prompt_tokens * 2 + 6 * 10) / 1e6)
+
+
+async def test_nothing_more_is_sent_once_the_money_is_spent() -> None:
+    async with bench(prices={"prompt_per_million": 1e6, "max_cost": 15.0}) as at:
+        first = await at.model.complete(request())
+        assert first.prompt_tokens < 15
+        await at.model.complete(request("again"))
+        with pytest.raises(BudgetExceededError, match="max_cost 15"):
+            await at.model.complete(request("once more"))
+        assert at.scripted.log.requests.total() == 2
 
 
 async def test_identity_names_model_and_endpoint_but_no_key() -> None:

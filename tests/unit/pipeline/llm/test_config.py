@@ -48,3 +48,11 @@ def test_a_file_that_holds_no_key_is_named_and_not_quoted(tmp_path: Path, conten
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(LlmSettingsError, match="No such file"):
         read_api_key(LlmConfig(base_url=URL, model="m", api_key_file=tmp_path / "absent"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "silence_s"),
+    [({}, 900), ({"stream": True}, 120), ({"stream": True, "timeouts": {"silence_s": 7}}, 7)],
+)
+def test_how_long_silence_may_last_depends_on_streaming(settings: dict[str, object], silence_s: float) -> None:
+    assert LlmConfig.model_validate({"base_url": URL, "model": "m", **settings}).silence_s == silence_s

@@ -118,6 +118,13 @@ async def test_nothing_that_the_environment_holds_for_openai_goes_to_another_end
         assert not [name for name in keeper.sent if name.startswith("x-")]
 
 
+async def test_no_proxy_stands_between_us_and_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    async with bench() as at:
+        assert (await at.model.complete(request())).text
+
+
 async def test_the_key_file_is_read_again_when_the_key_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("yesterdays-key", encoding="utf-8")

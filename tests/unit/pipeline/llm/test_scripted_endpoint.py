@@ -1,0 +1,90 @@
+"""The witness itself: does the scripted endpoint do and count what it says?"""
+
+import asyncio
+import http.client
+import json
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.integration.server_process import ROOT
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.replies import answer, instance
+from tests.scripted_endpoint.request_log import RequestLog
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.models import SCHEMA, bench, request
+
+
+def test_draws_depend_on_seed_content_and_attempt_only() -> None:
+    plan = FaultPlan({Fault.RESET: 0.3, Fault.HTML: 0.2}, seed=1)
+    draws = [plan.draw(f"content {n}", attempt) for n in range(2000) for attempt in (1, 2)]
+    assert draws == [plan.draw(f"content {n}", attempt) for n in range(2000) for attempt in (1, 2)]
+    assert draws.count(Fault.RESET) == pytest.approx(0.3 * len(draws), rel=0.1)
+    assert draws.count(Fault.HTML) == pytest.approx(0.2 * len(draws), rel=0.1)
+    other = FaultPlan(plan.shares, seed=2)
+    assert draws != [other.draw(f"content {n}", attempt) for n in range(2000) for attempt in (1, 2)]
+
+
+def test_an_answer_is_the_end_of_the_last_message_and_obeys_the_limit() -> None:
+    body = {"messages": [{"role": "user", "content": "one two three four"}], "max_tokens": 2}
+    made = answer(body, (), answer_chars=10)
+    assert (made.text, made.finish_reason, made.completion_tokens) == ("four", "stop", 1)
+    assert answer({**body, "max_tokens": 1}, (), answer_chars=12).finish_reason == "length"
+
+
+def test_an_instance_of_a_schema_fits_it() -> None:
+    made = instance(SCHEMA, "pumps and valves")
+    assert isinstance(made, dict)
+    assert len(made["topics"]) == 2
+
+
+async def test_the_log_counts_by_content() -> None:
+    async with bench(Script(first_faults=(Fault.RESET,))) as at:
+        await at.model.complete(request("a"))
+        await at.model.complete(request("b"))
+        await at.model.complete(request("b"))
+        log = at.scripted.log
+        assert sorted(log.requests.values()) == [2, 2]
+        assert sorted(log.answered.values()) == [1, 2]
+        assert log.faults == {"reset": 1}
+
+
+async def test_it_runs_as_a_process_that_tells_what_it_saw(tmp_path: Path) -> None:
+    log_file = tmp_path / "log.jsonl"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.scripted_endpoint", "--reply", "pumps=All of them."),
+        *("--fault", "server_error=1.0", "--model", "m", "--log", str(log_file)),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    base_url = (await process.stdout.readline()).decode().strip()
+    async with bench(base_url=base_url, model="m", retries={"max_attempts": 3}) as at:
+        with pytest.raises(Exception, match="HTTP 500"):
+            await at.model.complete(request())
+    seen = await asyncio.to_thread(_get_json, base_url.replace("/v1", "/log"))
+    assert (seen["request_count"], seen["answered_count"], seen["faults"]) == (3, 0, {"server_error": 3})
+    process.terminate()
+    assert await process.wait() == 0
+    outcomes = [json.loads(line)["outcome"] for line in log_file.read_text(encoding="utf-8").splitlines()]
+    assert outcomes == ["server_error"] * 3
+
+
+async def test_waiting_for_the_log_ends_when_the_condition_holds() -> None:
+    log = RequestLog()
+    waiter = asyncio.create_task(log.until(lambda seen: seen.requests["x"] == 2))
+    log.begin("x", {}, keep_body=False)
+    await asyncio.sleep(0)
+    assert not waiter.done()
+    log.begin("x", {}, keep_body=False)
+    await waiter
+
+
+def _get_json(url: str) -> dict[str, object]:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc)
+    connection.request("GET", urlsplit(url).path)
+    value: dict[str, object] = json.load(connection.getresponse())
+    connection.close()
+    return value
