@@ -41,6 +41,13 @@ class FifoServer:
         self.address = f"127.0.0.1:{self._pipe.recv()}"
         return self
 
+    @property
+    def pid(self) -> int:
+        """Process id of the running server."""
+        if self._process.pid is None:
+            raise RuntimeError("enter the server before asking for its pid")
+        return self._process.pid
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:

@@ -29,11 +29,13 @@ class LoadResult:
 
     Attributes:
         seconds: from the first request sent to the last answer received.
+        cpu_s: CPU time of the client process meanwhile.
         latencies_s: one per request, in the order of the requests.
         responses: serialized answers, in the order of the requests.
     """
 
     seconds: float
+    cpu_s: float
     latencies_s: list[float]
     responses: list[bytes]
 
@@ -96,13 +98,14 @@ class _ClosedLoop:
         self._done = threading.Event()
 
     def run(self, in_flight: int) -> LoadResult:
-        started = time.perf_counter()
+        started, cpu_before = time.perf_counter(), time.process_time()
         for _ in range(min(in_flight, len(self._requests))):
             self._send_next()
         self._done.wait()
         if self._error is not None:
             raise self._error
-        return LoadResult(time.perf_counter() - started, self._latencies_s, self._responses)
+        seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu_before
+        return LoadResult(seconds, cpu_s, self._latencies_s, self._responses)
 
     def _send_next(self) -> None:
         index = next(self._next, None)

@@ -63,7 +63,7 @@ class Contender:
 
     def rate(self) -> float:
         """Runs all pairs; returns pairs per second."""
-        return self.model.rate(self.feeds)
+        return self.model.time(self.feeds).rate
 
 
 @dataclass

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -40,6 +41,20 @@ def best_provider() -> str:
     return CUDA if CUDA in ort.get_available_providers() else CPU
 
 
+@dataclass(frozen=True)
+class Timing:
+    """One timed pass: how many inputs, how long, and the CPU time of this process meanwhile."""
+
+    inputs: int
+    seconds: float
+    cpu_s: float
+
+    @property
+    def rate(self) -> float:
+        """Inputs per second."""
+        return self.inputs / self.seconds
+
+
 class RawModel:
     """A graph with its tokenizer, run from as many threads as is best on its provider."""
 
@@ -51,8 +66,8 @@ class RawModel:
         self.provider = session.get_providers()[0]
         self.workers = core_count() if self.provider == CPU else 1
         self._inputs = [value.name for value in session.get_inputs()]
-        self._wall_s = 0.0
-        self._cpu_s = 0.0
+        self._asked_s = 0.0
+        self._got_s = 0.0
 
     @classmethod
     def load(cls, path: Path, provider: str = CPU) -> "RawModel":
@@ -82,18 +97,19 @@ class RawModel:
                 arrays["token_type_ids"][index, :length] = row.type_ids
         return arrays
 
-    def rate(self, feeds: Sequence[Feed]) -> float:
-        """Runs all batches once on all workers; returns inputs per second."""
+    def time(self, feeds: Sequence[Feed]) -> Timing:
+        """Runs all batches once on all workers."""
         cpu_before = time.process_time()
         seconds = time_parallel(self.run, feeds, self.workers)
-        self._cpu_s += time.process_time() - cpu_before
-        self._wall_s += seconds
-        return sum(len(feed["input_ids"]) for feed in feeds) / seconds
+        timing = Timing(sum(len(feed["input_ids"]) for feed in feeds), seconds, time.process_time() - cpu_before)
+        self._asked_s += seconds * self.workers
+        self._got_s += timing.cpu_s
+        return timing
 
     @property
     def cpu_share(self) -> float:
         """CPU time that the timed runs got over what they asked for; well below 1, others used the machine too."""
-        return self._cpu_s / (self._wall_s * self.workers) if self._wall_s else 1.0
+        return self._got_s / self._asked_s if self._asked_s else 1.0
 
     def run(self, feed: Feed) -> Float32:
         """Runs one batch and returns the graph's first output."""
@@ -111,11 +127,15 @@ class RawModel:
         feeds = {plan: self.feeds(encodings, plan) for plan in plans}
         for plan in plans:
             self.run(feeds[plan][0])  # the largest batch: the first run of a shape pays for memory
-        rates = {plan: self.rate(feeds[plan]) for plan in plans}
-        finalists = sorted(plans, key=lambda plan: -rates[plan])[:FINALISTS]
-        rates = {plan: median(self.rate(feeds[plan]) for _ in range(3)) for plan in finalists}
-        best = max(finalists, key=lambda plan: rates[plan])
-        return best, rates[best]
+        costs = {plan: self._cost(self.time(feeds[plan])) for plan in plans}
+        finalists = sorted(plans, key=lambda plan: costs[plan])[:FINALISTS]
+        timings = {plan: [self.time(feeds[plan]) for _ in range(3)] for plan in finalists}
+        best = min(finalists, key=lambda plan: median(map(self._cost, timings[plan])))
+        return best, median(timing.rate for timing in timings[best])
+
+    def _cost(self, timing: Timing) -> float:
+        """What a plan is chosen by: on a CPU its CPU time, which other processes hardly change, else its duration."""
+        return timing.cpu_s if self.provider == CPU else timing.seconds
 
 
 def time_parallel(function: Callable[[T], object], arguments: Sequence[T], workers: int) -> float:

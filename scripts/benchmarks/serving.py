@@ -8,17 +8,17 @@ inputs are distinct, so that the result cache cannot answer; a hit in any answer
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-
-import numpy as np
 
 from scripts.benchmarks.corpus import Corpus, source_text
 from scripts.benchmarks.fifo_server import FifoServer
 from scripts.benchmarks.load_client import LoadClient, LoadResult
+from scripts.benchmarks.load_series import Endpoint, Load, Series
 from scripts.benchmarks.precis_server import PrecisServer
-from scripts.benchmarks.raw_model import Item, RawModel, best_provider
+from scripts.benchmarks.process_usage import read_usage
+from scripts.benchmarks.raw_model import Item, RawModel, Timing, best_provider
 from scripts.benchmarks.report import Figure, Report, Target
 from scripts.benchmarks.rpc import EMBED, ENTAIL, Method
 
@@ -33,15 +33,6 @@ TARGETS = (
     Target("embed_p99_ratio_64", 1.5, at_least=False),
     Target("entail_p99_ratio_64", 1.5, at_least=False),
 )
-
-
-@dataclass(frozen=True)
-class Load:
-    """One way to call a server: `in_flight` calls at a time with `size` inputs each."""
-
-    name: str
-    in_flight: int
-    size: int = 1
 
 
 UNARY_1, UNARY_32, UNARY_64 = Load("1 in flight", 1), Load("32 in flight", 32), Load("64 in flight", 64)
@@ -68,28 +59,6 @@ QUICK = Effort(run_s=0.7, method_s=17.0, calibration_inputs=48)
 FULL = Effort(run_s=2.0, method_s=150.0, calibration_inputs=320)
 
 
-@dataclass
-class Series:
-    """All runs of one load: inputs per second, ratio to the raw rate, p99 of each run, latency of each call."""
-
-    rates: list[float] = field(default_factory=list)
-    ratios: list[float] = field(default_factory=list)
-    p99s_ms: list[float] = field(default_factory=list)
-    latencies_ms: list[float] = field(default_factory=list)
-
-    def add(self, inputs: int, result: LoadResult, raw_rate: float) -> None:
-        """Records one run."""
-        latencies_ms = [1000 * latency for latency in result.latencies_s]
-        self.rates.append(inputs / result.seconds)
-        self.ratios.append(self.rates[-1] / raw_rate)
-        self.p99s_ms.append(float(np.percentile(latencies_ms, 99)))
-        self.latencies_ms += latencies_ms
-
-    def percentile_ms(self, percent: float) -> float:
-        """Latency that `percent` of all calls stay below."""
-        return float(np.percentile(self.latencies_ms, percent))
-
-
 class MethodBenchmark:
     """Measures one RPC against the raw limit of its model and against the bare peer."""
 
@@ -103,7 +72,7 @@ class MethodBenchmark:
         self.plan, best = model.best_plan(model.encode(method.draw(corpus, effort.calibration_inputs)))
         self._inputs = max(MIN_INPUTS, LIST_SIZE * round(best * effort.run_s / LIST_SIZE))
 
-    def measure(self, served: LoadClient, peer: LoadClient) -> None:
+    def measure(self, served: Endpoint, peer: Endpoint) -> None:
         """Runs rounds until another one would take too long; at least one."""
         self._run_round([(UNARY_32, served), (UNARY_1, served)])
         order = [(UNARY_64, served), (PEER_64, peer), (LISTS, served)]
@@ -114,21 +83,22 @@ class MethodBenchmark:
             order = [*order[1:], order[0]]  # no load always follows the same one
             round_s = time.monotonic() - started
 
-    def _run_round(self, loads: Sequence[tuple[Load, LoadClient]]) -> None:
+    def _run_round(self, loads: Sequence[tuple[Load, Endpoint]]) -> None:
         before = self._time_raw()
-        for load, client in loads:
-            inputs = self._inputs if load.in_flight > 1 else self._inputs // 4
-            items = self.method.draw(self._corpus, inputs)
-            result = self._call(client, load, items)
+        for load, endpoint in loads:
+            items = self.method.draw(self._corpus, self._inputs if load.in_flight > 1 else self._inputs // 4)
+            cpu_before = read_usage(endpoint.pid).cpu_s
+            result = self._call(endpoint.client, load, items)
+            served = Timing(len(items), result.seconds, read_usage(endpoint.pid).cpu_s - cpu_before)
             after = self._time_raw()
-            self.series.setdefault(load, Series()).add(len(items), result, (before + after) / 2)
+            self.series.setdefault(load, Series()).add(served, (before, after), result)
             before = after
 
-    def _time_raw(self) -> float:
+    def _time_raw(self) -> Timing:
         items = self.method.draw(self._corpus, self._inputs)
-        rate = self._model.rate(self._model.feeds(self._model.encode(items), self.plan))
-        self.raw_rates.append(rate)
-        return rate
+        timing = self._model.time(self._model.feeds(self._model.encode(items), self.plan))
+        self.raw_rates.append(timing.rate)
+        return timing
 
     def _call(self, client: LoadClient, load: Load, items: Sequence[Item]) -> LoadResult:
         size = load.size
@@ -141,13 +111,13 @@ class MethodBenchmark:
     def rows(self) -> list[list[str]]:
         """Makes the lines of the table."""
         name = self.method.name
-        raw = [f"{name}: ONNX Runtime alone, {self.plan.name}", f"{median(self.raw_rates):.1f}", "1.00", "", ""]
+        raw = [f"{name}: ONNX Runtime alone, {self.plan.name}", f"{median(self.raw_rates):.1f}", "1.00", "1.00", "", ""]
         return [raw, *(self._row(load, series) for load, series in self.series.items())]
 
     def _row(self, load: Load, series: Series) -> list[str]:
-        rate, ratio = f"{median(series.rates):.1f}", f"{median(series.ratios):.3f}"
+        ratios = [f"{median(ratios):.3f}" for ratios in (series.ratios, series.cpu_ratios)]
         latencies = [f"{series.percentile_ms(percent):.1f}" for percent in (50, 99)]
-        return [f"{self.method.name}: {load.name}", rate, ratio, *latencies]
+        return [f"{self.method.name}: {load.name}", f"{median(series.rates):.1f}", *ratios, *latencies]
 
     def figures(self) -> dict[str, Figure]:
         """Makes this RPC's part of the JSON object."""
@@ -160,6 +130,9 @@ class MethodBenchmark:
             "ratio_64": median(served.ratios),
             "list_ratio": median(lists.ratios),
             "peer_ratio_64": median(peer.ratios),
+            "cpu_ratio_64": median(served.cpu_ratios),
+            "list_cpu_ratio": median(lists.cpu_ratios),
+            "peer_cpu_ratio_64": median(peer.cpu_ratios),
             "p50_ms_1": self.series[UNARY_1].percentile_ms(50),
             "p50_ms_64": served.percentile_ms(50),
             "p99_ms_64": served.percentile_ms(99),
@@ -177,7 +150,9 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
     with ExitStack() as stack:
         server = stack.enter_context(PrecisServer(models))
         fifo = stack.enter_context(FifoServer(models, provider))
-        served, peer = (stack.enter_context(LoadClient(address)) for address in (server.address, fifo.address))
+        served, peer = (
+            Endpoint(stack.enter_context(LoadClient(process.address)), process.pid) for process in (server, fifo)
+        )
         benchmarks = []
         for method in (EMBED, ENTAIL):
             model = RawModel.load(models / method.role, provider)
@@ -195,7 +170,7 @@ def _report(benchmarks: Sequence[MethodBenchmark], provider: str) -> Report:
         figures[key] = worst(float(str(figures[f"{benchmark.method.name}_{key}"])) for benchmark in benchmarks)
     return Report(
         title=f"serving: one input a call unless a list, mixed lengths, {provider}",
-        columns=("load", "inputs/s", "of the limit", "p50 ms", "p99 ms"),
+        columns=("load", "inputs/s", "of the limit", "in CPU time", "p50 ms", "p99 ms"),
         rows=[row for benchmark in benchmarks for row in benchmark.rows()],
         figures=figures | {"provider": provider},
         targets=TARGETS,

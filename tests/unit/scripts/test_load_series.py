@@ -1,0 +1,23 @@
+import pytest
+
+from scripts.benchmarks.load_client import LoadResult
+from scripts.benchmarks.load_series import Series
+from scripts.benchmarks.raw_model import Timing
+
+
+def test_a_run_is_compared_with_the_raw_runs_around_it() -> None:
+    series = Series()
+    raw = Timing(100, seconds=1.0, cpu_s=1.8), Timing(100, seconds=0.5, cpu_s=1.0)  # 100/s and 200/s; 14 ms an input
+    served = Timing(120, seconds=1.0, cpu_s=1.9)
+    series.add(served, raw, LoadResult(1.0, 0.2, [0.5, 0.25], [b"", b""]))
+    assert series.rates == [120]
+    assert series.ratios == [pytest.approx(120 / 150)]
+    assert series.cpu_ratios == [pytest.approx(0.014 / (2.1 / 120))]
+
+
+def test_latencies_are_kept_for_all_calls_and_p99_for_each_run() -> None:
+    series, timing = Series(), Timing(1, 1.0, 1.0)
+    for latency in (0.1, 0.3):
+        series.add(timing, (timing, timing), LoadResult(1.0, 0.1, [latency], [b""]))
+    assert series.p99s_ms == [pytest.approx(100), pytest.approx(300)]
+    assert series.percentile_ms(50) == pytest.approx(200)
