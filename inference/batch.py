@@ -33,7 +33,10 @@ class ComputeModel:
 
 
 class Batch:
-    """Written by the worker until it is reported; from then on read by the event loop."""
+    """Entries that were computed, or entries that were dropped; not both.
+
+    Written by the worker until it is reported; from then on read by the event loop.
+    """
 
     __slots__ = ("dropped", "entries", "failures", "finished_s", "is_void", "started_s", "values")
 

@@ -10,9 +10,10 @@ the device is full.
 Taking the oldest each time bounds the wait: a row is overtaken only by rows that travel in the batches of its
 elders, so it leaves after at most as many batches as rows were before it, whatever its length.
 
-Simulated on measured costs, 64 in flight, against the best possible batches of 2,000 sorted sentences: 0.91 of the
-throughput with padding computed, 0.98 with padding skipped, p99 1.3 and 1.2 times that of first-in-first-out. Choosing
-the best batch among several old rows as anchor gained 0.4% and cost up to 1.7 times the p99.
+Measured on all-MiniLM-L6-v2 with 64 sentences in flight, CPU time against the best batches of all sentences sorted:
+0.91 where padding is computed, 0.94 where it is skipped. Simulated on the same costs, p99 is 1.3 times that of
+first-in-first-out without batches; letting the best of several old rows lead instead of the oldest gains 0.4% and
+makes that 1.7.
 """
 
 from __future__ import annotations

@@ -95,15 +95,16 @@ class DynamicBatcher:
         self._admission.items += len(misses)
         queued = 0
         try:
-            while queued < len(misses):
+            while queued < len(misses) and not ticket.future.done():
                 if queued:
                     await asyncio.sleep(0)
                 self._queue(ticket, items, misses[queued : queued + _SLICE_ITEMS])
                 queued += _SLICE_ITEMS
             await ticket.future
         except BaseException:
-            self._admission.items -= max(0, len(misses) - queued)
-            self._leave(ticket)
+            unqueued = max(0, len(misses) - queued)
+            self._admission.items -= unqueued
+            self._leave(ticket, unqueued)
             raise
         return ticket
 
@@ -168,8 +169,9 @@ class DynamicBatcher:
         ticket.cache_hit_count += 1
         self._counters.joined_items += 1
 
-    def _leave(self, ticket: Ticket) -> None:
-        """Takes a call that ended early out of everything it still waits for."""
+    def _leave(self, ticket: Ticket, unqueued: int = 0) -> None:
+        """Takes a call that ended early out of everything it still waits for. Again, it does nothing."""
+        gone = unqueued
         for entry in ticket.entries:
             others = [waiter for waiter in entry.waiters if waiter[0] is not ticket]
             left = len(entry.waiters) - len(others)
@@ -177,10 +179,13 @@ class DynamicBatcher:
                 continue
             entry.waiters = others
             self._admission.items -= left
-            if ticket.future.cancelled():
-                self._counters.cancelled_items += left
+            gone += left
             if not others and self._pool.remove(self._source, entry):
                 self._forget(entry)
+        if ticket.error is None:
+            self._counters.cancelled_items += gone
+        elif isinstance(ticket.error, DeadlineExpiredError):
+            self._counters.expired_items += gone
         self._check_drained()
 
     def _forget(self, entry: Entry) -> None:
@@ -226,18 +231,19 @@ class DynamicBatcher:
         """Fails the callers whose deadline made a worker drop an entry, unless one with more time has joined."""
         fastest_s = now_s + self._model.limits.costs.seconds(1, entry.length, entry.length)
         late = [ticket for ticket, _ in entry.waiters if not _has_time(ticket.call, fastest_s)]
-        for ticket in late:
-            ticket.fail(DeadlineExpiredError())
+        entry.waiters = [waiter for waiter in entry.waiters if _has_time(waiter[0].call, fastest_s)]
+        if entry.waiters:
+            self._pool.put(self._source, [entry])
+        else:
+            self._forget(entry)
+        self._admission.items -= len(late)
         if drop is Drop.EXPIRED:
             self._counters.expired_items += len(late)
         else:
             self._counters.shed_items += len(late)
-        if len(late) < len(entry.waiters):
-            self._pool.put(self._source, [entry])
-            return
-        self._forget(entry)
-        self._admission.items -= len(late)
-        entry.waiters = []
+        for ticket in late:
+            ticket.fail(DeadlineExpiredError())
+            self._leave(ticket)
 
     def _note(self, batch: Batch, waiter_count: int) -> None:
         tokens = sum(entry.length for entry in batch.entries)

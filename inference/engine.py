@@ -65,8 +65,10 @@ class Engine:
             self._doors[role] = FrontDoor(self._batchers[role], thread, config.tokenization.inline_chars)
         for watcher in self._watchers:
             self._pool.watch(watcher)
-        await self._stack.enter_async_context(self._pool)
-        await self._stack.enter_async_context(thread)
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._pool)
+            await stack.enter_async_context(thread)
+            self._stack = stack.pop_all()
         return self
 
     async def __aexit__(

@@ -47,29 +47,26 @@ class Lane:
         entry.is_queued = False
 
     def cut(self, limits: BatchLimits, now_s: float) -> tuple[list[Entry], list[tuple[Entry, Drop]]]:
-        """Takes the oldest entry and its best company out.
+        """Takes the oldest entry and its best company out. The lane is not empty.
 
-        Entries whose deadline cannot be met are dropped. One that can be met alone but not in company makes the
-        oldest go alone: a larger batch may not cost anybody the deadline.
+        Entries whose deadline cannot be met are dropped instead, and their callers hear of it before the next batch
+        is computed. An entry that can meet it alone but not in company makes the oldest go alone: a larger batch
+        may not cost anybody the deadline.
 
         Returns:
-            The batch and the dropped. The batch is empty when all that waited was dropped.
+            Either a batch or the dropped; the other is empty.
         """
-        dropped: list[tuple[Entry, Drop]] = []
-        while self._lengths:
-            entries = self._plan(limits)
-            finish_s = now_s + predict_seconds(entries, limits)
-            late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
-            doomed = [(entry, drop) for entry in late if (drop := _doom(entry, limits, now_s)) is not None]
-            if not doomed:
-                entries = [next(iter(self._by_age))] if late else entries
-                for entry in entries:
-                    self.remove(entry)
-                return entries, dropped
-            for entry, _ in doomed:
-                self.remove(entry)
-            dropped += doomed
-        return [], dropped
+        entries = self._plan(limits)
+        finish_s = now_s + predict_seconds(entries, limits)
+        late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
+        dropped = [(entry, drop) for entry in late if (drop := _doom(entry, limits, now_s)) is not None]
+        if dropped:
+            entries = []
+        elif late:
+            entries = [next(iter(self._by_age))]
+        for entry in entries or [entry for entry, _ in dropped]:
+            self.remove(entry)
+        return entries, dropped
 
     def take_all(self) -> list[Entry]:
         """Takes everything out."""

@@ -22,13 +22,14 @@ class Ticket:
     """
 
     __slots__ = (
-        "cache_hit_count", "call", "entries", "errors", "finished_s",
+        "cache_hit_count", "call", "entries", "error", "errors", "finished_s",
         "future", "missing", "queued_s", "started_s", "values",
     )  # fmt: skip
 
     def __init__(self, item_count: int, dimension: int, call: Call, *, now_s: float) -> None:
         self.call = call
         self.values: npt.NDArray[np.float32] = np.empty((item_count, dimension), np.float32)
+        self.error: InferenceError | None = None  # why the whole call failed
         self.errors: dict[int, InferenceError] = {}
         self.missing = item_count  # answers still to come
         self.entries: list[Entry] = []  # what they come from; kept to leave them when the call is cancelled
@@ -50,7 +51,9 @@ class Ticket:
     def fail(self, error: InferenceError) -> None:
         """Fails the whole call."""
         if not self.future.done():
+            self.error = error
             self.future.set_exception(error)
+            self.future.exception()  # taken note of: a caller that is cancelled before it looks leaves no warning
 
     def note_batch(self, started_s: float, finished_s: float) -> None:
         """Takes the times of a batch that held one of the items; the last one counts."""

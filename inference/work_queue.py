@@ -71,7 +71,7 @@ class WorkQueue:
             self.put(source, [entry])
 
     def take(self, now_s: float) -> tuple[Source, Batch] | None:
-        """Cuts the next batch, or returns None when nothing waits. A batch may consist of dropped entries alone."""
+        """Cuts the next batch, or returns None when nothing waits. A batch has entries or dropped ones."""
         if self._suspects:
             source, entry = self._suspects.popleft()
             entry.is_queued = False

@@ -61,27 +61,17 @@ class WorkerPool:
         self._gone, self._all_started = asyncio.Event(), asyncio.Event()
         for index in self._failures:
             self._start(index, is_restart=False)
-        await self._all_started.wait()
+        try:
+            await self._all_started.wait()
+        except BaseException:
+            await self._close()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for handle in self._restarts.values():
-            handle.cancel()
-        with self._wakeup:
-            self._is_closing = True
-            waiting = self._queue.take_all()
-            self._wakeup.notify_all()
-        self._fail(waiting, ShuttingDownError)
-        if self._watchdog is not None:
-            self._watchdog.cancel()
-        if self._workers and not await self._wait_gone():
-            for source in self.sources:
-                for backend in source.model.backends:
-                    backend.interrupt()
-            if not await self._wait_gone():
-                logger.error("event=workers_abandoned count=%d", len(self._workers))
+        await self._close()
 
     @property
     def is_ready(self) -> bool:
@@ -151,6 +141,23 @@ class WorkerPool:
             self._workers.pop(worker.index)
         if not self._workers and self._is_closing:
             self._gone.set()
+
+    async def _close(self) -> None:
+        for handle in self._restarts.values():
+            handle.cancel()
+        with self._wakeup:
+            self._is_closing = True
+            waiting = self._queue.take_all()
+            self._wakeup.notify_all()
+        self._fail(waiting, ShuttingDownError)
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        if self._workers and not await self._wait_gone():
+            for source in self.sources:
+                for backend in source.model.backends:
+                    backend.interrupt()
+            if not await self._wait_gone():
+                logger.error("event=workers_abandoned count=%d", len(self._workers))
 
     def _start(self, index: int, *, is_restart: bool) -> None:
         self._restarts.pop(index, None)

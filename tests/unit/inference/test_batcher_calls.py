@@ -85,7 +85,7 @@ async def test_a_list_that_is_cancelled_while_it_is_queued_leaves_nothing_behind
         await settle()
         assert leaving.cancelled()
         statistics = s.batcher.statistics()
-        assert (statistics.pending_items, statistics.pending_tokens) == (1, 4)
+        assert (statistics.pending_items, statistics.pending_tokens, statistics.cancelled_items) == (1, 4, 1000)
         s.backend.open_gate()
         await blocker
     assert s.backend.batches == [[1]]
@@ -116,6 +116,27 @@ async def test_a_deadline_that_passes_while_waiting_drops_all_of_the_call() -> N
         statistics = s.batcher.statistics()
     assert s.backend.batches == [[1], [4]]
     assert (statistics.expired_items, statistics.pending_items, statistics.pending_tokens) == (2, 0, 0)
+
+
+async def test_a_call_that_is_late_for_one_item_leaves_the_others_too() -> None:
+    clock = Clock()
+    async with serving(limits=ONE_ROW, clock=clock) as s:
+        s.backend.close_gate()
+        blocker = asyncio.create_task(s.batcher.submit([make_item(1)], ANY))
+        await s.backend.wait_entered()
+        late = Call(deadline_s=10.0)
+        calls = [asyncio.create_task(s.batcher.submit([make_item(2)], late))]
+        calls.append(asyncio.create_task(s.batcher.submit([make_item(2), make_item(3), make_item(4)], late)))
+        patient = asyncio.create_task(s.batcher.submit([make_item(3)], ANY))
+        await settle()
+        clock.now_s = 11.0
+        s.backend.open_gate()
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(result) for result in results] == [DeadlineExpiredError] * 2
+        await asyncio.gather(blocker, patient)
+        statistics = s.batcher.statistics()
+    assert s.backend.batches == [[1], [3]]
+    assert (statistics.expired_items, statistics.pending_items, statistics.pending_tokens) == (4, 0, 0)
 
 
 async def test_a_deadline_that_cannot_be_met_is_shed_and_counted_apart() -> None:

@@ -38,10 +38,10 @@ def test_where_padding_is_free_a_batch_is_first_in_first_out() -> None:
 
 def test_an_expired_entry_is_dropped_and_the_rest_still_makes_a_full_batch() -> None:
     expired, alive, other = make_entry(1, deadline_s=9.0), make_entry(2), make_entry(3)
-    batch, dropped = make_lane(expired, alive, other).cut(make_limits(fixed_s=5.0, token_s=0.1), 10.0)
-    assert batch == [alive, other]
-    assert dropped == [(expired, Drop.EXPIRED)]
+    lane, limits = make_lane(expired, alive, other), make_limits(fixed_s=5.0, token_s=0.1)
+    assert lane.cut(limits, 10.0) == ([], [(expired, Drop.EXPIRED)])
     assert not expired.is_queued
+    assert lane.cut(limits, 10.0) == ([alive, other], [])
 
 
 def test_an_entry_whose_compute_would_pass_its_deadline_is_shed() -> None:
@@ -77,7 +77,7 @@ def test_an_entry_leaves_after_at_most_as_many_batches_as_entries_were_before_it
     limits = make_limits(max_rows=max_rows, fixed_s=10.0, token_s=1.0, price=price)
     seen: list[Entry] = []
     for turn in range(len(entries)):
-        batch, dropped = lane.cut(limits, 0.0)
+        batch, dropped = lane.cut(limits, 0.0) if lane else ([], [])
         assert dropped == []
         seen += batch
         assert entries[turn] in seen  # however many longer or shorter ones were about
