@@ -47,8 +47,8 @@ def tail_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int
     if count_tokens(text) <= max_tokens:
         return text
     size = min(len(text), max_tokens * _FIRST_GUESS_CHARS_PER_TOKEN)
-    while size > 1 and count_tokens(text[-size:]) > max_tokens:
-        size = size * 3 // 4
+    while size > 1 and (tokens := count_tokens(text[-size:])) > max_tokens:
+        size = _smaller(size, tokens, max_tokens)
     tail = text[-size:]
     match = _BREAKS[1].search(tail, 0, int(len(tail) * _SEARCHED_SHARE)) or _BREAKS[2].search(tail)
     return tail[match.end() :] if match and match.end() < len(tail) else tail
@@ -61,8 +61,13 @@ def _fitting_end(text: str, start: int, max_tokens: int, count_tokens: Callable[
         tokens = count_tokens(text[start : start + size])
         if tokens <= max_tokens:
             break
-        size = max(1, min(size - 1, int(size * max_tokens / tokens * 0.98)))
+        size = _smaller(size, tokens, max_tokens)
     return start + size
+
+
+def _smaller(size: int, tokens: int, max_tokens: int) -> int:
+    """Returns a size that should fit, a little less than in proportion."""
+    return max(1, min(size - 1, int(size * max_tokens / tokens * 0.98)))
 
 
 def _best_break(text: str, start: int, end: int) -> int:

@@ -1,0 +1,43 @@
+"""Documents and summarizers for the tests of this folder."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
+from pipeline.summarize.document import Document, make_document
+from pipeline.summarize.events import Event, Finished
+from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.summarizer import Summarizer, open_summarizer
+from pipeline.summarize.writer import SourceChunk
+
+LIMITS = SummarizeLimits()
+
+
+def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str = "") -> Document:
+    """A document whose chunks are short and all different, four on a page."""
+    chunks = [
+        SourceChunk(index, index // 4 + 1, f"Pump P-{index} runs at {index} bar. {text}")
+        for index in range(chunk_count)
+    ]
+    return make_document("manual-1", name, chunks, limits=LIMITS)
+
+
+@asynccontextmanager
+async def summarizer_in(folder: Path, **settings: object) -> AsyncIterator[Summarizer]:
+    """Opens a summarizer whose files are in a folder; open it again to come after a restart."""
+    config = SummarizeConfig.model_validate(settings)
+    async with open_summarizer(config, StorageConfig(directory=folder)) as summarizer:
+        yield summarizer
+
+
+async def read_all(events: AsyncIterator[Event]) -> list[Event]:
+    """Reads a stream to its end."""
+    return [event async for event in events]
+
+
+def result_of(events: Iterable[Event]) -> SummaryResult:
+    """Returns the result, which is the last event."""
+    *_, last = events
+    assert isinstance(last, Finished)
+    return last.result

@@ -1,0 +1,92 @@
+"""No text is skipped, and no prompt is over its budget."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.summarize.context_window import fit_context
+from pipeline.summarize.packing import pack_batches
+from pipeline.summarize.splitting import head_by_tokens, split_by_tokens, tail_by_tokens
+from pipeline.summarize.writer import SourceChunk
+
+TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
+
+
+def count(text: str) -> int:
+    """Words and marks, one token each: not additive at the seams, like real tokenizers."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@given(TEXTS, st.integers(1, 40))
+def test_parts_are_the_text_and_fit(text: str, max_tokens: int) -> None:
+    parts = split_by_tokens(text, max_tokens, count)
+    assert "".join(parts) == text
+    assert all(count(part) <= max_tokens for part in parts)
+
+
+def test_a_text_is_cut_where_a_paragraph_or_sentence_ends() -> None:
+    text = "One two three.\n\nFour five six. Seven eight nine."
+    assert split_by_tokens(text, 6, count) == ["One two three.\n\n", "Four five six. ", "Seven eight nine."]
+
+
+def test_a_chunk_of_two_million_characters_is_split_in_time_linear_in_its_length() -> None:
+    seen = 0
+
+    def counting(text: str) -> int:
+        nonlocal seen
+        seen += len(text)
+        return (len(text) + 3) // 4
+
+    text = "word " * 400_000
+    parts = split_by_tokens(text, 4_000, counting)
+    assert "".join(parts) == text
+    assert seen < 6 * len(text)
+
+
+@given(st.lists(TEXTS, max_size=30), st.integers(1, 9), st.integers(4, 60), st.integers(0, 3))
+def test_batches_hold_every_chunk_in_order_within_the_budget(
+    texts: list[str], batch_size: int, budget: int, overhead: int
+) -> None:
+    chunks = [SourceChunk(index, 0, text) for index, text in enumerate(texts)]
+    batches = pack_batches(
+        chunks, batch_size=batch_size, budget_tokens=budget, count_tokens=count, overhead_tokens=overhead
+    )
+    packed = [chunk for batch in batches for chunk in batch.chunks]
+    for index, text in enumerate(texts):
+        kept = "".join(chunk.text for chunk in packed if chunk.chunk_index == index)
+        assert "".join(kept.split()) == "".join(text.split())  # parts of white space alone are no text
+    assert [chunk.chunk_index for chunk in packed] == sorted(chunk.chunk_index for chunk in packed)
+    for batch in batches:
+        assert 1 <= len(batch.chunks) <= batch_size
+        assert batch.token_count == sum(count(chunk.text) for chunk in batch.chunks)
+        assert len(batch.chunks) == 1 or batch.token_count + len(batch.chunks) * overhead <= budget
+
+
+def test_a_batch_takes_fewer_chunks_when_they_are_long() -> None:
+    chunks = [SourceChunk(index, 0, "word " * 40) for index in range(6)]
+    batches = pack_batches(chunks, batch_size=7, budget_tokens=100, count_tokens=count)
+    assert [len(batch.chunks) for batch in batches] == [2, 2, 2]
+
+
+def test_context_is_filled_from_the_newest_and_kept_in_order() -> None:
+    texts = ["oldest one.", "middle two.", "newest three."]
+    assert fit_context(texts, 100, count) == tuple(texts)
+    assert fit_context(texts, 6, count) == ("middle two.", "newest three.")
+
+
+def test_of_the_text_that_does_not_fit_the_end_is_kept() -> None:
+    texts = ["This is the first of all sentences here. Then comes a second.", "newest three."]
+    assert fit_context(texts, 10, count) == ("Then comes a second.", "newest three.")
+
+
+def test_no_room_for_context_gives_none() -> None:
+    assert fit_context(["something"], 0, count) == ()
+
+
+@given(TEXTS, st.integers(0, 40))
+def test_heads_and_tails_are_ends_of_the_text_that_fit(text: str, max_tokens: int) -> None:
+    head, tail = head_by_tokens(text, max_tokens, count), tail_by_tokens(text, max_tokens, count)
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert max(count(head), count(tail)) <= max_tokens

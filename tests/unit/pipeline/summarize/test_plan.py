@@ -1,0 +1,98 @@
+"""The numbers of calls, known before the first one."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.grouping import group_by_tokens, level_calls
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.plan import Plan, make_plan
+from tests.fakes_summarize import WIDE, ScriptedWriter
+from tests.unit.pipeline.summarize.documents import numbered_document
+
+
+def plan_of(chunk_count: int, **options: object) -> Plan:
+    writer = ScriptedWriter()
+    document = numbered_document(chunk_count)
+    return make_plan(document, writer, config=SummarizeConfig(), options=SummarizeOptions.model_validate(options))
+
+
+def test_the_manual_of_1403_chunks_takes_270_calls() -> None:
+    plan = plan_of(1403)
+    assert (plan.map_calls, plan.level_calls) == (201, (50, 13, 3, 1))
+    assert plan.calls() == 270
+    assert plan.is_exact
+
+
+def test_a_second_iteration_brings_it_to_539() -> None:
+    assert plan_of(1403).calls(2) == 539
+
+
+def test_1400_chunks_take_269_calls_and_537_in_two_iterations() -> None:
+    plan = plan_of(1400)
+    assert (plan.map_calls, plan.level_calls) == (200, (50, 13, 3, 1))
+    assert (plan.calls(), plan.calls(2)) == (269, 537)
+
+
+@pytest.mark.parametrize(("chunk_count", "calls"), [(1, 3), (7, 3), (8, 5), (28, 7), (29, 9), (35, 9)])
+def test_short_documents_take_few_calls(chunk_count: int, calls: int) -> None:
+    # 1 batch: map, reflect, topics. 2 batches: one merge more. 5 batches: 4 merged, a lone one, then both merged.
+    assert plan_of(chunk_count).calls() == calls
+
+
+@given(st.integers(1, 2_000), st.integers(2, 20))
+def test_levels_are_what_full_groups_give(text_count: int, group_size: int) -> None:
+    counted = []
+    left = text_count
+    while left > 1:
+        groups = group_by_tokens([1] * left, group_size=group_size, budget_tokens=group_size)
+        counted.append(sum(len(group) > 1 for group in groups))
+        left = len(groups)
+    assert level_calls(text_count, group_size) == counted
+
+
+def test_the_critical_path_counts_what_must_wait_for_something_else() -> None:
+    plan = dataclasses.replace(plan_of(1403, wave=8), concurrency=8)
+    # 26 waves of 8, the last of 1; levels of 50, 13, 3 and 1 by 8; reflect; topics.
+    assert plan.rounds() == 26 + (7 + 2 + 1 + 1) + 1 + 1
+    assert plan.rounds(2) == 2 * (26 + 11 + 1) + 1
+
+
+def test_without_waves_batches_only_wait_for_the_endpoint() -> None:
+    plan = plan_of(1403, wave="all")
+    assert plan.uses_source_context
+    assert plan.rounds() == 26 + 11 + 2
+
+
+def test_waves_of_one_follow_each_other() -> None:
+    assert plan_of(1403, wave=1).rounds() == 201 + 11 + 2
+
+
+def test_steps_are_enough_for_groups_of_two_in_every_iteration() -> None:
+    plan = plan_of(1403, wave=1)
+    levels_of_pairs = 8  # 201, 101, 51, 26, 13, 7, 4, 2, 1
+    assert plan.supersteps >= 2 * (1 + 201 + 2 * levels_of_pairs + 1 + 1) + 1
+
+
+def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None:
+    narrow = dataclasses.replace(WIDE, model_context_tokens=16_000)
+    writer = ScriptedWriter(narrow)
+    plan = make_plan(numbered_document(70), writer, config=SummarizeConfig(), options=SummarizeOptions())
+    assert not plan.is_exact
+
+
+def test_options_of_the_caller_come_before_the_settings() -> None:
+    plan = plan_of(100, batch_size=10, reduce_group_size=10, max_iterations=1, wave=3)
+    assert (plan.map_calls, plan.level_calls, plan.max_iterations, plan.wave) == (10, (1,), 1, 3)
+
+
+def test_token_bounds_hold_every_chunk_once() -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(50)
+    plan = make_plan(document, writer, config=SummarizeConfig(), options=SummarizeOptions())
+    assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
+    assert plan.max_prompt_tokens() > plan.input_tokens
+    assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens

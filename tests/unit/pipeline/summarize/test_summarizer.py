@@ -1,0 +1,251 @@
+"""Whole summaries with a scripted writer: calls, order, waves, iterations."""
+
+import dataclasses
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.document import make_document
+from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
+from pipeline.summarize.events import Accepted, BatchDone, Finished, GroupDone, Planned, Reflected, TopicsFound, Warned
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.result import WarningCode
+from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.writer import (
+    CritiqueTask,
+    ExtractTask,
+    Judgement,
+    MergeStage,
+    MergeTask,
+    SourceChunk,
+    SummaryType,
+    TopicsTask,
+)
+from tests.fakes_summarize import WIDE, ScriptedWriter
+from tests.unit.pipeline.summarize.documents import LIMITS, numbered_document, read_all, result_of, summarizer_in
+
+FAIL, PASS, UNPARSEABLE = Judgement.FAIL, Judgement.PASS, Judgement.UNPARSEABLE
+
+
+@pytest.mark.parametrize(("chunk_count", "calls"), [(1403, 270), (1400, 269), (1, 3), (8, 5), (29, 9)])
+async def test_the_calls_made_are_those_planned(tmp_path: Path, chunk_count: int, calls: int) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(chunk_count)
+    async with summarizer_in(tmp_path) as summarizer:
+        plan = await summarizer.plan(document, writer=writer)
+        result = result_of(await read_all(summarizer.stream(document, writer=writer)))
+    assert plan.calls() == len(writer.asked) == result.calls_done == result.calls_planned == calls
+    assert result.usage.calls == calls
+
+
+async def test_a_second_iteration_brings_1403_chunks_to_539_calls(tmp_path: Path) -> None:
+    writer = ScriptedWriter(verdicts=(FAIL, PASS))
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.stream(numbered_document(1403), writer=writer))
+    result = result_of(events)
+    assert len(writer.asked) == result.calls_done == result.calls_planned == 539
+    totals = [event.progress.calls_total for event in events if isinstance(event, BatchDone)]
+    assert totals == [270] * 201 + [539] * 201
+
+
+async def test_a_summary_of_thousands_of_steps_is_not_stopped_by_langgraphs_limit(tmp_path: Path) -> None:
+    writer = ScriptedWriter(verdicts=(FAIL,))
+    options = SummarizeOptions(wave=1, batch_size=1, max_iterations=2)
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.stream(numbered_document(600), writer=writer, options=options))
+    assert result_of(events).calls_done == len(writer.asked) == 2 * (600 + (150 + 38 + 10 + 3 + 1) + 1) + 1
+
+
+async def test_events_come_in_the_order_of_the_work(tmp_path: Path) -> None:
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.stream(numbered_document(60), writer=ScriptedWriter()))
+    kinds = [kind for kind, _ in groupby(type(event) for event in events)]
+    assert kinds == [Accepted, Planned, BatchDone, GroupDone, Reflected, TopicsFound, Finished]
+    done = [event.progress.calls_done for event in events if isinstance(event, BatchDone | GroupDone | TopicsFound)]
+    assert done[-1] == events[1].progress.calls_total  # type: ignore[union-attr]
+    assert done == sorted(done)
+
+
+async def test_texts_are_merged_in_the_order_of_the_document(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(numbered_document(203), writer=writer))
+    merges = sorted(
+        (task for task in writer.asked if isinstance(task, MergeTask)), key=lambda task: (task.level, task.group_index)
+    )
+    for level in {task.level for task in merges}:
+        spans = [one.chunk_indexes for task in merges if task.level == level for one in task.extractions]
+        assert [first for first, _ in spans] == sorted(first for first, _ in spans)
+        assert all(before[1] + 1 == after[0] for before, after in zip(spans, spans[1:], strict=False))
+    *_, last = merges
+    assert last.stage is MergeStage.FINAL
+    assert (last.extractions[0].chunk_indexes[0], last.extractions[-1].chunk_indexes[1]) == (0, 202)
+    assert (last.extractions[0].pages[0], last.extractions[-1].pages[1]) == (1, 51)
+
+
+@pytest.mark.parametrize("wave", [1, 2, 5, 8])
+async def test_a_batch_sees_the_three_before_its_wave(tmp_path: Path, wave: int) -> None:
+    writer = ScriptedWriter()
+    options = SummarizeOptions(wave=wave)
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(numbered_document(91), writer=writer, options=options))
+    for task in writer.asked:
+        if isinstance(task, ExtractTask):
+            wave_start = task.batch_index - task.batch_index % wave
+            seen = [int(text.split()[1]) for text in task.context]
+            assert seen == list(range(max(0, wave_start - 3), wave_start))
+            assert not task.context_is_source
+
+
+async def test_without_waves_a_batch_sees_the_source_before_it(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(91)
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(document, writer=writer, options=SummarizeOptions(wave="all")))
+    for task in writer.asked:
+        if isinstance(task, ExtractTask):
+            assert task.context_is_source
+            before = [document.chunks[7 * task.batch_index - 1].text.strip()] if task.batch_index else []
+            assert list(task.context) == before
+
+
+async def test_a_wave_runs_at_once_and_no_more_than_the_writer_wants(tmp_path: Path) -> None:
+    writer = ScriptedWriter(dataclasses.replace(WIDE, concurrency=5))
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(numbered_document(203), writer=writer, options=SummarizeOptions(wave="all")))
+    assert writer.most_in_flight == 5
+
+
+async def test_a_critique_is_carried_into_every_prompt_of_the_next_iteration(tmp_path: Path) -> None:
+    writer = ScriptedWriter(verdicts=(FAIL, PASS))
+    async with summarizer_in(tmp_path) as summarizer:
+        result = result_of(await read_all(summarizer.stream(numbered_document(60), writer=writer)))
+    critiques = [task.critique for task in writer.asked if isinstance(task, ExtractTask | MergeTask)]
+    half = len(critiques) // 2
+    assert critiques == [None] * half + ["fail because of iteration 1"] * half
+    assert (result.iteration, result.iterations, result.judgement) == (2, 2, PASS)
+    assert not result.warnings
+
+
+async def test_at_the_limit_the_better_iteration_is_kept_with_a_warning(tmp_path: Path) -> None:
+    def forget_terms_later(task: object) -> None:
+        is_second = isinstance(task, ExtractTask | MergeTask) and task.critique is not None
+        writer.prefix = "" if is_second else "P-1 P-2 P-3 P-4 "
+
+    writer = ScriptedWriter(verdicts=(FAIL, FAIL), before=forget_terms_later)
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.stream(numbered_document(60), writer=writer))
+    result = result_of(events)
+    assert (result.iteration, result.iterations, result.judgement) == (1, 2, FAIL)
+    assert result.text.startswith("P-1 P-2")
+    assert [warning.code for warning in result.warnings] == [WarningCode.CRITIC_NOT_CONTENT]
+    assert WarningCode.CRITIC_NOT_CONTENT in [event.code for event in events if isinstance(event, Warned)]
+    topics_task = next(task for task in writer.asked if isinstance(task, TopicsTask))
+    assert topics_task.summary == result.text
+
+
+async def test_an_answer_that_is_no_verdict_counts_as_fail_once(tmp_path: Path) -> None:
+    writer = ScriptedWriter(verdicts=(UNPARSEABLE, UNPARSEABLE, PASS))
+    options = SummarizeOptions(max_iterations=3)
+    async with summarizer_in(tmp_path) as summarizer:
+        result = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer, options=options)))
+    assert (result.iterations, result.judgement) == (2, UNPARSEABLE)
+    codes = {warning.code for warning in result.warnings}
+    assert codes == {WarningCode.CRITIC_NOT_CONTENT, WarningCode.CRITIC_NOT_UNDERSTOOD}
+
+
+async def test_the_summary_type_reaches_every_prompt(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    options = SummarizeOptions(summary_type=SummaryType.OPERATOR)
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(numbered_document(20), writer=writer, options=options))
+    typed = [task for task in writer.asked if isinstance(task, ExtractTask | MergeTask | CritiqueTask)]
+    assert {task.summary_type for task in typed} == {SummaryType.OPERATOR}
+
+
+async def test_the_same_request_again_costs_nothing(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(100)
+    async with summarizer_in(tmp_path) as summarizer:
+        first = result_of(await read_all(summarizer.stream(document, writer=writer)))
+        asked = len(writer.asked)
+        events = await read_all(summarizer.stream(document, writer=writer))
+    again = result_of(events)
+    assert len(writer.asked) == asked
+    assert [type(event) for event in events] == [Accepted, Finished]
+    assert (again.text, again.topics, again.usage.calls) == (first.text, first.topics, 0)
+    assert again.calls_reused == first.calls_done
+
+
+async def test_equal_calls_of_another_request_are_not_repeated(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(100)
+    async with summarizer_in(tmp_path) as summarizer:
+        await read_all(summarizer.stream(document, writer=writer))
+        asked = len(writer.asked)
+        options = SummarizeOptions(max_iterations=1)
+        result = result_of(await read_all(summarizer.stream(document, writer=writer, options=options)))
+    assert len(writer.asked) == asked
+    assert result.calls_reused == result.calls_done == asked
+
+
+async def test_an_idempotency_key_names_one_summary(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        first = result_of(
+            await read_all(summarizer.stream(numbered_document(20), writer=writer, idempotency_key="order-1"))
+        )
+        again = result_of(
+            await read_all(summarizer.stream(numbered_document(20), writer=writer, idempotency_key="order-1"))
+        )
+        assert again.summary_id == first.summary_id
+        with pytest.raises(IdempotencyConflictError) as conflict:
+            await read_all(summarizer.stream(numbered_document(21), writer=writer, idempotency_key="order-1"))
+    assert conflict.value.summary_id == first.summary_id
+
+
+async def test_too_long_an_idempotency_key_is_refused(tmp_path: Path) -> None:
+    async with summarizer_in(tmp_path) as summarizer:
+        with pytest.raises(InvalidInputError, match="idempotency_key"):
+            await read_all(
+                summarizer.stream(numbered_document(1), writer=ScriptedWriter(), idempotency_key="k" * 1_000)
+            )
+
+
+async def test_a_finished_summary_can_be_got_and_resumed(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        done = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer)))
+        asked = len(writer.asked)
+        view = await summarizer.get(done.summary_id)
+        resumed = result_of(await read_all(summarizer.resume(done.summary_id, writer=writer)))
+    assert (view.status, view.is_running, view.result) == (SummaryStatus.DONE, False, done)
+    assert resumed.text == done.text
+    assert len(writer.asked) == asked
+
+
+async def test_an_unknown_id_is_refused(tmp_path: Path) -> None:
+    async with summarizer_in(tmp_path) as summarizer:
+        for call in (summarizer.get("nobody"), summarizer.cancel("nobody")):
+            with pytest.raises(UnknownSummaryError, match="nobody"):
+                await call
+        with pytest.raises(UnknownSummaryError):
+            await read_all(summarizer.resume("nobody", writer=ScriptedWriter()))
+
+
+async def test_texts_come_with_their_batches_for_a_reader_who_wants_them(tmp_path: Path) -> None:
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.stream(numbered_document(20), writer=ScriptedWriter(), include_text=True))
+    texts = {event.batch_index: event.text for event in events if isinstance(event, BatchDone)}
+    assert sorted(texts) == [0, 1, 2]
+    assert all(text and text.startswith(f"Batch {index} keeps") for index, text in texts.items())
+
+
+async def test_empty_chunks_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    chunks = [SourceChunk(0, 1, "Text."), SourceChunk(1, 1, " \n"), SourceChunk(2, 1, "")]
+    document = make_document("d", "", chunks, limits=LIMITS)
+    async with summarizer_in(tmp_path) as summarizer:
+        result = result_of(await read_all(summarizer.stream(document, writer=ScriptedWriter())))
+    assert [warning.code for warning in result.warnings] == [WarningCode.EMPTY_CHUNKS]
