@@ -60,7 +60,7 @@ class ScriptedWriter:
         self.gate: asyncio.Event | None = None
         self.prefix = ""
         self._verdicts = list(verdicts)
-        self._before = before
+        self.before = before
 
     def count_tokens(self, text: str) -> int:
         """Four characters are a token."""
@@ -92,8 +92,8 @@ class ScriptedWriter:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            if self._before:
-                self._before(task)
+            if self.before:
+                self.before(task)
             await (self.gate.wait() if self.gate else asyncio.sleep(0))
             self.answered.append(task)
         except asyncio.CancelledError:

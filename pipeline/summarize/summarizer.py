@@ -2,9 +2,9 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -91,7 +91,7 @@ class Summarizer:
         options: SummarizeOptions = _DEFAULT_OPTIONS,
         idempotency_key: str | None = None,
         include_text: bool = False,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Summarizes a document. Accepted comes first, Finished last; leave early to stop.
 
         An equal request that is done already, or was sent with the same key, is answered with its result at once.
@@ -129,10 +129,14 @@ class Summarizer:
         is_known = summary.plan is not None
         if summary.status is not SummaryStatus.DONE and not is_known:
             summary = await self._adopt_equal(summary)
-        async for event in self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text):
-            yield event
+        follow = self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text)
+        async with aclosing(follow) as events:
+            async for event in events:
+                yield event
 
-    async def resume(self, summary_id: str, *, writer: Writer, include_text: bool = False) -> AsyncIterator[Event]:
+    async def resume(
+        self, summary_id: str, *, writer: Writer, include_text: bool = False
+    ) -> AsyncGenerator[Event, None]:
         """Goes on with a summary that failed, was cancelled or whose server was killed; no finished call is repeated.
 
         A summary that is done is answered with its result.
@@ -144,8 +148,10 @@ class Summarizer:
         """
         summary = await self._find(summary_id)
         document = await self._document(summary)
-        async for event in self._follow(summary, document, writer, is_resumed=True, include_text=include_text):
-            yield event
+        follow = self._follow(summary, document, writer, is_resumed=True, include_text=include_text)
+        async with aclosing(follow) as events:
+            async for event in events:
+                yield event
 
     async def get(self, summary_id: str) -> SummaryView:
         """Returns where a summary stands, and what it has so far.
@@ -171,7 +177,7 @@ class Summarizer:
 
     async def _follow(
         self, summary: StoredSummary, document: Document, writer: Writer, *, is_resumed: bool, include_text: bool
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         done = self._stored_result(summary)
         if done is not None and summary.status is SummaryStatus.DONE:
             yield Accepted(summary.summary_id, is_resumed=True)

@@ -140,7 +140,6 @@ class SummaryRun:
         config: RunnableConfig = {
             "configurable": {"thread_id": self.summary.summary_id},
             "recursion_limit": plan.supersteps,
-            "max_concurrency": plan.concurrency,
             "run_name": "summarize",
         }
         await self._adopt(plan)
@@ -171,8 +170,10 @@ class SummaryRun:
         plan, meter = run.plan, run.meter
         with storage_errors():
             snapshot = await self.graph.aget_state(config)
-            start: SummaryState | None = None if snapshot.next else SummaryState(iteration=0, level=0, best_iteration=0)
-            if snapshot.next or not snapshot.values:
+            # Not `snapshot.next`: that is empty too when all tasks of a step are done and the step itself is not.
+            begins = not snapshot.values and not snapshot.tasks
+            if begins or snapshot.tasks:
+                start = SummaryState(iteration=0, level=0, best_iteration=0) if begins else None
                 meter.iteration = max(1, snapshot.values.get("iteration", 1))
                 meter.calls_total = max(plan.calls(meter.iteration), meter.calls_done)
                 self.channel.offer(Planned(plan, meter.progress()))

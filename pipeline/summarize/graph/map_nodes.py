@@ -35,6 +35,14 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
     run = runtime.context
     run.meter.phase = Phase.MAP
     iteration, index = state["iteration"], state["batch"]
+    async with run.slots:
+        await _extract_batch(runtime, iteration, index)
+    leads_wave = index % run.plan.wave == 0
+    return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
+
+
+async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> None:
+    run = runtime.context
     batch = run.plan.batches[index]
     extract_task = await _extract_task(run, iteration, index)
 
@@ -67,8 +75,6 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
         )
     )
     await warn_if_cut(runtime, answer.outcome.written, f"batch {index + 1}")
-    leads_wave = index % run.plan.wave == 0
-    return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
 
 
 def _wave(plan: Plan, iteration: int, first: int) -> list[Send] | str:

@@ -55,6 +55,11 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
     """Reduce step: one group in, one text stored."""
+    async with runtime.context.slots:
+        await _merge_group(runtime, state)
+
+
+async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> None:
     run = runtime.context
     iteration, level = state["iteration"], state["level"]
     members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])

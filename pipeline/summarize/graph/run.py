@@ -78,6 +78,8 @@ class Run:
         terms: of the batches.
         document_terms: of all batches, found while the map waits for its calls.
         gate: around every call.
+        slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
+            LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
         critiques: what later prompts of an iteration carry, by iteration.
     """
 
@@ -94,10 +96,12 @@ class Run:
     document_terms: "asyncio.Future[dict[Term, None]]"
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
+    slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.slots = asyncio.Semaphore(self.plan.concurrency)
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
 

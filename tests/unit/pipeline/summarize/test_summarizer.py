@@ -1,7 +1,7 @@
 """Whole summaries with a scripted writer: calls, order, waves, iterations."""
 
 import dataclasses
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -78,7 +78,7 @@ async def test_texts_are_merged_in_the_order_of_the_document(tmp_path: Path) -> 
     for level in {task.level for task in merges}:
         spans = [one.chunk_indexes for task in merges if task.level == level for one in task.extractions]
         assert [first for first, _ in spans] == sorted(first for first, _ in spans)
-        assert all(before[1] + 1 == after[0] for before, after in zip(spans, spans[1:], strict=False))
+        assert all(before[1] + 1 == after[0] for before, after in pairwise(spans))
     *_, last = merges
     assert last.stage is MergeStage.FINAL
     assert (last.extractions[0].chunk_indexes[0], last.extractions[-1].chunk_indexes[1]) == (0, 202)
