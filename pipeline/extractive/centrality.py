@@ -9,8 +9,8 @@ from pipeline.extractive.excerpt import Excerpt, ExcerptKind
 
 Float64 = npt.NDArray[np.float64]
 
-_WHOLE_WEIGHT, _SECTION_WEIGHT, _LEAD_WEIGHT, _LENGTH_WEIGHT = 0.4, 0.3, 0.15, 0.15
-_FULL_LENGTH_WORDS = 12  # shorter sentences say less, whatever they are close to
+_WHOLE_WEIGHT, _SECTION_WEIGHT, _LEAD_WEIGHT = 0.45, 0.35, 0.2
+_FULL_LENGTH_WORDS = 12  # shorter sentences say less, whatever they are close to: "I hope you like it."
 
 
 def salience(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64) -> Float64:
@@ -34,12 +34,12 @@ def salience(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Flo
         dtype=np.float64,
     )
     words = np.array([len(excerpts[position].text.split()) for position in positions], dtype=np.float64)
-    return np.asarray(
+    closeness = (
         _WHOLE_WEIGHT * _scaled(vectors @ _middle(vectors))
         + _SECTION_WEIGHT * _scaled(_closeness_to_groups(vectors, sections))
         + _LEAD_WEIGHT * leads
-        + _LENGTH_WEIGHT * np.minimum(words / _FULL_LENGTH_WORDS, 1)
     )
+    return np.asarray(closeness * np.minimum(words / _FULL_LENGTH_WORDS, 1))
 
 
 def _closeness_to_groups(vectors: Float64, groups: Sequence[int]) -> Float64:

@@ -9,7 +9,7 @@ from textwrap import dedent
 from pipeline.extractive.excerpt import LABEL_LEVEL, PROSE, Excerpt, ExcerptKind
 from pipeline.extractive.listing_lines import is_prompt, is_sentence_end
 from pipeline.extractive.markdown import written_alone
-from pipeline.extractive.source_blocks import GAP_MARK, BlockKind, SourceBlock, split_source
+from pipeline.extractive.source_blocks import GAP_MARK, BlockKind, SourceBlock, is_caption, is_link, split_source
 from pipeline.extractive.wording import leans_on_previous, starts_inside
 from pipeline.text.normalize import NormalizedText, normalize
 from pipeline.text.sentences import split_sentences
@@ -21,9 +21,9 @@ _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not ke
 _MAX_LISTING_CHARS = 2_000
 _WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
 _WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
+_FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # sentences that point back one after the other
 _LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
-_LINK_STARTS = ("http://", "https://", "ftp://", "www.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,25 @@ def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> l
 
 
 def _join(texts: Sequence[str]) -> tuple[str, list[int]]:
-    """Returns one text and where each part starts in it. A sentence that goes on must not be cut by a blank line."""
+    """Returns one text, and where each part starts in it."""
     parts: list[str] = []
     starts: list[int] = []
     position = 0
     for text in texts:
         if parts:
-            is_open = not is_sentence_end(parts[-1]) and starts_inside(text.lstrip())
-            parts.append("\n" if is_open else "\n\n")
+            parts.append(_seam(parts[-1], text))
             position += len(parts[-1])
         starts.append(position)
         parts.append(text)
         position += len(text)
     return "".join(parts), starts
+
+
+def _seam(before: str, after: str) -> str:
+    """Returns what to put between two parts: a sentence that goes on must not be cut by a blank line."""
+    if before[-1:].isspace() or after[:1].isspace():  # cut out of one text as they stood there
+        return ""
+    return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"
 
 
 def _pieces(source: NormalizedText, starts: list[int]) -> Iterator[_Piece]:
@@ -167,7 +173,7 @@ class _Reader:
             section=section,
             needs=() if section < 0 else (section,),
             token_count=0,
-            terms=tuple(find_terms(marked)),
+            terms=() if is_caption(piece.text) else tuple(find_terms(marked)),
             is_cut=_is_cut(piece),
             follows_gap=piece.follows_gap,
         )
@@ -196,9 +202,11 @@ class _Reader:
         return (position,) if self._continues(excerpt, previous) else ()
 
     def _continues(self, excerpt: Excerpt, previous: Excerpt) -> bool:
-        """Tells whether an excerpt goes on with a list item, was announced by a colon, or points back."""
+        """Tells whether an excerpt goes on with a list item, was announced, or points back."""
         if excerpt.kind in _LIST_KINDS and not excerpt.mark:
             return True
+        if excerpt.kind is ExcerptKind.CODE:
+            return previous.kind in PROSE  # commands without a word about them are of no use
         if previous.text.endswith(":") and previous.kind in PROSE:
             return True
         if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
@@ -206,7 +214,9 @@ class _Reader:
         return self._points_back(excerpt)
 
     def _points_back(self, excerpt: Excerpt) -> bool:
-        if not (leans_on_previous(excerpt.text) or _is_reference(excerpt)):
+        if starts_inside(excerpt.text) or is_link(excerpt.text) or len(excerpt.text.split()) < _FEW_WORDS:
+            return True
+        if not leans_on_previous(excerpt.text):
             return False
         chain = self.excerpts[-_LONGEST_CHAIN:]
         return len(chain) < _LONGEST_CHAIN or not all(
@@ -214,19 +224,11 @@ class _Reader:
         )
 
 
-def _is_reference(excerpt: Excerpt) -> bool:
-    """Tells whether an excerpt says nothing by itself: a link, or the words behind a term."""
-    return starts_inside(excerpt.text) or _is_link(excerpt.text)
-
-
-def _is_link(text: str) -> bool:
-    return text.lstrip("→➔⇒>- ").startswith(_LINK_STARTS)
-
-
 def _is_cut(piece: _Piece) -> bool:
     if piece.kind is not ExcerptKind.SENTENCE:
         return False
-    return starts_inside(piece.text) or not (is_sentence_end(piece.text) or piece.text.endswith(":"))
+    is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
+    return not is_whole or starts_inside(piece.text) or is_caption(piece.text)
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:

@@ -14,7 +14,13 @@ _MOST_WORDS = 4
 _MOST_PHRASES = 160  # that are embedded
 _MOST_HEADINGS = 60
 _RELEVANCE_WEIGHT = 0.6
-_CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.3, 0.2
+_CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.2, 0.3
+_WORD_PENALTY = 0.2  # "Package" says less than "package management" or "IPsec"
+_MOST_HEADING_WORDS = 5
+_NO_TOPIC_LIST = """
+    introduction preface foreword conclusion contents abstract overview note tip example summary appendix index
+"""
+_NO_TOPICS = frozenset(_NO_TOPIC_LIST.split())
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix|annex|kapitel|chapitre)\s+[\dA-Z.]+|[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
     r"\d+(?:\.\d+)+)[\s:.–—-]*",
@@ -53,37 +59,42 @@ class Phrase:
     Attributes:
         text: as it most often stands in the text.
         count: how often its words come.
-        is_heading: it is a heading or stands in one.
+        heading_weight: 1 for a heading of the highest level, less for lower ones, 0 if it is none.
     """
 
     text: str
     count: int
-    is_heading: bool
+    heading_weight: float
 
 
 def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     """Returns candidates, the most promising first, at most a bounded number. Linear in the length of the text."""
     counts: Counter[str] = Counter()
     written: dict[str, Counter[str]] = defaultdict(Counter)
-    in_heading: dict[str, None] = {}
     for excerpt in excerpts:
-        if excerpt.kind is ExcerptKind.HEADING:
-            for run in _runs(_NUMBERING.sub("", excerpt.text)):
-                if len(run) <= _MOST_WORDS and _is_phrase(run):
-                    in_heading.setdefault(_fold(run))
-                    written[_fold(run)][" ".join(run)] += 1
         if excerpt.kind in PROSE:
             for gram in _grams(excerpt.text):
-                key = _fold(gram)
-                counts[key] += 1
-                written[key][" ".join(gram)] += 1
+                counts[_fold(gram)] += 1
+                written[_fold(gram)][" ".join(gram)] += 1
+    weights: dict[str, float] = {}
+    for words, weight in _headings(excerpts):
+        weights[_fold(words)] = max(weight, weights.get(_fold(words), 0.0))
+        written[_fold(words)][" ".join(words)] += 1
+    headings = sorted(weights, key=lambda key: -weights[key])[:_MOST_HEADINGS]
     repeated = [key for key, count in counts.most_common() if count > 1]
     ranked = sorted(repeated, key=lambda key: -counts[key] * len(key.split()))
-    chosen = dict.fromkeys([*list(in_heading)[:_MOST_HEADINGS], *ranked, *counts])
-    return [
-        Phrase(written[key].most_common(1)[0][0], counts[key], key in in_heading)
-        for key in list(chosen)[:_MOST_PHRASES]
-    ]
+    chosen = list(dict.fromkeys([*headings, *ranked, *counts]))[:_MOST_PHRASES]
+    return [Phrase(written[key].most_common(1)[0][0], counts[key], weights.get(key, 0.0)) for key in chosen]
+
+
+def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yields the words of short headings, without their numbers, and how high they stand."""
+    headings = [excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING]
+    ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
+    for heading in headings:
+        words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())
+        if 0 < len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and words[0].lower() not in _NO_TOPICS:
+            yield words, 1 / (1 + ranks[heading.level])
 
 
 def choose_topics(
@@ -102,11 +113,12 @@ def choose_topics(
     about = (sentence_vectors if len(sentence_vectors) else phrase_vectors).mean(axis=0)
     closeness = phrase_vectors @ (about / max(np.linalg.norm(about), np.finfo(np.float64).tiny))
     frequency = np.log1p([phrase.count for phrase in phrases])
-    headings = np.array([phrase.is_heading for phrase in phrases], dtype=np.float64)
+    headings = np.array([phrase.heading_weight for phrase in phrases], dtype=np.float64)
     relevance = (
         _CLOSENESS_WEIGHT * closeness
         + _FREQUENCY_WEIGHT * frequency / max(1e-9, frequency.max())
         + _HEADING_WEIGHT * headings
+        - np.array([_WORD_PENALTY * _is_plain_word(phrase) for phrase in phrases])
     )
     likeness = np.zeros(len(phrases))
     is_open = np.ones(len(phrases), dtype=bool)
@@ -148,6 +160,12 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
 def _is_phrase(words: tuple[str, ...]) -> bool:
     last = words[-1].lower()
     return len("".join(words)) > 2 and not (len(words) == 1 and last.endswith(("ing", "ed", "ly")))  # noqa: PLR2004
+
+
+def _is_plain_word(phrase: Phrase) -> bool:
+    """Tells whether a phrase is one common word: neither a chapter's title nor a name such as "IPsec"."""
+    text = phrase.text
+    return " " not in text and phrase.heading_weight < 1 and text[1:] == text[1:].lower()
 
 
 def _fold(words: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ root prompt, no heading. The signs are the prompt, symbols and columns; function
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]+@[\w.-]+[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
 _ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
@@ -23,6 +24,7 @@ _FUNCTION_WORD_LIST = """
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 _PROSE_SHARE = 0.18
 _WRAPPED_PROSE_SHARE = 0.1  # long lines are more often wrapped prose, of whatever language
+_WRAP_TOLERANCE = 0.85
 _MIN_PROSE_WORDS = 5
 _SHORT_LINE = 50
 _WORDY_SHARE = 0.6
@@ -52,10 +54,18 @@ def is_listing(lines: Sequence[str]) -> bool:
     votes = sum(_is_listing_line(line) or line.lstrip().startswith("#") for line in lines)
     if votes * 2 >= len(lines):
         return True
-    if is_sentence_end(lines[-1]):
+    is_wrapped = max(map(len, lines)) >= _SHORT_LINE and _is_wrapped(lines)
+    if is_wrapped and is_sentence_end(lines[-1]):
         return False
     share = _function_share(" ".join(lines).split())
-    return share < (_PROSE_SHARE if max(map(len, lines)) < _SHORT_LINE else _WRAPPED_PROSE_SHARE)
+    return share < (_WRAPPED_PROSE_SHARE if is_wrapped else _PROSE_SHARE)
+
+
+def _is_wrapped(lines: Sequence[str]) -> bool:
+    """Tells whether lines break where the next word would not have fitted, as wrapped prose does."""
+    width = _WRAP_TOLERANCE * max(map(len, lines))
+    fitting = sum(len(line) + 1 + len(following.split()[0]) < width for line, following in pairwise(lines))
+    return fitting * 2 < len(lines)
 
 
 def _is_listing_line(line: str) -> bool:

@@ -11,6 +11,7 @@ from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.text.technical_terms import TermKind
 
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
+_MIN_WORDS = 5  # "Beware!" says something else in every place
 _COMPARED_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
 
 
@@ -74,7 +75,7 @@ def _close_pairs(
     excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64, rule: DuplicateRule
 ) -> list[tuple[int, int]]:
     """Returns pairs of positions whose sentences are close, the closest first."""
-    rows = [row for row, position in enumerate(positions) if excerpts[position].kind in _COMPARED_KINDS]
+    rows = [row for row, position in enumerate(positions) if _is_compared(excerpts[position])]
     found: list[tuple[float, int, int]] = []
     chosen = vectors[rows]
     for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -85,6 +86,10 @@ def _close_pairs(
             if not (rule.across_origins_only and excerpts[first].origin == excerpts[second].origin):
                 found.append((-float(cosines[left, right]), first, second))
     return [(first, second) for _, first, second in sorted(found)]
+
+
+def _is_compared(excerpt: Excerpt) -> bool:
+    return excerpt.kind in _COMPARED_KINDS and len(excerpt.text.split()) >= _MIN_WORDS
 
 
 def _direction(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:

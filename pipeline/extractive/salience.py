@@ -22,8 +22,9 @@ _TERM_WEIGHTS = {
 # Of a technical summary and of one for operators, who act on it.
 _FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 6.0}
 _WANTED_WEIGHT = 5.0
-# A listing is full of numbers; in a summary that must leave something out, a sentence with one says more.
-_LISTING_WEIGHT = 0.5
+# Listings and fragments are full of numbers; where something must be left out, a sentence with one says more.
+_LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
+_MIN_WARNING_WORDS = 5
 
 
 class Values:
@@ -40,7 +41,7 @@ class Values:
         self.flags = [_FLAG_WEIGHTS[summary_type] * _must_stay(excerpt) for excerpt in excerpts]
         self.terms: list[dict[Term, float]] = []
         for excerpt in excerpts:
-            factor = 1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT
+            factor = (1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT) * (_CUT_WEIGHT if excerpt.is_cut else 1.0)
             weights = {term: factor * _TERM_WEIGHTS[term.kind] for term in excerpt.terms if term.kind in VALUE_KINDS}
             if missed is not None:
                 weights |= {term: _WANTED_WEIGHT for term in excerpt.terms if missed.says(term.text)}
@@ -61,4 +62,6 @@ class Values:
 def _must_stay(excerpt: Excerpt) -> bool:
     if excerpt.kind is ExcerptKind.CODE:
         return any(is_prompt(line) for line in excerpt.text.split("\n"))
-    return excerpt.kind is ExcerptKind.STEP or (excerpt.kind in PROSE and is_warning(excerpt.text))
+    if excerpt.kind is ExcerptKind.STEP:
+        return True
+    return excerpt.kind in PROSE and len(excerpt.text.split()) >= _MIN_WARNING_WORDS and is_warning(excerpt.text)

@@ -12,6 +12,7 @@ from pipeline.extractive.salience import Values
 from pipeline.text.technical_terms import Term
 
 _FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+_SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
 _STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
 
@@ -68,7 +69,7 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
         selection.add(selection.bundle(position))
     selection.keep_values(min(budget.values, budget.ceiling))
     fill = min(max(budget.fill, selection.tokens + budget.fill_extra), budget.ceiling)
-    selection.open_sections(fill)
+    selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, fill - selection.tokens))
     selection.fill(fill)
     selection.keep_values(budget.ceiling)
     return sorted(selection.chosen)
@@ -130,7 +131,7 @@ class _Selection:
                 self.add(bundle)
 
     def open_sections(self, limit: float) -> None:
-        """Takes the best sentence of every section that has nothing yet, long sections first."""
+        """Takes the best sentence of every section that has nothing yet: chapters first, then long sections."""
         excerpts = self.candidates.excerpts
         served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in _STRUCTURE}
         best: dict[int, int] = {}
@@ -140,7 +141,8 @@ class _Selection:
             sizes[section] = sizes.get(section, 0) + excerpts[self.candidates.sentences[row]].token_count
             if section not in best or self.candidates.salience[row] > self.candidates.salience[best[section]]:
                 best[section] = row
-        for section in sorted(best.keys() - served, key=lambda section: (-sizes[section], section)):
+        levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
+        for section in sorted(best.keys() - served, key=lambda each: (levels[each], -sizes[each], each)):
             self._add_if_fits(self.candidates.sentences[best[section]], limit)
 
     def fill(self, limit: float) -> None:

@@ -18,9 +18,12 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+(.*?)\s*#*$")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
+_LINK = re.compile(r"(?:[→➔⇒>]\s*)?<?(?:(?:https?|ftp)://|www\.)\S+")
 _ADMONITION = re.compile(r"(?:note|tip|hint|important|caution|warning|danger|example)s?\W*", re.IGNORECASE)
-_BULLET = re.compile(r"([-*+•‣◦▪·])\s+(?:\[[ xX]\]\s+)?")
-_STEP = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_BULLET = re.compile(r"(?:[-*+•‣◦▪·]\s+)+(?:\[[ xX]\]\s+)?")
+_STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
+_CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")
+_SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
 _MOST_HEADING_WORDS = 14
@@ -183,18 +186,28 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
 
 
 def _is_title(title: str, level: int) -> bool:
-    if level == 1 and (title[0].islower() or title[0] in "/.$" or is_sentence_end(title)):
+    is_sentence = is_sentence_end(title) and not title.endswith(("…", "..."))
+    if level == 1 and (title[0].islower() or title[0] in "/.$" or is_sentence):
         return False  # "# reboot", "# Change this to the name of your server."
     return len(title.split()) <= _MOST_HEADING_WORDS and "=" not in title
 
 
 def _is_label(text: str) -> bool:
-    return (
-        not is_sentence_end(text)
-        and text[-1] not in ":;,"
-        and len(text.split()) <= _MOST_LABEL_WORDS
-        and not (_BULLET.match(text) or _STEP.match(text) or text[0].islower())
-    )
+    if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text) or is_caption(text):
+        return False
+    if len(text.split()) > _MOST_LABEL_WORDS or text[-1] in ":;,":
+        return False
+    return not is_sentence_end(text) or (text[-1] == "?" and bool(_SHOUT.match(text)))
+
+
+def is_link(text: str) -> bool:
+    """Tells whether a text is nothing but a link, perhaps behind an arrow."""
+    return bool(_LINK.fullmatch(text))
+
+
+def is_caption(text: str) -> bool:
+    """Tells whether a text is the caption of a picture, which no text has."""
+    return bool(_CAPTION.match(text))
 
 
 def _marked_block(line: _Line) -> SourceBlock | None:
@@ -202,6 +215,6 @@ def _marked_block(line: _Line) -> SourceBlock | None:
     for kind, pattern in ((BlockKind.BULLET, _BULLET), (BlockKind.STEP, _STEP)):
         if (match := pattern.match(stripped)) and _WORD_CHARACTER.search(stripped, match.end()):
             start = line.start + line.indent + match.end()
-            mark = match.group(1) if kind is BlockKind.STEP else "-"
+            mark = match.group().strip() if kind is BlockKind.STEP else "-"
             return SourceBlock(kind, start, line.end, line.indent, mark)
     return None
