@@ -16,7 +16,7 @@ from inference.model_directory import ModelDirectory, load_model_directory
 from inference.outputs import pass_through, probabilities
 from inference.session import Device, OrtBackend
 from inference.tokenization import TextEncoder
-from inference.warmup import WarmupPlan, measure_costs
+from inference.warmup import WarmupPlan, clock_for, measure_costs
 
 OpenBackend = Callable[[Path, Device, int], Backend]
 
@@ -68,7 +68,7 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
         max_batch_tokens=config.batch.max_batch_tokens or _MAX_BATCH_TOKENS[device],
         budget_s=config.runtime.warmup_s,
     )
-    costs = measure_costs(backends[0], plan)
+    costs = measure_costs(backends[0], plan, clock_for(device))
     dimension, finish = _output(manifest)
     compute = ComputeModel(
         name=role,

@@ -10,6 +10,7 @@ import numpy as np
 
 from inference.backend import Backend, Int64
 from inference.cost_table import CostTable, PaddingPrice
+from inference.session import Device
 
 _MIN_LENGTH = 8
 _REPEATS = 3
@@ -29,7 +30,16 @@ class WarmupPlan:
     budget_s: float
 
 
-def measure_costs(backend: Backend, plan: WarmupPlan, *, clock: Callable[[], float] = time.perf_counter) -> CostTable:
+def clock_for(device: Device) -> Callable[[], float]:
+    """The clock to time forward passes with.
+
+    A CPU session runs on the thread that calls it, so the time that the thread itself has used is what a pass costs,
+    however busy the machine is while the server starts. A GPU's work is not on any thread.
+    """
+    return time.thread_time if device == "cpu" else time.perf_counter
+
+
+def measure_costs(backend: Backend, plan: WarmupPlan, clock: Callable[[], float]) -> CostTable:
     """Times forward passes, the most informative first.
 
     The longest row runs first, so that the allocator has grown before anything is timed. Then single rows of each

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from inference.backend import Float32, Int64
 from inference.cost_table import CostTable
-from inference.warmup import WarmupPlan, measure_costs
+from inference.warmup import WarmupPlan, clock_for, measure_costs
 from tests.fakes import FakeBackend
 
 CELL_S = 0.0005
@@ -36,7 +37,7 @@ class Metered(FakeBackend):
 
 
 def measure(backend: Metered, plan: WarmupPlan) -> CostTable:
-    return measure_costs(backend, plan, clock=lambda: backend.now_s)
+    return measure_costs(backend, plan, lambda: backend.now_s)
 
 
 @pytest.mark.parametrize("skips_padding", [True, False])
@@ -75,3 +76,10 @@ def test_time_runs_out_on_large_batches_first() -> None:
     assert (2, 8) in hurried.shapes
     assert (8, 16) in thorough.shapes
     assert (8, 16) not in hurried.shapes
+
+
+def test_time_that_other_processes_take_is_not_counted_on_a_cpu() -> None:
+    clock = clock_for("cpu")
+    before_s = clock()
+    threading.Event().wait(0.01)  # off the CPU, as when another process has it
+    assert clock() - before_s < 0.01
