@@ -1,0 +1,102 @@
+"""A slow reader never stalls the graph and never grows memory."""
+
+import asyncio
+from pathlib import Path
+
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import (
+    BatchDone,
+    Event,
+    Finished,
+    GroupDone,
+    Phase,
+    Planned,
+    Progress,
+    Reflected,
+    TopicsFound,
+    Warned,
+)
+from pipeline.summarize.retention import Retention
+from pipeline.summarize.writer import Usage
+from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import numbered_document, summarizer_in
+
+
+def batch_done(index: int) -> BatchDone:
+    progress = Progress(Phase.MAP, 1, index + 1, 100, 0, Usage(), 1.0, None)
+    return BatchDone(index, 100, (index, index), (1, 1), Usage(), False, Retention(()), "key", progress)  # noqa: FBT003
+
+
+async def take_all(channel: EventChannel) -> list[Event]:
+    channel.close()
+    events = []
+    while (event := await channel.take()) is not None:
+        events.append(event)
+    return events
+
+
+async def test_the_oldest_progress_is_dropped_and_counted() -> None:
+    channel = EventChannel(2)
+    for index in range(5):
+        channel.offer(batch_done(index))
+    events = await take_all(channel)
+    assert [(event.batch_index, event.progress.joined_events) for event in events if isinstance(event, BatchDone)] == [
+        (3, 3),
+        (4, 0),
+    ]
+
+
+async def test_other_events_are_never_dropped_and_keep_their_place() -> None:
+    channel = EventChannel(1)
+    warnings = [Warned("code", str(index)) for index in range(20)]
+    for index, warning in enumerate(warnings):
+        channel.offer(batch_done(index))
+        channel.offer(warning)
+    events = await take_all(channel)
+    assert events[:-2] == warnings[:-1]
+    assert isinstance(events[-2], BatchDone)
+    assert events[-1] == warnings[-1]
+
+
+async def test_a_reader_who_wants_texts_gets_every_batch() -> None:
+    channel = EventChannel(None)
+    for index in range(1_000):
+        channel.offer(batch_done(index))
+    assert len(await take_all(channel)) == 1_000
+
+
+async def test_a_waiting_reader_is_woken() -> None:
+    channel = EventChannel(2)
+    reader = asyncio.create_task(channel.take())
+    await asyncio.sleep(0)
+    channel.offer(Warned("code", "text"))
+    assert await reader == Warned("code", "text")
+    reader = asyncio.create_task(channel.take())
+    await asyncio.sleep(0)
+    channel.close()
+    assert await reader is None
+
+
+async def test_a_summary_is_finished_while_its_reader_sleeps(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    finished = asyncio.Event()
+
+    def notice(task: object) -> None:
+        if type(task).__name__ == "TopicsTask":
+            finished.set()
+
+    writer.before = notice
+    async with summarizer_in(tmp_path, progress_events=3) as summarizer:
+        events = summarizer.stream(numbered_document(203), writer=writer)
+        seen = [await anext(events)]
+        await finished.wait()  # nobody reads
+        seen += [event async for event in events]
+    steps = [event for event in seen if isinstance(event, BatchDone | GroupDone)]
+    assert len(steps) <= 3
+    assert sum(event.progress.joined_events for event in steps) + len(steps) == 29 + 10
+    assert [type(event) for event in seen if not isinstance(event, BatchDone | GroupDone)][1:] == [
+        Planned,
+        Reflected,
+        TopicsFound,
+        Finished,
+    ]

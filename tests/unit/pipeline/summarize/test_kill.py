@@ -1,0 +1,40 @@
+"""kill -9 in the middle of map, reduce, reflect and topics, in a real process."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.storage.records import SummaryStatus
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.killed_server import CHUNKS, LoggingWriter
+
+ROOT = Path(__file__).resolve().parents[4]
+CALLS = 41
+
+
+@pytest.mark.parametrize("wave", [1, 4])
+@pytest.mark.parametrize("doomed", ["map 0", "map 14", "reduce 1.3", "reduce 3.0", "CritiqueTask", "TopicsTask"])
+async def test_a_killed_summary_goes_on_at_once_where_it_was(tmp_path: Path, doomed: str, wave: int) -> None:
+    log = tmp_path / "answers.log"
+    log.touch()
+    arguments = ["-m", "tests.unit.pipeline.summarize.killed_server", str(tmp_path), str(log), doomed, str(wave)]
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=ROOT)
+    assert await process.wait() == -signal.SIGKILL
+    finished = log.read_text(encoding="utf-8").splitlines()
+    writer = LoggingWriter(log, doomed="", wave=wave)
+    async with summarizer_in(tmp_path, lease_ttl_s=3_600) as summarizer:  # the dead server's lease is not waited for
+        stream = summarizer.stream(
+            numbered_document(CHUNKS),
+            writer=writer,
+            options=SummarizeOptions(wave=wave),
+            idempotency_key="the only one",
+        )
+        result = result_of(await read_all(stream))
+    answers = log.read_text(encoding="utf-8").splitlines()
+    assert result.status is SummaryStatus.DONE
+    assert answers[: len(finished)] == finished
+    assert len(answers) == len(set(answers)) == CALLS
