@@ -78,7 +78,7 @@ _PATH = re.compile(
     (?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+  # URL, absolute or relative path
     |[\w.+-]+@[\w-]+(?:\.[\w-]+)+                    # mail address
     |[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?         # file or host
-    |\w[\w.-]*(?:/[\w.*+-]+){2,}                      # path without a beginning
+    |(?![\d/.-]+$)\w[\w.-]*(?:/[\w.*+-]+){2,}         # path without a beginning; not a date
     """,
     re.VERBOSE,
 )
