@@ -14,9 +14,12 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServ
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.model import OpenBackend, open_session
-from protos.precis.v1 import evaluate_pb2, inference_pb2
+from pipeline.summarize.errors import StorageError
+from pipeline.summarize.summarizer import Summarizer, open_summarizer
+from protos.precis.v1 import evaluate_pb2, inference_pb2, summarize_pb2
 from protos.precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
+from protos.precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 from server.auth import KeyRing
 from server.calls import CallPolicy, CallRunner
 from server.engine_metrics import BatchMetrics, EngineCollector
@@ -27,13 +30,17 @@ from server.health import HealthServicer
 from server.inference_servicer import InferenceServicer
 from server.listener import Listener, address_of, check_port
 from server.metrics import CallMetrics, MetricsServer, new_registry
+from server.parse_summarize import DocumentRules
 from server.reflection import ReflectionServicer
 from server.settings import Settings
+from server.summarize_servicer import SummarizeServicer
+from server.summary_writer import open_writer
 from server.tls import CertificateStore, certificate_store
 
 SERVICES = (
     evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].full_name,
     inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,
+    summarize_pb2.DESCRIPTOR.services_by_name["SummarizeService"].full_name,
 )
 
 logger = logging.getLogger(__name__)
@@ -42,8 +49,10 @@ logger = logging.getLogger(__name__)
 class App:
     """The whole server. Enter it to start, leave it to stop.
 
-    Start, the cheap things that may be wrong first: certificates, keys, port, metrics, models, listen, health SERVING.
-    Stop, from the front: health NOT_SERVING, refuse new calls, finish those in flight, models, metrics.
+    Start, the cheap things that may be wrong first: certificates, keys, port, metrics, stored summaries, models, the
+    language model's connections, listen, health SERVING.
+    Stop, from the front: health NOT_SERVING, refuse new calls, put summaries aside, finish the other calls in flight,
+    then the rest backwards.
 
     Attributes:
         cut_short: set it to end a drain before its grace is over.
@@ -105,6 +114,7 @@ class App:
         settings, registry = self._settings, new_registry()
         if settings.metrics.enabled:
             self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
+        summarizer = await self._open_summaries(stack)
         health = HealthServicer(SERVICES)
         engine = Engine(settings.engine_config, observer=BatchMetrics(registry), open_backend=self._open_backend)
         engine.watch(health.set_ready)
@@ -116,7 +126,9 @@ class App:
         policy = CallPolicy(settings.listen.max_concurrent_calls, settings.log.ok_call_sample, self._keys)
         runner = CallRunner(policy, CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
-        tables = (self._services(runner, engine, cpu), _health_table(health))
+        services = self._services(runner, engine, cpu)
+        await self._add_summaries(services, stack, summarizer, engine)
+        tables = (services, _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
         stack.push_async_callback(self._drain, health, listener)
@@ -135,6 +147,30 @@ class App:
         reflection = ReflectionServicer(SERVICES, self._stopping)
         add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
         return table
+
+    async def _open_summaries(self, stack: AsyncExitStack) -> Summarizer:
+        try:
+            return await stack.enter_async_context(
+                open_summarizer(self._settings.summarize, self._settings.summary_storage)
+            )
+        except StorageError as error:
+            raise StartupError(f"summary_storage: {error}") from error
+
+    async def _add_summaries(
+        self, table: HandlerTable, stack: AsyncExitStack, summarizer: Summarizer, engine: Engine
+    ) -> None:
+        settings = self._settings
+        # Threads of their own: choosing sentences of a book must not hold up an evaluation.
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
+        servicer = SummarizeServicer(
+            summarizer,
+            await open_writer(stack, settings, engine, cpu=cpu),
+            DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens),
+            cpu=cpu,
+            stopping=self._stopping,
+        )
+        server: Any = table
+        add_SummarizeServiceServicer_to_server(servicer, server)
 
     async def _drain(self, health: HealthServicer, listener: Listener) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)

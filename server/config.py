@@ -87,6 +87,26 @@ class EvaluateServiceConfig(BaseModel):
     )
 
 
+class SummarizeServiceConfig(BaseModel):
+    """How SummarizeService works; what it writes is in the sections `summarize`, `llm_writer` and `extractive`."""
+
+    model_config = FROZEN
+
+    chunk_tokens: int = Field(
+        default=256,
+        ge=16,
+        description="Most tokens of a chunk when a request holds a text; a manual of 350 pages gives about 1,400.",
+    )
+    max_queue_wait_s: float = Field(
+        default=600,
+        ge=0,
+        description="How long the extractive writer waits for room in the queue of the models before a summary fails.",
+    )
+    cpu_threads: int = Field(
+        default=2, ge=1, description="Threads for cutting documents and choosing sentences beside the event loop."
+    )
+
+
 class TlsConfig(BaseModel):
     """TLS, and mutual TLS when a client CA is given. Files are read again on SIGHUP."""
 

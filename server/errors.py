@@ -5,6 +5,7 @@
     ├── UnauthenticatedError              no bearer key, or a wrong one
     ├── TooManyCallsError(retry_after_s)  `max_concurrent_calls` are in flight
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
+    ├── NoWriterError                     the server runs without anything that could write a summary
     └── StartupError                      the server cannot start; one line for the operator
         └── SettingsError                 because of its settings
 
@@ -29,6 +30,14 @@ from inference.errors import (
     WorkerDiedError,
 )
 from pipeline.errors import InvalidInputError
+from pipeline.summarize.errors import (
+    IdempotencyConflictError,
+    LeaseLostError,
+    StorageError,
+    StorageFullError,
+    SummaryRunningError,
+    UnknownSummaryError,
+)
 
 
 class ServerError(Exception):
@@ -83,6 +92,16 @@ class ModelNotLoadedError(ServerError):
         self.role = role
 
 
+class NoWriterError(ServerError):
+    """The settings name no language model and leave out a model of the extractive writer."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this server has nothing to write summaries with; its operator can set PRECIS_LLM__BASE_URL and "
+            "PRECIS_LLM__MODEL, or add the models embedding and nli to PRECIS_INFERENCE__ROLES"
+        )
+
+
 class StartupError(ServerError):
     """The server cannot start. The message is one line that says what to do."""
 
@@ -120,6 +139,13 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     NoWorkerError: StatusRule(StatusCode.UNAVAILABLE, "NO_WORKER"),
     WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
     PoisonedItemError: StatusRule(StatusCode.INTERNAL, "ITEM_FAILED"),
+    NoWriterError: StatusRule(StatusCode.FAILED_PRECONDITION, "NO_WRITER"),
+    UnknownSummaryError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_SUMMARY"),
+    IdempotencyConflictError: StatusRule(StatusCode.ALREADY_EXISTS, "IDEMPOTENCY_CONFLICT"),
+    SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
+    LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
+    StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),
+    StorageError: StatusRule(StatusCode.UNAVAILABLE, "STORAGE_UNAVAILABLE"),
 }
 
 
@@ -143,4 +169,5 @@ def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
 
 def retry_after_s_of(error: BaseException) -> float | None:
     """Says how long the client should wait before it tries again; None when waiting does not help."""
-    return error.retry_after_s if isinstance(error, (QueueFullError, TooManyCallsError)) else None
+    knows = (QueueFullError, TooManyCallsError, SummaryRunningError)
+    return error.retry_after_s if isinstance(error, knows) else None

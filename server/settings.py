@@ -10,6 +10,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
+from pipeline.extractive.config import ExtractiveConfig
+from pipeline.llm.config import LlmConfig
+from pipeline.summarize.config import StorageConfig, SummarizeConfig
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.config import (
     AuthConfig,
     EvaluateServiceConfig,
@@ -17,6 +21,7 @@ from server.config import (
     ListenConfig,
     LogConfig,
     MetricsConfig,
+    SummarizeServiceConfig,
     TlsConfig,
 )
 from server.errors import SettingsError
@@ -55,6 +60,16 @@ class Settings(BaseSettings):
     evaluate_service: EvaluateServiceConfig = Field(
         default=EvaluateServiceConfig(), description="Streams and threads of EvaluateService."
     )
+    summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
+    summarize_service: SummarizeServiceConfig = Field(
+        default=SummarizeServiceConfig(), description="Chunks and threads of SummarizeService."
+    )
+    summary_storage: StorageConfig = Field(default=StorageConfig(), description="Where summaries are kept.")
+    llm: LlmConfig | None = Field(
+        default=None, description="OpenAI-compatible endpoint that writes summaries; without it the extractive writer."
+    )
+    llm_writer: LlmWriterConfig = Field(default=LlmWriterConfig(), description="How the endpoint is asked.")
+    extractive: ExtractiveConfig = Field(default=ExtractiveConfig(), description="The extractive writer.")
 
     @property
     def engine_config(self) -> InferenceConfig:

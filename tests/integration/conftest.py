@@ -26,12 +26,13 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tiny_settings(tiny_models: Path) -> dict[str, Any]:
+def tiny_settings(tiny_models: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Settings of a server with tiny models and ports of the system's choice."""
     return {
         "models_dir": tiny_models,
         "listen": {"port": 0},
         "metrics": {"port": 0},
+        "summary_storage": {"directory": tmp_path_factory.mktemp("summaries")},
         "inference": {"runtime": {"warmup_s": 0.05, "workers": 1}},
     }
 

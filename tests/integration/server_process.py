@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -58,6 +59,8 @@ class ServerProcess:
 async def server_process(*arguments: str, **settings: str | Path) -> AsyncIterator[ServerProcess]:
     """Starts `python -m ARGUMENTS` with settings in the environment; kills it if the test leaves it running."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
+    summaries = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    environment["PRECIS_SUMMARY_STORAGE__DIRECTORY"] = summaries.name
     environment |= {f"PRECIS_{name}": str(value) for name, value in settings.items()}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", *arguments),
@@ -76,3 +79,4 @@ async def server_process(*arguments: str, **settings: str | Path) -> AsyncIterat
         await server.ended()
         if process.stdin is not None:
             process.stdin.close()
+        summaries.cleanup()

@@ -29,7 +29,8 @@ async def test_serve_names_what_keeps_it_from_starting(app: App, tmp_path: Path)
         (["--log-level", "loud"], "PRECIS_LOG__LEVEL"),
         (["--settings", broken], "cannot read the settings file"),
     ):
-        ended = await precis("serve", "--metrics-port", "0", *arguments)
+        storage = str(tmp_path / "summaries")
+        ended = await precis("serve", "--metrics-port", "0", *arguments, PRECIS_SUMMARY_STORAGE__DIRECTORY=storage)
         assert ended.code == 2
         assert message in ended.err.splitlines()[-1]
         assert "Traceback" not in ended.err

@@ -18,11 +18,12 @@ pytestmark = pytest.mark.models
 
 
 @pytest.fixture
-async def stub() -> AsyncIterator[InferenceServiceStub]:
+async def stub(tmp_path: Path) -> AsyncIterator[InferenceServiceStub]:
     settings = Settings(
         models_dir=MODELS,
         listen={"port": 0},
         metrics={"enabled": False},
+        summary_storage={"directory": tmp_path},
         inference={"runtime": {"warmup_s": 0.2}},
     )
     async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
