@@ -1,0 +1,56 @@
+"""What is made of a model's answers: joined, judged, listed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.summarize.llm_writer.continuation import join_overlapping
+from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines
+from pipeline.summarize.llm_writer.verdict import parse_verdict
+from pipeline.summarize.writer import Judgement
+
+
+@pytest.mark.parametrize(
+    ("text", "continuation", "joined"),
+    [
+        ("The pump runs", " at 5 bar.", "The pump runs at 5 bar."),
+        ("The pump runs at 5 bar", "pump runs at 5 bar all day.", "The pump runs at 5 bar all day."),
+        ("Item one\n- ", "\n- two", "Item one\n- \n- two"),
+        ("Same end of a text", "Same end of a text", "Same end of a text"),
+    ],
+)
+def test_joining(text: str, continuation: str, joined: str) -> None:
+    assert join_overlapping(text, continuation) == joined
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_joining_loses_nothing(text: str, continuation: str) -> None:
+    joined = join_overlapping(text, continuation)
+    assert joined.startswith(text)
+    assert joined.endswith(continuation)
+
+
+@pytest.mark.parametrize(
+    ("answer", "judgement"),
+    [
+        ("PASS", Judgement.PASS),
+        ("FAIL\n1. Step 3 is missing.", Judgement.FAIL),
+        ("**PASS** - all there", Judgement.PASS),
+        ("fail: nothing kept", Judgement.FAIL),
+        ("Verdict: FAIL", Judgement.FAIL),
+        ("## Evaluation\n\nPASS", Judgement.PASS),
+        ("Passed.", Judgement.PASS),
+        ("PASS or FAIL? Hard to say.", Judgement.UNPARSEABLE),
+        ("PASS/FAIL: PASS", Judgement.UNPARSEABLE),
+        ("The summary does not fail.", Judgement.UNPARSEABLE),
+        ("PASSAGES are missing", Judgement.UNPARSEABLE),
+        ("", Judgement.UNPARSEABLE),
+    ],
+)
+def test_verdicts(answer: str, judgement: Judgement) -> None:
+    assert parse_verdict(answer) is judgement
+
+
+def test_topics_are_cleaned() -> None:
+    assert clean_topics(["  Oil  change ", "oil change", "", "x" * 101, '"Pumps".', "A"], 2) == ("Oil change", "Pumps")
+    assert parse_topic_lines("Topics:\n(1) One\n2) Two\n• Three\n") == ["One", "Two", "Three"]
