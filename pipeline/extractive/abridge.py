@@ -6,15 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.errors import ModelOutputError
-from pipeline.extractive.centrality import Float64, salience
+from pipeline.extractive.centrality import Float64, centrality
 from pipeline.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.extractive.markdown import write_markdown
-from pipeline.extractive.salience import Values
 from pipeline.extractive.selection import Budget, Candidates, select
+from pipeline.extractive.values import Values
 from pipeline.protocols import Float32
 
 _MATRIX = 2
 _MOST_ATTEMPTS = 8
+_MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
 _STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
 
@@ -91,28 +92,29 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
         dropped=material.dropped,
         values=shortening.values,
         sentences=material.sentences,
-        salience=salience(excerpts, material.sentences, material.vectors) if material.sentences else np.zeros(0),
+        centrality=centrality(excerpts, material.sentences, material.vectors) if material.sentences else np.zeros(0),
         vectors=material.vectors,
         relevance_weight=shortening.relevance_weight,
     )
     always = [] if shortening.ends_document else _open_at_end(excerpts)
+    if sum(excerpts[position].token_count for position in always) > _MOST_HEADINGS_SHARE * shortening.budget.ceiling:
+        always = []
     budget = shortening.budget
     for _ in range(_MOST_ATTEMPTS):
-        positions = select(candidates, budget, always)
-        positions = _with_use(excerpts, positions, ends_document=shortening.ends_document)
+        chosen = select(candidates, budget, always)
+        positions = _with_use(excerpts, chosen, ends_document=shortening.ends_document)
+        if all(excerpts[position].kind in _STRUCTURE for position in positions):
+            break  # no sentence fits
         text = write_markdown(excerpts, positions)
-        excess = count_tokens(text) / max(1.0, shortening.budget.ceiling)
-        if text and excess <= 1:
+        excess = count_tokens(text) / shortening.budget.ceiling
+        if excess <= 1:
             return text
-        # Excerpts are counted one by one; some tokenizers see more tokens in the whole.
-        budget = _scaled(budget, 0.98 / excess if text else 1.0)
-        always = always if text and len(always) < len(positions) else []
-        if not text:
-            break
+        budget = _scaled(budget, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
     return _shortest(material)
 
 
 def _shortest(material: Material) -> str:
+    """Writes the shortest excerpt that says something, for budgets below one sentence."""
     free = [position for position in range(len(material.excerpts)) if position not in material.dropped]
     said = [position for position in free if material.excerpts[position].kind not in _STRUCTURE] or free
     return write_markdown(material.excerpts, [min(said, key=lambda each: material.excerpts[each].token_count)])

@@ -13,7 +13,7 @@ _WHOLE_WEIGHT, _SECTION_WEIGHT, _LEAD_WEIGHT = 0.45, 0.35, 0.2
 _FULL_LENGTH_WORDS = 12  # shorter sentences say less, whatever they are close to: "I hope you like it."
 
 
-def salience(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64) -> Float64:
+def centrality(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64) -> Float64:
     """Scores sentences: close to the middle of the whole and of their section, early in a paragraph, not too short.
 
     Args:

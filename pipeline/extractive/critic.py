@@ -1,6 +1,6 @@
 """The critic that measures: a summary is good enough when its values are there, or when it has no room for more."""
 
-from pipeline.extractive.salience import VALUE_KINDS
+from pipeline.extractive.values import VALUE_KINDS
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.writer import Judgement
 

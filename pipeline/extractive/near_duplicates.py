@@ -7,8 +7,9 @@ import numpy as np
 
 from pipeline.extractive.centrality import Float64
 from pipeline.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.extractive.wording import leans_on_previous
 from pipeline.protocols import ENTAILMENT, Entailment
-from pipeline.text.technical_terms import TermKind
+from pipeline.text.technical_terms import fold_word
 
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
 _MIN_WORDS = 5  # "Beware!" says something else in every place
@@ -42,7 +43,7 @@ async def find_near_duplicates(
 ) -> dict[int, int]:
     """Returns the positions of sentences to drop, with the position of the one that says the same.
 
-    The kept one has all values of the dropped one; a sentence that another needs is not dropped.
+    The kept one has all terms of the dropped one; a sentence that another needs is not dropped.
 
     Args:
         excerpts: all that were read.
@@ -89,13 +90,21 @@ def _close_pairs(
 
 
 def _is_compared(excerpt: Excerpt) -> bool:
-    return excerpt.kind in _COMPARED_KINDS and len(excerpt.text.split()) >= _MIN_WORDS
+    """Tells whether a sentence says by itself what it says: "This is the default." does not."""
+    is_long = len(excerpt.text.split()) >= _MIN_WORDS
+    return excerpt.kind in _COMPARED_KINDS and is_long and not leans_on_previous(excerpt.text)
 
 
 def _direction(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
-    """Yields which of two sentences could be dropped for the other: the later one, unless only it has all values."""
-    values = [{term for term in excerpts[each].terms if term.kind is not TermKind.ENTITY} for each in (first, second)]
-    if values[1] <= values[0]:
+    """Yields which of two sentences could be dropped for the other: the later one, unless only it has all terms."""
+    terms = [_terms(excerpts[each]) for each in (first, second)]
+    if terms[1] <= terms[0]:
         yield second, first
-    elif values[0] <= values[1]:
+    elif terms[0] <= terms[1]:
         yield first, second
+
+
+def _terms(excerpt: Excerpt) -> set[str]:
+    """Returns the terms, and names such as "HashGrow" that are no term at the start of a sentence."""
+    names = {fold_word(word) for word in excerpt.text.split() if word[1:] != word[1:].lower()}
+    return names | {term.text for term in excerpt.terms}

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.extractive.centrality import Float64
 from pipeline.extractive.excerpt import Excerpt, ExcerptKind
-from pipeline.extractive.salience import Values
+from pipeline.extractive.values import Values
 from pipeline.text.technical_terms import Term
 
 _FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
@@ -42,7 +42,7 @@ class Candidates:
         dropped: positions of duplicates, which are never chosen.
         values: of the excerpts.
         sentences: positions of what has a vector, rising.
-        salience: shape (sentences,).
+        centrality: shape (sentences,).
         vectors: shape (sentences, dimension), rows of length 1.
         relevance_weight: of MMR.
     """
@@ -51,7 +51,7 @@ class Candidates:
     dropped: frozenset[int]
     values: Values
     sentences: Sequence[int]
-    salience: Float64
+    centrality: Float64
     vectors: Float64
     relevance_weight: float
 
@@ -139,7 +139,7 @@ class _Selection:
         for row in self._filling_rows():
             section = excerpts[self.candidates.sentences[row]].section
             sizes[section] = sizes.get(section, 0) + excerpts[self.candidates.sentences[row]].token_count
-            if section not in best or self.candidates.salience[row] > self.candidates.salience[best[section]]:
+            if section not in best or self.candidates.centrality[row] > self.candidates.centrality[best[section]]:
                 best[section] = row
         levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
         for section in sorted(best.keys() - served, key=lambda each: (levels[each], -sizes[each], each)):
@@ -157,7 +157,7 @@ class _Selection:
         if kept_rows:
             likeness = np.maximum(likeness, (vectors[rows] @ vectors[kept_rows].T).max(axis=1))
         weight = self.candidates.relevance_weight
-        relevance = weight * self.candidates.salience[rows]
+        relevance = weight * self.candidates.centrality[rows]
         is_open = np.ones(len(rows), dtype=bool)
         while is_open.any() and self.tokens < limit:
             best = int(np.argmax(np.where(is_open, relevance - (1 - weight) * likeness, -np.inf)))

@@ -17,6 +17,7 @@ GAP_MARK = "[…]"
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+(.*?)\s*#*$")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
+_NO_TITLE = re.compile(r"=|\t|\S {2,}\S")  # settings and columns
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
 _LINK = re.compile(r"(?:[→➔⇒>]\s*)?<?(?:(?:https?|ftp)://|www\.)\S+")
 _ADMONITION = re.compile(r"(?:note|tip|hint|important|caution|warning|danger|example)s?\W*", re.IGNORECASE)
@@ -189,12 +190,14 @@ def _is_title(title: str, level: int) -> bool:
     is_sentence = is_sentence_end(title) and not title.endswith(("…", "..."))
     if level == 1 and (title[0].islower() or title[0] in "/.$" or is_sentence):
         return False  # "# reboot", "# Change this to the name of your server."
-    return len(title.split()) <= _MOST_HEADING_WORDS and "=" not in title
+    return len(title.split()) <= _MOST_HEADING_WORDS and not _NO_TITLE.search(title)
 
 
 def _is_label(text: str) -> bool:
-    if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text) or is_caption(text):
+    if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text):
         return False
+    if is_caption(text):
+        return True
     if len(text.split()) > _MOST_LABEL_WORDS or text[-1] in ":;,":
         return False
     return not is_sentence_end(text) or (text[-1] == "?" and bool(_SHOUT.match(text)))
@@ -206,7 +209,7 @@ def is_link(text: str) -> bool:
 
 
 def is_caption(text: str) -> bool:
-    """Tells whether a text is the caption of a picture, which no text has."""
+    """Tells whether a text is the caption of a picture, and so no label of the text below it."""
     return bool(_CAPTION.match(text))
 
 

@@ -14,12 +14,12 @@ from pipeline.extractive.centrality import Float64
 from pipeline.extractive.config import ExtractiveConfig
 from pipeline.extractive.critic import judge
 from pipeline.extractive.excerpt import Excerpt
-from pipeline.extractive.excerpts import read_excerpts
 from pipeline.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.extractive.near_duplicates import DuplicateRule, find_near_duplicates
+from pipeline.extractive.read_excerpts import read_excerpts
 from pipeline.extractive.repeats import find_repeats
-from pipeline.extractive.salience import Values
 from pipeline.extractive.selection import Budget
+from pipeline.extractive.values import Values
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 from pipeline.summarize.writer import (
     CritiqueTask,
