@@ -51,7 +51,8 @@ class _Encoder:
         words = self._writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
         places = scope.array("position_embeddings.weight") + scope.array("token_type_embeddings.weight")[0]
         summed = self.graph.node("Add", words, self._writer.position_rows(places, tokens))
-        return self._writer.layer_norm(self._writer.rows(summed), scope.scope("LayerNorm"), name="embeddings")
+        packed = self._writer.pack(self._writer.rows(summed), tokens)
+        return self._writer.layer_norm(packed, scope.scope("LayerNorm"), name="embeddings")
 
     def _layer(self, index: int, hidden: str, tokens: Tokens) -> str:
         name, layer = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}")
@@ -61,14 +62,14 @@ class _Encoder:
         # A bias of the keys adds the same to every score of a row, which Softmax ignores.
         parts = {"queries": (query[0] * scale, query[1] * scale), "keys": (key[0], no_bias), "values": (value, no_bias)}
         heads = {
-            part: self.graph.node(
-                "Reshape", self._writer.linear(hidden, *pair, name=f"{name}.{part}"), tokens.head_shape
+            part: self._writer.spread(
+                self._writer.linear(hidden, *pair, name=f"{name}.{part}"), tokens.head_shape, tokens
             )
             for part, pair in parts.items()
         }
         scores = self._writer.scores(heads["queries"], heads["keys"], name=f"{name}.scores")
         masked = self.graph.node("Add", scores, tokens.mask_scores, name=f"{name}.masked")
-        context = self._writer.context(masked, heads["values"], name=f"{name}.context")
+        context = self._writer.pack(self._writer.context(masked, heads["values"], name=f"{name}.context"), tokens)
         output = AttentionOutput(layer.scope("attention.output"), value_bias)
         attended = self._writer.close_attention(context, hidden, output, name=f"{name}.attention")
         return self._writer.feed_forward(attended, layer, name=name)
@@ -77,7 +78,7 @@ class _Encoder:
         """Averages over the tokens of each item: a product of the mask with the hidden states."""
         shape = self.graph.node("Slice", tokens.head_shape, self.graph.ints(0), self.graph.ints(2))
         full = self.graph.node("Concat", shape, self.graph.ints(self._config.hidden_size), axis=0)
-        states = self.graph.node("Reshape", hidden, full)  # (length, batch, hidden)
+        states = self._writer.spread(hidden, full, tokens)  # (length, batch, hidden)
         count = self.graph.node("ReduceSum", tokens.mask, self.graph.ints(1))
         shares = self.graph.node("Unsqueeze", self.graph.node("Div", tokens.mask, count), self.graph.ints(1))
         mean = self.graph.node("FusedMatMul", shares, states, domain=MICROSOFT, transBatchB=1, name="mean")

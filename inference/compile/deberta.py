@@ -88,7 +88,7 @@ class _Encoder:
         return self._last_layer(last, hidden)
 
     def _embeddings(self) -> str:
-        """Returns (length * batch, hidden). Padding keeps its embedding: no other position ever reads it."""
+        """Returns (tokens, hidden): rows of padding are left out from here on."""
         scope, writer, tokens = self._weights.scope("embeddings"), self._writer, self._tokens
         summed = writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
         if self._config.has_absolute_positions:
@@ -101,7 +101,8 @@ class _Encoder:
         if scope.has("embed_proj.weight"):  # word vectors narrower than the hidden states
             projection = self.graph.weight("embed_proj.weight", scope.array("embed_proj.weight").T)
             summed = self.graph.node("MatMul", summed, projection)
-        return writer.layer_norm(writer.rows(summed), scope.scope("LayerNorm"), name="embeddings")
+        packed = writer.pack(writer.rows(summed), tokens)
+        return writer.layer_norm(packed, scope.scope("LayerNorm"), name="embeddings")
 
     def _layer(self, layer: _Layer, hidden: str) -> str:
         """Writes a layer for all rows."""
@@ -117,7 +118,8 @@ class _Encoder:
             picked = self._picker.pick(product, name=f"{layer.name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
         masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
-        context = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
+        mixed = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
+        context = self._writer.pack(mixed, self._tokens)
         return self._finish(layer, context, projected.value_bias, hidden)
 
     def _last_layer(self, layer: _Layer, hidden: str) -> str:
@@ -152,14 +154,17 @@ class _Encoder:
         queries = linear(query_rows, weight * scale, bias * scale, name=f"{layer.name}.queries")
         keys = linear(rows, *attention.linear("key_proj"), name=f"{layer.name}.keys")
         values = linear(rows, value_weight, no_bias, name=f"{layer.name}.values")
-        all_rows = self._tokens.head_shape
         first_rows = self.graph.ints(1, -1, self._config.head_count, self._config.head_size)
+        are_all = query_rows == rows
         return _Projections(
-            queries=self.graph.node("Reshape", queries, all_rows if query_rows == rows else first_rows),
-            keys=self.graph.node("Reshape", keys, all_rows),
-            values=self.graph.node("Reshape", values, all_rows),
+            queries=self._heads(queries) if are_all else self.graph.node("Reshape", queries, first_rows),
+            keys=self._heads(keys),
+            values=self._heads(values),
             value_bias=value_bias,
         )
+
+    def _heads(self, rows: str) -> str:
+        return self._writer.spread(rows, self._tokens.head_shape, self._tokens)
 
     def _finish(self, layer: _Layer, context: str, value_bias: Float32, residual: str) -> str:
         """Writes what follows the context: output projection and feed-forward."""

@@ -5,6 +5,12 @@ a (length, batch, heads, head size) view needs no copy, and `FusedMatMul` reads 
 lie (`transBatchA`, `transBatchB`): no Transpose of queries, keys and values. Rows stay independent,
 so the order is free, and [CLS] of all items are the first `batch` rows.
 
+Padding is skipped: from the embeddings on there is a row for each token and none for padding, so the
+products, which are nearly all of the work, do not grow with the longest item of a batch. Only attention
+needs the rectangle: queries, keys and values are spread over its cells by a Gather (a copy of rows, 1% of
+a layer), and the context is packed again. Measured on all-MiniLM-L6-v2, milliseconds: eight items of 8 to 64
+tokens 57.9 with padding computed and 35.0 without; one item 5.79 and 5.74.
+
 The residual is an Add before a LayerNormalization and not a SkipLayerNormalization: on a CPU the
 fused operator of onnxruntime 1.31 is six times slower than the pair (68 against 11 us for 38 x 384).
 """
@@ -29,6 +35,8 @@ class Tokens:
     input_ids: str  # (length, batch)
     mask: str  # (batch, length), float32
     mask_scores: str  # (batch, 1, 1, length): 0 for a token, MASKED_SCORE for padding
+    used: str  # (tokens,), int64: the cells of the (length, batch) rectangle that hold a token
+    cells: str  # (length * batch,), int64: the row of each cell's token; of an earlier token for padding
     length: str  # (1,), int64
     head_shape: str  # (length, batch, heads, head size), int64
 
@@ -58,9 +66,13 @@ class LayerWriter:
         padding = graph.node("Sub", graph.constant(np.array(1, np.float32)), mask)
         scores = graph.node("Mul", padding, graph.constant(np.array(MASKED_SCORE, np.float32)))
         heads = graph.ints(self._config.head_count, self._config.head_size)
+        flat = graph.node("Reshape", graph.node("Transpose", mask, perm=[1, 0]), graph.ints(-1))
+        count = graph.node("CumSum", graph.node("Cast", flat, to=7), graph.scalar(0))
         return Tokens(
             input_ids=transposed,
             mask=mask,
+            used=graph.node("Squeeze", graph.node("NonZero", flat), graph.ints(0), name="used"),
+            cells=graph.node("Sub", count, graph.scalar(1), name="cells"),
             mask_scores=graph.node("Unsqueeze", scores, graph.ints(1, 2), name="mask_scores"),
             length=graph.node("Slice", shape, graph.ints(0), graph.ints(1), name="length"),
             head_shape=graph.node("Concat", shape, heads, axis=0, name="head_shape"),
@@ -79,13 +91,21 @@ class LayerWriter:
         """Flattens (length, batch, hidden) or a headed view to a matrix of rows."""
         return self.graph.node("Reshape", value, self.graph.ints(-1, self._config.hidden_size))
 
+    def pack(self, rows: str, tokens: Tokens) -> str:
+        """Leaves out the rows of padding: (length * batch, hidden) to (tokens, hidden)."""
+        return self.graph.node("Gather", rows, tokens.used)
+
+    def spread(self, rows: str, shape: str, tokens: Tokens) -> str:
+        """Puts packed rows into a (length, batch, ...) shape. Cells of padding hold some token, finite and masked."""
+        return self.graph.node("Reshape", self.graph.node("Gather", rows, tokens.cells), shape)
+
     def position_rows(self, table: Float32, tokens: Tokens) -> str:
         """Takes the first rows of a position table, (length, 1, width): the same for all items."""
         stored = self.graph.weight("position_embeddings.weight", table[:, np.newaxis])
         return self.graph.node("Slice", stored, self.graph.ints(0), tokens.length, self.graph.ints(0))
 
     def first_rows(self, hidden: str, tokens: Tokens) -> str:
-        """Takes the rows of [CLS], (batch, hidden): the first ones, because rows are time-major."""
+        """Takes the rows of [CLS], (batch, hidden): the first ones, because rows are time-major and none is padding."""
         batch = self.graph.node("Slice", tokens.head_shape, self.graph.ints(1), self.graph.ints(2))
         return self.graph.node("Slice", hidden, self.graph.ints(0), batch, self.graph.ints(0), name="first_token")
 
