@@ -31,6 +31,10 @@ from pipeline.summarize.summary_run import SummaryRun
 from pipeline.summarize.writer import Usage, Writer
 
 _SECONDS_PER_DAY = 86_400.0
+_SETTINGS_OF_THE_RESULT = {
+    *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
+    *("critique_tokens", "min_topics", "max_topics", "max_compressions"),
+}
 _DEFAULT_OPTIONS = SummarizeOptions()
 
 
@@ -124,7 +128,7 @@ class Summarizer:
         summary = await self._store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
-        if summary.request_key != request_key:
+        if not _is_same_input(summary, request, document):
             raise IdempotencyConflictError(summary.summary_id)
         is_known = summary.plan is not None
         if summary.status is not SummaryStatus.DONE and not is_known:
@@ -245,9 +249,18 @@ class Summarizer:
 
     def _request_key(self, request: SummaryRequest, document: Document) -> str:
         """Returns a hash of all that the result depends on."""
-        config = self._config.model_dump_json(exclude={"limits", "lease_ttl_s", "heartbeat_s", "keep_days"})
+        config = self._config.model_dump_json(include=_SETTINGS_OF_THE_RESULT)
         parts = (document.sha256, request.document_id, request.document_name, request.options.model_dump_json())
         return hashlib.sha256("\n".join((*parts, request.writer, config)).encode()).hexdigest()
+
+
+def _is_same_input(summary: StoredSummary, request: SummaryRequest, document: Document) -> bool:
+    """Tells whether a caller asks for what he asked for before; settings and writer of the server may have changed."""
+    before = summary.request
+    return summary.document_sha256 == document.sha256 and (
+        (before.document_id, before.document_name, before.options)
+        == (request.document_id, request.document_name, request.options)
+    )
 
 
 def _as_reused(result: SummaryResult, summary_id: str) -> SummaryResult:

@@ -32,6 +32,9 @@ class LeaseTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._held: set[str] = (
+            set()
+        )  # holders of this process, also of leases that a full disk kept from being released
 
     async def acquire(self, summary_id: str, ttl_s: float) -> Lease:
         """Takes a summary that nobody runs, or whose server has ended.
@@ -41,22 +44,12 @@ class LeaseTable:
             UnknownSummaryError: there is none.
         """
         lease = Lease(summary_id, f"{self._database.owner}:{uuid4().hex}")
-        if await self._take(lease, ttl_s, _TAKE_FREE):
-            return lease
-        rows = await self._database.fetch(
-            Statement(
-                "SELECT lease_owner, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
-                (summary_id,),
-            )
-        )
-        if not rows:
-            raise UnknownSummaryError(summary_id)
-        holder, seconds_left = str(rows[0][0]), float(rows[0][1])
-        if await self._database.is_gone(holder.partition(":")[0]) and await self._take(
-            lease, ttl_s, _TAKE_FROM, holder
-        ):
-            return lease
-        raise SummaryRunningError(summary_id, max(0.0, seconds_left))
+        self._held.add(lease.holder)
+        try:
+            return await self._acquire(lease, ttl_s)
+        except BaseException:
+            self._held.discard(lease.holder)
+            raise
 
     async def renew(self, lease: Lease, ttl_s: float) -> bool:
         """Keeps a lease. Returns True if somebody asked to cancel the summary.
@@ -77,6 +70,7 @@ class LeaseTable:
 
     async def release(self, lease: Lease, status: SummaryStatus, result: str | None) -> None:
         """Ends a run and stores how. Does nothing if the lease is lost."""
+        self._held.discard(lease.holder)
         await self._database.transact(
             [
                 Statement(
@@ -106,6 +100,30 @@ class LeaseTable:
         )
         if not counts[0]:
             raise UnknownSummaryError(summary_id)
+
+    async def _acquire(self, lease: Lease, ttl_s: float) -> Lease:
+        summary_id = lease.summary_id
+        if await self._take(lease, ttl_s, _TAKE_FREE):
+            return lease
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT lease_owner, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
+                (summary_id,),
+            )
+        )
+        if not rows:
+            raise UnknownSummaryError(summary_id)
+        holder, seconds_left = str(rows[0][0]), float(rows[0][1])
+        if await self._has_ended(holder) and await self._take(lease, ttl_s, _TAKE_FROM, holder):
+            return lease
+        raise SummaryRunningError(summary_id, max(0.0, seconds_left))
+
+    async def _has_ended(self, holder: str) -> bool:
+        """Tells whether the run that holds a lease is known to be over."""
+        owner = holder.partition(":")[0]
+        if owner == self._database.owner:
+            return holder not in self._held
+        return await self._database.is_gone(owner)
 
     async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str) -> bool:
         row = (lease.holder, ttl_s, SummaryStatus.RUNNING, lease.summary_id)

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
 from pipeline.summarize.document import Document, make_document
 from pipeline.summarize.events import Event, Finished
@@ -24,10 +26,11 @@ def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str 
 
 
 @asynccontextmanager
-async def summarizer_in(folder: Path, **settings: object) -> AsyncIterator[Summarizer]:
-    """Opens a summarizer whose files are in a folder; open it again to come after a restart."""
+async def summarizer_in(place: Path | str, **settings: object) -> AsyncIterator[Summarizer]:
+    """Opens a summarizer in a folder, or in the Postgres of a URL; open it again to come after a restart."""
     config = SummarizeConfig.model_validate(settings)
-    async with open_summarizer(config, StorageConfig(directory=folder)) as summarizer:
+    storage = StorageConfig(postgres_url=SecretStr(place)) if isinstance(place, str) else StorageConfig(directory=place)
+    async with open_summarizer(config, storage) as summarizer:
         yield summarizer
 
 

@@ -1,4 +1,4 @@
-"""A server that kills itself: `python -m tests.unit.pipeline.summarize.killed_server FOLDER LOG CALL WAVE`.
+"""A server that kills itself: `python -m tests.unit.pipeline.summarize.killed_server PLACE LOG CALL WAVE`.
 
 It writes every answer into LOG, and at the given call it is gone, as by kill -9.
 """
@@ -59,16 +59,22 @@ def _round(call: str, wave: int) -> tuple[str, int] | None:
     return f"{stage} {level}", int(position) // wave
 
 
-async def main(folder: Path, log: Path, doomed: str, wave: int) -> None:
+def key_of(log: Path) -> str:
+    """Names one test's summary in a database that tests share."""
+    return str(log)[-100:]
+
+
+async def main(place: Path | str, log: Path, doomed: str, wave: int) -> None:
     """Summarizes until the doomed call, or to the end if there is none."""
-    async with summarizer_in(folder) as summarizer:
+    async with summarizer_in(place) as summarizer:
         writer = LoggingWriter(log, doomed=doomed, wave=wave)
         options = SummarizeOptions(wave=wave)
         stream = summarizer.stream(
-            numbered_document(CHUNKS), writer=writer, options=options, idempotency_key="the only one"
+            numbered_document(CHUNKS, name=key_of(log)), writer=writer, options=options, idempotency_key=key_of(log)
         )
         await read_all(stream)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+    is_url = sys.argv[1].startswith("postgresql:")
+    asyncio.run(main(sys.argv[1] if is_url else Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

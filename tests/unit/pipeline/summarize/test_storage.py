@@ -1,0 +1,296 @@
+"""The same rules hold in SQLite and in a real Postgres."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from pipeline.summarize.errors import LeaseLostError, StorageError, StorageFullError, SummaryRunningError
+from pipeline.summarize.events import Accepted, BatchDone
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
+from pipeline.summarize.storage.database import Database, Statement
+from pipeline.summarize.storage.postgres_database import PostgresDatabase
+from pipeline.summarize.storage.records import (
+    PlanRecord,
+    Stage,
+    StepId,
+    StepOutput,
+    StoredSummary,
+    SummaryRequest,
+    SummaryStatus,
+)
+from pipeline.summarize.storage.sqlite_database import SqliteDatabase
+from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.writer import SourceChunk
+from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+
+REQUEST = SummaryRequest("id", "Name", 3, 0, SummarizeOptions(wave="all"), "writer")
+OUTPUT = StepOutput(0, "key", 7, (1, 2), (3, 4))
+
+
+@asynccontextmanager
+async def opened(folder: Path, postgres_url: str | None) -> AsyncIterator[Database]:
+    database = PostgresDatabase(postgres_url) if postgres_url else SqliteDatabase(folder / "summaries.sqlite")
+    async with database:
+        yield database
+
+
+async def create(store: SummaryStore, key: str | None = None, request_key: str = "") -> StoredSummary:
+    request_key = request_key or uuid4().hex
+    return await store.create(REQUEST, request_key=request_key, document_sha256="doc", idempotency_key=key)
+
+
+async def test_a_summary_is_read_back_as_it_was_stored(tmp_path: Path, postgres_url_or_none: str | None) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        store = SummaryStore(database)
+        created = await create(store)
+        await store.set_plan(created.summary_id, PlanRecord("plan", 270, 269, 1_000))
+        found = await store.find(created.summary_id)
+    assert (created.status, created.is_leased, created.plan, created.result) == (
+        SummaryStatus.RUNNING,
+        False,
+        None,
+        None,
+    )
+    assert found is not None
+    assert found.request == REQUEST
+    assert found.plan is not None
+    assert found.plan.calls(2) == 539
+
+
+async def test_an_idempotency_key_is_given_once_however_many_ask(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    key = uuid4().hex
+    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+        stores = [SummaryStore(one), SummaryStore(two)]
+        summaries = await asyncio.gather(*(create(store, key) for store in stores * 4))
+    assert len({summary.summary_id for summary in summaries}) == 1
+
+
+async def test_documents_keep_their_chunks_and_texts_are_stored_once(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    name = uuid4().hex
+    chunks = tuple(SourceChunk(index, index // 3, f"{name} {index % 50}") for index in range(450))
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        store = SummaryStore(database)
+        await store.documents.save(name, chunks)
+        await store.documents.save(name, chunks)
+        assert await store.documents.load(name) == chunks
+        assert await store.documents.load("unknown") == ()
+        rows = await database.fetch(Statement("SELECT COUNT(*) FROM texts WHERE body LIKE ?", (f"{name} %",)))
+    assert rows[0][0] == 50
+
+
+async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres_url_or_none: str | None) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        store = SummaryStore(database)
+        summary_id = (await create(store)).summary_id
+        key = uuid4().hex
+        output = OUTPUT._replace(result_key=key)
+        are_new = [
+            await store.record(summary_id, StepId(1, Stage.MAP, 0, position), output, body='{"a": "ä?%"}', is_call=True)
+            for position in (3, 1, 2, 1)
+        ]
+        assert are_new == [True, True, True, False]
+        await store.record(summary_id, StepId(1, Stage.MAP, 0, 4), OUTPUT._replace(result_key=key))
+        assert await store.call_count(summary_id) == 3
+        assert [each.position for each in await store.outputs(summary_id, 1, Stage.MAP)] == [1, 2, 3, 4]
+        bodies = await store.bodies(summary_id, StepId(1, Stage.MAP, 0, 2), 9, calls_only=True)
+        assert [(output.position, output.pages, body) for output, body in bodies] == [
+            (2, (3, 4), '{"a": "ä?%"}'),
+            (3, (3, 4), '{"a": "ä?%"}'),
+        ]
+        assert await store.levels(summary_id) == [(1, Stage.MAP, 0, 4)]
+        assert await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 3))
+        assert not await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 4))
+
+
+async def test_several_statements_are_carried_out_together_or_not_at_all(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    key = uuid4().hex
+    insert = Statement("INSERT INTO texts VALUES (?, ?)", (key, "body"))
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        with pytest.raises(StorageError):
+            await database.transact([insert, insert])
+        assert await database.fetch(Statement("SELECT * FROM texts WHERE sha256 = ?", (key,))) == []
+
+
+async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    key = uuid4().hex
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        storing = asyncio.create_task(database.transact([Statement("INSERT INTO texts VALUES (?, ?)", (key, "body"))]))
+        await asyncio.sleep(0)
+        storing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await storing
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        assert await database.fetch(Statement("SELECT body FROM texts WHERE sha256 = ?", (key,))) == [("body",)]
+
+
+async def test_a_lease_has_one_holder(tmp_path: Path, postgres_url_or_none: str | None) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+        mine, theirs = SummaryStore(one), SummaryStore(two)
+        summary_id = (await create(mine)).summary_id
+        lease = await mine.leases.acquire(summary_id, 60)
+        for store in (mine, theirs):
+            with pytest.raises(SummaryRunningError) as refusal:
+                await store.leases.acquire(summary_id, 60)
+            assert 50 < refusal.value.retry_after_s <= 60
+        assert not await mine.leases.renew(lease, 60)
+        await theirs.leases.request_cancel(summary_id)
+        assert await mine.leases.renew(lease, 60)
+        await mine.leases.release(lease, SummaryStatus.CANCELLED, None)
+        assert not await mine.leases.renew(await theirs.leases.acquire(summary_id, 60), 60)
+
+
+async def test_the_lease_of_a_process_that_ended_is_free_at_once(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as two:
+        async with opened(tmp_path, postgres_url_or_none) as one:
+            summary_id = (await create(SummaryStore(one))).summary_id
+            lease = await SummaryStore(one).leases.acquire(summary_id, 3_600)
+            assert not await two.is_gone(one.owner)
+        assert await two.is_gone(one.owner)
+        taken = await SummaryStore(two).leases.acquire(summary_id, 60)
+        with pytest.raises(LeaseLostError):
+            await SummaryStore(two).leases.renew(lease, 60)
+        await SummaryStore(two).leases.release(lease, SummaryStatus.DONE, "stale")  # changes nothing
+        assert not await SummaryStore(two).leases.renew(taken, 60)
+
+
+async def test_a_lease_that_could_not_be_released_is_free_for_its_own_process(tmp_path: Path) -> None:
+    async with opened(tmp_path, None) as database:
+        store = SummaryStore(database)
+        summary_id = (await create(store)).summary_id
+        lease = await store.leases.acquire(summary_id, 3_600)
+        connection = _connection(database)
+        connection.execute("PRAGMA query_only = ON")
+        with pytest.raises(StorageError):
+            await store.leases.release(lease, SummaryStatus.FAILED, None)
+        connection.execute("PRAGMA query_only = OFF")
+        assert (await store.leases.acquire(summary_id, 60)).holder != lease.holder
+
+
+async def test_of_many_that_take_a_dead_ones_lease_one_gets_it(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as one:
+        summary_id = (await create(SummaryStore(one))).summary_id
+        await SummaryStore(one).leases.acquire(summary_id, 3_600)
+    async with opened(tmp_path, postgres_url_or_none) as two, opened(tmp_path, postgres_url_or_none) as three:
+        attempts = [SummaryStore(database).leases.acquire(summary_id, 60) for database in (two, three) * 3]
+        answers = await asyncio.gather(*attempts, return_exceptions=True)
+    assert sum(not isinstance(answer, SummaryRunningError) for answer in answers) == 1
+
+
+async def test_old_summaries_are_deleted_with_all_that_only_they_need(
+    tmp_path: Path, postgres_url_or_none: str | None
+) -> None:
+    old, young = uuid4().hex, uuid4().hex
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        store = SummaryStore(database)
+        ids = {}
+        for name in (old, young):
+            await store.documents.save(name, [SourceChunk(0, 0, name)])
+            ids[name] = (
+                await store.create(REQUEST, request_key=name, document_sha256=name, idempotency_key=None)
+            ).summary_id
+            await store.record(ids[name], StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), body=name)
+            await store.warn(ids[name], "code", name)
+        hour_ago = "NOW_S - 3600"
+        await database.transact(
+            [
+                Statement(f"UPDATE summaries SET updated_at = {hour_ago} WHERE request_key = ?", (old,)),  # noqa: S608
+                Statement(f"UPDATE results SET written_at = {hour_ago} WHERE result_key = ?", (old,)),  # noqa: S608
+            ]
+        )
+        await store.expire(1_800)
+        assert await store.find(ids[old]) is None
+        assert await store.result(old) is None
+        assert await store.warnings(ids[old]) == []
+        assert await store.documents.load(old) == ()
+        assert await store.find(ids[young]) is not None
+        assert await store.result(young) == young
+        assert await store.warnings(ids[young]) == [("code", young)]
+        assert await store.documents.load(young) == (SourceChunk(0, 0, young),)
+
+
+async def test_a_whole_summary_in_postgres_is_resumed_from_another_server(postgres_url: str) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(60, name=uuid4().hex)
+    async with summarizer_in(postgres_url) as first, summarizer_in(postgres_url) as second:
+        events = first.stream(document, writer=writer)
+        accepted = await anext(events)
+        assert isinstance(accepted, Accepted)
+        for _ in range(6):
+            await anext(events)
+        await events.aclose()
+        result = result_of(await read_all(second.resume(accepted.summary_id, writer=writer)))
+    assert result.status is SummaryStatus.DONE
+    assert len(writer.answered) == len(set(writer.answered)) == result.calls_done
+
+
+async def test_no_postgres_is_a_clear_error() -> None:
+    with pytest.raises(StorageError, match="Postgres"):
+        async with summarizer_in("postgresql://precis@localhost:1/nowhere?connect_timeout=1"):
+            pass
+
+
+async def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with pytest.raises(StorageError, match="file"):
+        async with summarizer_in(tmp_path / "file"):
+            pass
+
+
+async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    document = numbered_document(203)
+    async with summarizer_in(tmp_path) as summarizer:
+        events = summarizer.stream(document, writer=writer)
+        accepted = await anext(events)
+        assert isinstance(accepted, Accepted)
+        connection = _connection(summarizer._store._database)  # noqa: SLF001
+        while not isinstance(await anext(events), BatchDone):
+            pass
+        connection.execute("PRAGMA max_page_count = 1")  # as large as the file is now
+        with pytest.raises(StorageFullError, match="no space left"):
+            await read_all(events)
+        connection.execute("PRAGMA max_page_count = 1000000")
+        result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
+    assert result.status is SummaryStatus.DONE
+
+
+async def test_a_full_disk_for_checkpoints_is_a_clear_error_and_the_summary_goes_on_later(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        saver = summarizer._graph.checkpointer  # noqa: SLF001
+        assert isinstance(saver, ThreadedSqliteSaver)
+        saver.conn.execute("PRAGMA max_page_count = 1")
+        events = summarizer.stream(numbered_document(203), writer=writer)
+        accepted = await anext(events)
+        assert isinstance(accepted, Accepted)
+        with pytest.raises(StorageFullError, match="no space left"):
+            await read_all(events)
+        saver.conn.execute("PRAGMA max_page_count = 1000000")
+        other = result_of(await read_all(summarizer.stream(numbered_document(8), writer=writer)))
+        result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
+    assert other.status is SummaryStatus.DONE
+    assert result.status is SummaryStatus.DONE
+
+
+def _connection(database: Database) -> sqlite3.Connection:
+    assert isinstance(database, SqliteDatabase)
+    return database._connected  # noqa: SLF001
