@@ -34,7 +34,7 @@ class Caller:
         body = request_body(request, dialect, model=self.config.model, stream=self.config.stream)
         retries = Retries(self.config.retries, was_ever_connected=lambda: endpoint.was_ever_connected)
         number = endpoint.limiter.take_number()
-        most_tokens = sum(estimate_tokens(message.content) for message in request.messages) + request.max_tokens
+        most_tokens = self._most_tokens(request)
         while True:
             try:
                 async with endpoint.limiter.attempt(number, most_tokens) as permit:
@@ -47,6 +47,12 @@ class Caller:
                     raise
                 note_retry(error, attempt=retries.failed_attempts, delay_s=delay_s)
             await endpoint.clock.sleep(delay_s)
+
+    def _most_tokens(self, request: ChatRequest) -> int:
+        """Estimates what a request may cost; not worth the time when nobody counts."""
+        if self.endpoint.config.rates.tokens_per_minute is None:
+            return 0
+        return sum(estimate_tokens(message.content) for message in request.messages) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self.endpoint.usage

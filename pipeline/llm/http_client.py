@@ -12,7 +12,7 @@ from pipeline.llm.errors import EndlessAnswerError
 
 # The openai package adds others: the organisation, project, admin key and custom headers that the environment
 # describes for OpenAI itself, and the host's system and Python version. An endpoint gets none of these.
-_SENT_HEADERS = {"host", "content-length", "content-type", "accept", "connection", "user-agent"}
+_SENT_HEADERS = {b"host", b"content-length", b"content-type", b"accept", b"connection", b"user-agent"}
 
 
 def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None]) -> httpx2.AsyncClient:
@@ -25,11 +25,11 @@ def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None])
     """
 
     async def keep_own_headers(request: httpx2.Request) -> None:
-        for name in [name for name in request.headers if name not in _SENT_HEADERS]:
-            del request.headers[name]
-        request.headers["accept-encoding"] = "identity"  # the bytes that are counted are the bytes that are kept
+        headers = [(name, value) for name, value in request.headers.raw if name.lower() in _SENT_HEADERS]
+        headers.append((b"accept-encoding", b"identity"))  # the bytes that are counted are the bytes that are kept
         if (key := api_key()) is not None:
-            request.headers["authorization"] = f"Bearer {key.get_secret_value()}"
+            headers.append((b"authorization", b"Bearer " + key.get_secret_value().encode("ascii")))
+        request.headers = httpx2.Headers(headers)  # at once: each change of one header copies all of them
 
     async def bound_body(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.AsyncByteStream):
