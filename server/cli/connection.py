@@ -18,6 +18,8 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # responses quote the evidence; the server
 INPUT_CODES = {
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.OUT_OF_RANGE,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.ALREADY_EXISTS,
     grpc.StatusCode.UNAUTHENTICATED,
     grpc.StatusCode.PERMISSION_DENIED,
 }

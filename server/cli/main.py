@@ -14,6 +14,7 @@ from server.cli.console import print_error
 from server.cli.errors import INTERRUPTED
 from server.cli.evaluate import evaluate
 from server.cli.serve import serve
+from server.cli.summarize import summarize
 
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 
@@ -31,6 +32,8 @@ app = typer.Typer(
 
       precis serve               start the server; Ctrl+C stops it
 
+      precis summarize FILE.pdf  summarize a long document
+
       precis evaluate FILE.json  score a summary against a golden reference
 
       precis health              see whether the server is ready
@@ -41,6 +44,7 @@ app = typer.Typer(
     """,
 )
 app.command()(serve)
+app.command()(summarize)
 app.command()(evaluate)
 app.command()(inference.embed)
 app.command()(inference.entail)

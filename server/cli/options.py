@@ -51,3 +51,20 @@ class OutputOptions:
     as_json: bool = False
     file: Path | None = None
     fail_over: float | None = None
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """How `precis summarize` has a document summarized.
+
+    Attributes:
+        audience: "technical" or "operator".
+        wave: batches at once; 0 all; None the server's default.
+        max_iterations: None for the server's default.
+        idempotency_key: empty for none.
+    """
+
+    audience: str = "technical"
+    wave: int | None = None
+    max_iterations: int | None = None
+    idempotency_key: str = ""

@@ -13,7 +13,17 @@ from server.cli import models as cli_models
 from server.cli.models import ModelTask
 
 ROOT = Path(__file__).resolve().parents[3]
-COMMANDS = ("serve", "evaluate", "embed", "entail", "health", "models install", "models export", "models list")
+COMMANDS = (
+    "serve",
+    "summarize",
+    "evaluate",
+    "embed",
+    "entail",
+    "health",
+    "models install",
+    "models export",
+    "models list",
+)
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 
 

@@ -1,0 +1,109 @@
+"""A running summary on the terminal: how far it is, and at the end what it kept."""
+
+from datetime import timedelta
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from protos.precis.v1 import summarize_pb2 as pb
+from server.cli.console import error_console, print_note, shown
+
+PHASES = {
+    pb.SUMMARY_PHASE_PLAN: "planning",
+    pb.SUMMARY_PHASE_MAP: "extracting",
+    pb.SUMMARY_PHASE_REDUCE: "merging",
+    pb.SUMMARY_PHASE_REFLECT: "reviewing",
+    pb.SUMMARY_PHASE_TOPICS: "topics",
+    pb.SUMMARY_PHASE_DONE: "done",
+}
+WITH_PROGRESS = ("plan", "batch", "group", "reflect", "topics")
+
+
+def progress_view() -> Progress:
+    """Builds the live line: phase, calls, tokens, rate, time left. Draws nothing unless stderr is a terminal."""
+    console = error_console()
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("calls  {task.fields[details]}", markup=False),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+class SummaryView:
+    """Shows events as they come."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._bar = progress.add_task("starting", total=None, details="")
+
+    def show(self, event: pb.SummaryEvent) -> None:
+        """Moves the live line; says what a reader must know."""
+        kind = event.WhichOneof("event")
+        if kind in WITH_PROGRESS:
+            self._move(getattr(event, kind).progress)
+        if kind == "accepted":
+            print_note(f"Summary {event.accepted.summary_id} {'goes on' if event.accepted.is_resumed else 'begins'}.")
+        elif kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
+            print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
+        elif kind == "warning":
+            print_note(f"warning: {event.warning.message}")
+        elif kind == "reflect" and event.reflect.begins_again:
+            print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
+
+    def _move(self, progress: pb.SummaryProgress) -> None:
+        self._progress.update(
+            self._bar,
+            description=PHASES.get(progress.phase, "working"),
+            completed=progress.calls_done,
+            total=progress.calls_total,
+            details=describe(progress),
+        )
+
+
+def describe(progress: pb.SummaryProgress) -> str:
+    """Says what stands behind the bar: tokens, calls per second of this run, time left."""
+    usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
+    parts = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
+    made = progress.calls_done - progress.calls_reused
+    if made > 0 and usage.calls and seconds > 0:
+        parts.append(f"{usage.calls / seconds:.1f} calls/s")
+    if progress.HasField("eta"):
+        parts.append(f"{timedelta(seconds=round(progress.eta.ToTimedelta().total_seconds()))} left")
+    return "  ".join(parts)
+
+
+def ending(summary: pb.Summary) -> str:
+    """Says in one line what a summary cost and kept."""
+    parts = [
+        f"summary {summary.summary_id}",
+        f"{summary.calls_done} calls ({summary.calls_reused} of them from before)",
+        f"{summary.input_tokens:,} to {summary.output_tokens:,} tokens",
+    ]
+    if summary.HasField("retention"):
+        parts.append(f"{summary.retention.share:.1%} of the technical terms kept")
+    return f"{'; '.join(parts)}; written by {summary.writer}"
+
+
+def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
+    """Prints the planned calls."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("step")
+    table.add_column("calls", justify="right")
+    table.add_row("map", str(plan.map_calls))
+    for level, calls in enumerate(plan.level_calls, 1):
+        table.add_row(f"reduce, level {level}", str(calls))
+    table.add_row("reflect", "1")
+    table.add_row("topics", "1")
+    table.add_row("all", str(plan.calls), style="bold")
+    table.add_row("all, if the critic is never content", str(plan.most_calls))
+    table.add_row("one after another at least", str(plan.rounds))
+    console.print(table)
+    exact = "exact" if plan.is_exact else "lower bounds, for the model's context is small"
+    console.print(f"{plan.input_tokens:,} tokens; {plan.concurrency} calls at once; the counts are {exact}")
+    console.print(shown(f"written by {plan.writer}"))

@@ -1,0 +1,60 @@
+"""What `precis summarize` reads."""
+
+from pathlib import Path
+
+import pytest
+
+from server.cli.errors import InputError
+from server.cli.summarize_source import CHUNK_CHARS, read_document
+from tests.pdf import make_pdf
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    document = read_document(write(tmp_path / "manual.pdf", make_pdf("Close valve V-12.", "", "Open valve V-13.")))
+    assert [(chunk.page_number, chunk.text.strip()) for chunk in document.chunks] == [
+        (1, "Close valve V-12."),
+        (3, "Open valve V-13."),
+    ]
+    assert (document.total_pages, document.name, document.text) == (3, "manual.pdf", "")
+
+
+def test_a_pdf_is_known_by_its_content(tmp_path: Path) -> None:
+    assert read_document(write(tmp_path / "download", make_pdf("Close valve V-12."))).chunks
+
+
+def test_a_long_page_becomes_several_chunks_and_loses_nothing(tmp_path: Path) -> None:
+    sentences = [f"Step {number} takes {number} minutes." for number in range(200)]
+    document = read_document(write(tmp_path / "long.pdf", make_pdf(" ".join(sentences))))
+    assert all(len(chunk.text) <= CHUNK_CHARS for chunk in document.chunks)
+    assert all(chunk.text.rstrip().endswith(".") for chunk in document.chunks)
+    text = "".join(chunk.text for chunk in document.chunks)
+    assert all(sentence in text for sentence in sentences)
+
+
+def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
+    document = read_document(write(tmp_path / "notes.md", "# Überblick\n\nText.".encode()))
+    assert (document.text, document.document_id, len(document.chunks)) == ("# Überblick\n\nText.", "notes.md", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("scan.pdf", make_pdf("", ""), "none of its 2 pages holds text"),
+        ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
+        ("text.pdf", b"no PDF at all", "is no PDF"),
+        ("blank.txt", b" \n", "holds no text"),
+    ],
+)
+def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_document(write(tmp_path / name, data))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read .*none\.txt"):
+        read_document(tmp_path / "none.txt")
