@@ -175,8 +175,8 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
     offset = line.start + line.indent
     if match := _HEADING.match(stripped):
         title, level = match.group(2), len(match.group(1))
-        if not _WORD_CHARACTER.search(title) or not (is_first or _is_title(title, level)):
-            return None
+        if not _WORD_CHARACTER.search(title) or not (_is_title(title, level) or (is_first and title.isalnum())):
+            return None  # only the first line may be "# precis"; anywhere else that is a root prompt
         kind = BlockKind.LABEL if _ADMONITION.fullmatch(title) else BlockKind.HEADING
         return SourceBlock(kind, offset + match.start(2), offset + match.end(2), level * (kind is BlockKind.HEADING))
     if match := _BOLD_LINE.match(stripped):

@@ -20,7 +20,7 @@ _TERM_WEIGHTS = {
     TermKind.COMMAND: 1.0,
 }
 # Of a technical summary and of one for operators, who act on it.
-_FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 6.0}
+_FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 12.0}
 _WANTED_WEIGHT = 5.0
 # Listings and fragments are full of numbers; where something must be left out, a sentence with one says more.
 _LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
@@ -44,7 +44,8 @@ class Values:
             factor = (1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT) * (_CUT_WEIGHT if excerpt.is_cut else 1.0)
             weights = {term: factor * _TERM_WEIGHTS[term.kind] for term in excerpt.terms if term.kind in VALUE_KINDS}
             if missed is not None:
-                weights |= {term: _WANTED_WEIGHT for term in excerpt.terms if missed.says(term.text)}
+                wanted = (term for term in excerpt.terms if term in missed.terms or missed.says(term.text))
+                weights |= dict.fromkeys(wanted, _WANTED_WEIGHT)
             self.terms.append(weights)
 
     def are_in(self, position: int) -> bool:

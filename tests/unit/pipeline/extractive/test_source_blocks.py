@@ -1,0 +1,94 @@
+import pytest
+
+from pipeline.extractive.source_blocks import BlockKind, split_source
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    return [(block.kind.name, text[block.start : block.end]) for block in split_source(text)]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "content"),
+    [
+        ("## 4.1. Dosing unit", "HEADING", "4.1. Dosing unit"),
+        ("- - - # Preface", "HEADING", "Preface"),
+        ("4.1 Dosing unit", "HEADING", "4.1 Dosing unit"),
+        ("# Chapter 8. Network, Printing...", "HEADING", "Chapter 8. Network, Printing..."),
+        ("**Hot surfaces**", "LABEL", "Hot surfaces"),
+        ("### Caution", "LABEL", "Caution"),
+        ("GOING FURTHER 32 or 64 bits?", "LABEL", "GOING FURTHER 32 or 64 bits?"),
+        ("Figure 3. The start page.", "LABEL", "Figure 3. The start page."),
+        ("- [x] wash the filter", "BULLET", "wash the filter"),
+        ("b) wash the filter", "STEP", "wash the filter"),
+        ("→ https://example.org/manual", "PROSE", "→ https://example.org/manual"),
+        ("The pump is on.", "PROSE", "The pump is on."),
+        ("$ reboot", "LISTING", "$ reboot"),
+    ],
+)
+def test_a_line_is_what_it_looks_like(line: str, kind: str, content: str) -> None:
+    assert blocks(f"Something first.\n\n{line}\n")[1:] == [(kind, content)]
+
+
+@pytest.mark.parametrize(
+    "line", ["# reboot", "# apt install pump", "# Change this to your name.", "# PORT = 80", "# NAME   VALUE"]
+)
+def test_prompts_and_comments_are_no_headings(line: str) -> None:
+    assert "HEADING" not in [kind for kind, _ in blocks(f"Something first.\n\n{line}\n")]
+
+
+def test_a_title_in_small_letters_may_begin_a_text() -> None:
+    assert blocks("# precis\n\nIt summarizes.") == [("HEADING", "precis"), ("PROSE", "It summarizes.")]
+
+
+def test_a_heading_may_touch_its_text() -> None:
+    assert blocks("# Pumps\nThe pumps move water and oil.") == [
+        ("HEADING", "Pumps"),
+        ("PROSE", "The pumps move water and oil."),
+    ]
+
+
+def test_commented_settings_are_one_listing() -> None:
+    text = "# Stable\ndeb https://example.org/ stable main\n# Testing\ndeb https://example.org/ testing main"
+    assert blocks(text) == [("LISTING", text)]
+
+
+def test_a_fence_holds_whatever_stands_in_it() -> None:
+    text = "~~~ini\n# A\n\n- b\n```\n~~~\nThe text goes on here."
+    assert blocks(text) == [("LISTING", "# A\n\n- b\n```"), ("PROSE", "The text goes on here.")]
+    assert split_source(text)[0].mark == "ini"
+
+
+def test_a_fence_that_never_closes_ends_with_the_text() -> None:
+    assert blocks("```\na = 1") == [("LISTING", "a = 1")]
+
+
+def test_an_empty_fence_is_nothing() -> None:
+    assert blocks("```\n```\nThe text goes on here.") == [("PROSE", "The text goes on here.")]
+
+
+def test_wrapped_prose_is_one_block_and_a_list_is_not() -> None:
+    text = "The pump moves the water\nfrom one basin to another.\n- first\n  and more\n- second"
+    assert blocks(text) == [
+        ("PROSE", "The pump moves the water\nfrom one basin to another."),
+        ("BULLET", "first\n  and more"),
+        ("BULLET", "second"),
+    ]
+
+
+def test_rows_with_bars_are_a_table() -> None:
+    assert blocks("| a | b |\n|---|---|\n| 1 | 2 |") == [("TABLE", "| a | b |\n|---|---|\n| 1 | 2 |")]
+
+
+def test_rules_are_left_out() -> None:
+    assert blocks("- - - -\n\n----\n\n***") == []
+
+
+def test_line_ends_of_all_systems_are_read() -> None:
+    text = "# Pumps\r\n\r\n- one\r\n- two\r\n"
+    assert blocks(text) == [("HEADING", "Pumps"), ("BULLET", "one"), ("BULLET", "two")]
+
+
+def test_levels_of_headings_and_list_items_are_kept() -> None:
+    text = "# A\n\n### B\n\n4.1.2 Unit\n\n- c\n    - d"
+    assert [block.level for block in split_source(text)] == [1, 3, 3, 0, 4]
+    assert split_source(text)[0].kind is BlockKind.HEADING
