@@ -48,9 +48,11 @@ class Corpus:
     """
 
     def __init__(self, text: str, tokenizer: Tokenizer, seed: int) -> None:
-        """Tokenizes the source once, so that an excerpt is two offsets."""
+        """Tokenizes the whole source once, so that an excerpt is two offsets."""
+        whole = Tokenizer.from_str(tokenizer.to_str())
+        whole.no_truncation()
         self._text = text
-        self._offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+        self._offsets = whole.encode(text, add_special_tokens=False).offsets
         self._special_tokens = [tokenizer.num_special_tokens_to_add(is_pair=is_pair) for is_pair in (False, True)]
         self._random = random.Random(seed)
         self._seen: set[str] = set()

@@ -31,13 +31,14 @@ class FifoServer:
     """The peer in a process of its own. Enter it to start the process, leave it to stop it."""
 
     def __init__(self, models: Path, provider: str) -> None:
-        self._pipe, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=_server_main, args=(models, provider, theirs), daemon=True)
+        self._pipe, self._their_end = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=_server_main, args=(models, provider, self._their_end), daemon=True)
         self.address = ""
 
     def __enter__(self) -> Self:
         """Starts the process and waits until it listens."""
         self._process.start()
+        self._their_end.close()  # or we would wait for ever for the port of a dead process
         self.address = f"127.0.0.1:{self._pipe.recv()}"
         return self
 

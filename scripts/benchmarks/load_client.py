@@ -11,6 +11,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -44,19 +45,20 @@ class LoadClient:
     """A client process with one channel to one server. Enter it to start the process, leave it to stop it."""
 
     def __init__(self, address: str) -> None:
-        self._pipe, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=_client_main, args=(address, theirs), daemon=True)
+        self._pipe, self._their_end = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=_client_main, args=(address, self._their_end), daemon=True)
 
     def __enter__(self) -> Self:
         """Starts the process."""
         self._process.start()
+        self._their_end.close()  # or we would wait for ever for the answer of a dead process
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stops the process."""
-        self._pipe.send(None)
+        self._pipe.close()  # the process sees the end of its commands
         self._process.join()
 
     def run(self, method: str, requests: Sequence[bytes], *, in_flight: int) -> LoadResult:
@@ -74,9 +76,9 @@ class LoadClient:
 
 def _client_main(address: str, pipe: Connection) -> None:
     options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
-    with grpc.insecure_channel(address, options=options) as channel:
-        while (command := pipe.recv()) is not None:
-            method, requests, in_flight = command
+    with grpc.insecure_channel(address, options=options) as channel, suppress(EOFError):
+        while True:
+            method, requests, in_flight = pipe.recv()
             try:
                 pipe.send(_ClosedLoop(channel.unary_unary(method), requests).run(in_flight))
             except grpc.RpcError as error:

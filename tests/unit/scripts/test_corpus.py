@@ -37,6 +37,12 @@ def test_no_text_comes_twice_even_from_a_short_source(tokenizer: Tokenizer) -> N
     assert len(set(texts)) == len(texts)
 
 
+def test_excerpts_come_from_the_whole_source_although_the_model_reads_little(tokenizer: Tokenizer) -> None:
+    tokenizer.enable_truncation(128)
+    words = {word for text in Corpus(WORDS, tokenizer, seed=1).texts(500) for word in text.split()}
+    assert len(words) > 4_000
+
+
 def test_both_sides_of_a_pair_make_its_length(tokenizer: Tokenizer) -> None:
     pairs = Corpus(WORDS, tokenizer, seed=1).pairs(500)
     totals = lengths([f"{premise} {hypothesis}" for premise, hypothesis in pairs])
