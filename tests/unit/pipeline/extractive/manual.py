@@ -2,6 +2,7 @@
 
 import re
 
+from pipeline.text.sentences import split_sentences
 from tests.fakes_pipeline import WordTokenizer
 
 MANUAL = """\
@@ -69,3 +70,12 @@ def statements(markdown: str) -> list[str]:
     lines = [line.strip() for line in markdown.splitlines()]
     bare = [re.sub(r"^(?:#{1,6} |[-*] |\*\*(?=.*\*\*$))|\*\*$", "", line) for line in lines]
     return [flat(line) for line in bare if line and not line.startswith("```") and line != "[…]"]
+
+
+def sentences(markdown: str) -> list[str]:
+    """Returns what a text says, sentence by sentence."""
+    return [
+        line[sentence.start : sentence.end]
+        for line in statements(markdown)
+        for sentence in split_sentences(line, len(line))
+    ]

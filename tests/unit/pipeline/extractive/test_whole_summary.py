@@ -10,7 +10,7 @@ from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.writer import Judgement, SourceChunk
 from pipeline.text.technical_terms import TermKind
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
-from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, statements
+from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 from tests.unit.pipeline.summarize.documents import LIMITS, read_all, result_of, summarizer_in
 
 UNIT = """\
@@ -44,26 +44,26 @@ async def summarize(place: Path, **settings: float) -> SummaryResult:
 
 async def test_a_summary_with_room_keeps_every_value_and_passes(tmp_path: Path) -> None:
     result = await summarize(tmp_path, min_map_tokens=0)
-    assert result.verdict is not None
-    assert result.verdict.judgement is Judgement.PASS
-    assert [(each.kind, each.missing) for each in result.retention.kinds if each.kind is not TermKind.ENTITY and each.missing] == []
-    assert 5 <= len(result.key_topics) <= 10
+    assert result.judgement is Judgement.PASS
+    assert result.retention is not None
+    assert {each.kind for each in result.retention.kinds if each.missing} <= {TermKind.ENTITY}
+    assert 5 <= len(result.topics) <= 10
 
 
 async def test_a_summary_never_repeats_a_sentence_and_invents_none(tmp_path: Path) -> None:
     result = await summarize(tmp_path, min_map_tokens=0)
-    said = Counter(statements(result.final_summary))
+    said = Counter(sentences(result.text))
     assert [line for line, count in said.items() if count > 1 and len(line.split()) > 4] == []
     assert [line for line in said if line not in flat(DOCUMENT)] == []
-    assert result.final_summary.count("The oil keeps all bearings and all gears quiet.") == 1
+    assert result.text.count("The oil keeps all bearings and all gears quiet.") == 1
     assert result.duplicate_count >= 119
 
 
 async def test_a_short_summary_of_a_long_document_is_full_and_passes_in_one_iteration(tmp_path: Path) -> None:
     result = await summarize(tmp_path, min_map_tokens=0, output_tokens=600, prompt_budget_tokens=1_000)
-    assert 540 <= count_tokens(result.final_summary) <= 600
-    assert result.iteration == 1
+    assert 540 <= count_tokens(result.text) <= 600
+    assert result.iterations == 1
     assert WarningCode.CRITIC_NOT_CONTENT not in {warning.code for warning in result.warnings}
-    numbers = [int(line.split(".")[0]) for line in statements(result.final_summary) if ". Unit" in line]
+    numbers = [int(line.split(".")[0]) for line in statements(result.text) if ". Unit" in line]
     assert numbers == sorted(numbers)
     assert numbers[-1] > 90

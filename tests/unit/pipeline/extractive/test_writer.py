@@ -22,10 +22,9 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from pipeline.text.sentences import split_sentences
 from pipeline.text.technical_terms import find_terms
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
-from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, statements
+from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 
 
 def writer(embedder: BagOfWordsEmbedder | None = None, **settings: float) -> ExtractiveWriter:
@@ -83,14 +82,9 @@ async def test_map_takes_what_is_central_beside_the_values() -> None:
 async def test_everything_written_stands_in_the_document_in_its_order() -> None:
     made = writer(min_map_tokens=0, map_share=0.3)
     text = (await made.extract(extract_task(MANUAL))).text
-    positions = [flat(MANUAL).index(line) for line in _sentences(text)]
+    positions = [flat(MANUAL).index(line) for line in sentences(text)]
     assert positions == sorted(positions)
     assert len(positions) == len(set(positions))
-
-
-def _sentences(text: str) -> list[str]:
-    """Returns what a text says, sentence by sentence."""
-    return [line[sentence.start : sentence.end] for line in statements(text) for sentence in split_sentences(line, 999)]
 
 
 async def test_a_small_batch_is_kept_whole() -> None:
