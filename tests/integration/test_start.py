@@ -96,3 +96,16 @@ async def test_a_corrupt_graph_is_refused_although_its_hash_is_right(models: Pat
 async def test_a_wrong_setting_is_named(models: Path, setting: str, value: str, told: str) -> None:
     settings: dict[str, str | Path] = {"MODELS_DIR": models, setting: value}
     assert told in await reason(**settings)
+
+
+async def test_a_folder_for_summaries_that_cannot_be_made_is_named(models: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    line = await reason(MODELS_DIR=models, SUMMARY_STORAGE__DIRECTORY=tmp_path / "file" / "summaries")
+    assert "summary_storage" in line
+    assert str(tmp_path / "file") in line
+
+
+async def test_a_key_file_of_the_language_model_that_cannot_be_read_is_named(models: Path, tmp_path: Path) -> None:
+    llm = {"LLM__BASE_URL": "http://127.0.0.1:9/v1", "LLM__MODEL": "small"}
+    line = await reason(MODELS_DIR=models, **llm, LLM__API_KEY_FILE=tmp_path / "none")
+    assert str(tmp_path / "none") in line

@@ -9,9 +9,18 @@ from google.rpc import error_details_pb2, status_pb2
 
 from inference.errors import DeadlineExpiredError, PoisonedItemError, QueueFullError, ShuttingDownError, WorkerDiedError
 from pipeline.errors import InvalidInputError, ModelOutputError
+from pipeline.summarize.errors import (
+    IdempotencyConflictError,
+    LeaseLostError,
+    StorageError,
+    StorageFullError,
+    SummaryRunningError,
+    UnknownSummaryError,
+)
 from server.errors import (
     FieldViolation,
     InvalidRequestError,
+    NoWriterError,
     TooManyCallsError,
     UnauthenticatedError,
     rule_for,
@@ -45,6 +54,13 @@ def detail(error: Exception, into: Message) -> bool:
         (ShuttingDownError(), grpc.StatusCode.UNAVAILABLE),
         (WorkerDiedError(), grpc.StatusCode.UNAVAILABLE),
         (PoisonedItemError(), grpc.StatusCode.INTERNAL),
+        (NoWriterError(), grpc.StatusCode.FAILED_PRECONDITION),
+        (UnknownSummaryError("a1"), grpc.StatusCode.NOT_FOUND),
+        (IdempotencyConflictError("a1"), grpc.StatusCode.ALREADY_EXISTS),
+        (SummaryRunningError("a1", 0.5), grpc.StatusCode.ABORTED),
+        (LeaseLostError("a1"), grpc.StatusCode.ABORTED),
+        (StorageError("no database"), grpc.StatusCode.UNAVAILABLE),
+        (StorageFullError("no space left"), grpc.StatusCode.RESOURCE_EXHAUSTED),
         (ModelOutputError("secret"), grpc.StatusCode.INTERNAL),
         (ValueError("secret"), grpc.StatusCode.INTERNAL),
     ],

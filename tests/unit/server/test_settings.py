@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from pipeline.llm.config import LlmConfig
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.errors import SettingsError
 from server.settings import Settings, load_settings
+from server.summary_writer import fit_concurrency
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +120,31 @@ def test_every_setting_of_the_server_is_described(section: str) -> None:
     assert isinstance(kind, type)
     assert issubclass(kind, BaseModel)
     assert [path for path, description in fields(kind, f"{section}.") if not description] == []
+
+
+def test_a_language_model_is_set_by_its_address_and_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().llm is None
+    monkeypatch.setenv("PRECIS_LLM__BASE_URL", "http://127.0.0.1:8080/v1")
+    with pytest.raises(SettingsError, match=r"llm\.model"):
+        load_settings()
+    monkeypatch.setenv("PRECIS_LLM__MODEL", "small")
+    monkeypatch.setenv("PRECIS_LLM__RATES__MAX_CONCURRENCY", "3")
+    llm = load_settings().llm
+    assert llm is not None
+    assert (llm.base_url, llm.model, llm.rates.max_concurrency) == ("http://127.0.0.1:8080/v1", "small", 3)
+
+
+def test_a_key_in_the_settings_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECIS_LLM__API_KEY", "sk-secret")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert "sk-secret" not in str(caught.value)
+    monkeypatch.setenv("PRECIS_LLM__BASE_URL", "http://127.0.0.1:8080/v1")
+    monkeypatch.setenv("PRECIS_LLM__MODEL", "small")
+    assert "sk-secret" not in repr(load_settings())
+
+
+def test_the_writer_sends_as_many_calls_as_the_endpoint_takes() -> None:
+    llm = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "rates": {"max_concurrency": 32}})
+    assert fit_concurrency(LlmWriterConfig(), llm).concurrency == 32
+    assert fit_concurrency(LlmWriterConfig(concurrency=2), llm).concurrency == 2

@@ -1,0 +1,131 @@
+"""Events and results become messages without losing anything."""
+
+import dataclasses
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from pipeline.summarize.events import (
+    Accepted,
+    BatchDone,
+    Event,
+    Finished,
+    GroupDone,
+    Phase,
+    Progress,
+    Reflected,
+    TopicsFound,
+    Warned,
+)
+from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryView, SummaryWarning
+from pipeline.summarize.retention import Retention, TermRetention
+from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
+from pipeline.text.technical_terms import TermKind
+from protos.precis.v1 import summarize_pb2 as pb
+from server.convert_summarize import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
+from server.summary_writer import ChosenWriter
+from tests.fakes_summarize import ScriptedWriter
+
+CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
+USAGE = Usage(3, 500, 60)
+PROGRESS = Progress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
+RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
+RESULT = SummaryResult(
+    summary_id="a1",
+    document_id="d1",
+    document_name="Manual",
+    status=SummaryStatus.FAILED,
+    text="Text.",
+    topics=("pumps", "valves"),
+    writer="scripted",
+    iteration=1,
+    iterations=2,
+    judgement=Judgement.FAIL,
+    critique="FAIL: no.",
+    warnings=(SummaryWarning("few_topics", "Two."),),
+    failure=SummaryFailure("EndpointBusyError", "Later.", 2.5),
+    calls_done=40,
+    calls_planned=50,
+    calls_reused=4,
+    usage=USAGE,
+    elapsed_s=1.5,
+    input_tokens=9_000,
+    output_tokens=800,
+    stages=(StageRetention("reduce", 2, RETENTION),),
+    retention=RETENTION,
+    duplicates=(RemovedDuplicate("Twice.", (0, 6), (7, 13), is_exact=False),),
+    duplicate_count=12,
+)
+BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
+GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, PROGRESS)  # noqa: FBT003
+REFLECTED = Reflected(2, Judgement.UNPARSEABLE, "Hm.", RETENTION, begins_again=True, progress=PROGRESS)
+EVENTS: dict[str, Event] = {
+    "accepted": Accepted("a1", is_resumed=True),
+    "batch": BATCH,
+    "group": GROUP,
+    "reflect": REFLECTED,
+    "topics": TopicsFound(("pumps",), PROGRESS),
+    "warning": Warned("few_topics", "Two."),
+    "summary": Finished(RESULT),
+}
+
+
+def unset_fields(message: Any) -> list[str]:  # noqa: ANN401 - any message
+    """Names the fields that hold their default, so that a forgotten one is found."""
+    return [field.name for field in message.DESCRIPTOR.fields if field not in dict(message.ListFields())]
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_every_event_has_its_message_with_all_fields(kind: str) -> None:
+    message = to_event(EVENTS[kind], CHOSEN)
+    assert message.WhichOneof("event") == kind
+    assert unset_fields(getattr(message, kind)) == []
+
+
+def test_a_result_keeps_its_values() -> None:
+    summary = to_summary(RESULT)
+    assert summary.status == pb.SUMMARY_STATUS_FAILED
+    assert summary.failure.retry_delay.ToTimedelta().total_seconds() == 2.5
+    assert summary.retention.share == 0.75
+    assert [(kind.kind, kind.kept_count, list(kind.missing)) for kind in summary.retention.kinds] == [
+        ("number", 3, ["7 Nm"]),
+        ("unit", 0, []),
+    ]
+    assert (summary.duplicates[0].kept.last_chunk, summary.duplicates[0].dropped.first_chunk) == (6, 7)
+    assert (summary.stages[0].stage, summary.stages[0].level) == ("reduce", 2)
+
+
+def test_what_is_not_known_is_not_set() -> None:
+    summary = to_summary(dataclasses.replace(RESULT, failure=None, retention=None, judgement=None))
+    assert not summary.HasField("failure")
+    assert not summary.HasField("retention")
+    assert summary.judgement == pb.JUDGEMENT_UNSPECIFIED
+    assert not to_progress(dataclasses.replace(PROGRESS, eta_s=None)).HasField("eta")
+    assert not to_event(dataclasses.replace(BATCH, text=None), CHOSEN).batch.HasField("text")
+
+
+def test_progress_keeps_its_values() -> None:
+    progress = to_progress(PROGRESS)
+    assert (progress.calls_done, progress.calls_total, progress.calls_reused, progress.joined_events) == (40, 50, 4, 7)
+    assert (progress.usage.calls, progress.usage.prompt_tokens, progress.usage.completion_tokens) == (3, 500, 60)
+    assert (progress.elapsed.ToTimedelta().total_seconds(), progress.eta.ToTimedelta().total_seconds()) == (1.5, 2.25)
+
+
+def test_a_view_says_whether_somebody_works_on_it() -> None:
+    view = to_view(SummaryView("a1", SummaryStatus.RUNNING, is_running=True, result=RESULT))
+    assert (view.is_running, view.summary.summary_id) == (True, "a1")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "meanings", "enum"),
+    [
+        (PHASES, Phase, pb.SummaryPhase),
+        (JUDGEMENTS, Judgement, pb.Judgement),
+        (STATUSES, SummaryStatus, pb.SummaryStatus),
+    ],
+)
+def test_every_meaning_has_its_own_number(numbers: dict[Enum, int], meanings: type[Enum], enum: Any) -> None:  # noqa: ANN401
+    assert set(numbers) == set(meanings)
+    assert set(numbers.values()) == set(enum.values()) - {0}

@@ -1,0 +1,90 @@
+"""Summarize requests become domain types, or an error with the field's path."""
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.config import SummarizeLimits
+from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.writer import SummaryType
+from protos.precis.v1 import summarize_pb2 as pb
+from server.parse_summarize import SUMMARY_TYPES, DocumentRules, parse_document, parse_options, parse_summary_id
+
+RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=10)
+
+
+def count_words(text: str) -> int:
+    return len(text.split())
+
+
+def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
+    parsed = parse_document(document, RULES, count_words)
+    return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
+
+
+def field_of(document: pb.Document) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_document(document, RULES, count_words)
+    return caught.value.field
+
+
+def test_the_place_in_the_list_is_the_index_unless_one_is_given() -> None:
+    plain = [pb.DocumentChunk(text="a", page_number=1), pb.DocumentChunk(text="b", page_number=2)]
+    assert chunks_of(pb.Document(chunks=plain)) == [(0, 1, "a"), (1, 2, "b")]
+    given = [pb.DocumentChunk(text="a", chunk_index=5), pb.DocumentChunk(text="b", chunk_index=0)]
+    assert chunks_of(pb.Document(chunks=given)) == [(0, 0, "b"), (5, 0, "a")]
+
+
+def test_a_text_is_cut_where_sentences_end_and_loses_nothing() -> None:
+    text = "One two three four five. Six seven eight nine. Ten eleven twelve."
+    chunks = chunks_of(pb.Document(text=text))
+    assert "".join(part for _, _, part in chunks) == text
+    assert [page for _, page, _ in chunks] == [0] * len(chunks)
+    assert all(count_words(part) <= 10 and part.rstrip().endswith(".") for _, _, part in chunks)
+
+
+def test_a_form_feed_begins_a_page_and_empty_pages_count() -> None:
+    assert chunks_of(pb.Document(text="First.\f\fThird.")) == [(0, 1, "First."), (1, 3, "Third.")]
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        (pb.Document(), "document.chunks"),
+        (pb.Document(text="\f\n"), "document.text"),
+        (pb.Document(text="x" * 1_001), "document.text"),
+        (pb.Document(text="x", chunks=[pb.DocumentChunk(text="x")]), "document.text"),
+        (pb.Document(chunks=[pb.DocumentChunk(text="x")] * 5), "document.chunks"),
+        (pb.Document(chunks=[pb.DocumentChunk(text="x" * 1_001)]), "document.chunks"),
+        (pb.Document(chunks=[pb.DocumentChunk(text="x", chunk_index=1)] * 2), "document.chunks[1].chunk_index"),
+        (pb.Document(text="x", total_pages=-1), "document.total_pages"),
+        (pb.Document(text="x", document_id="i" * 501), "document.document_id"),
+    ],
+)
+def test_a_bad_document_names_the_field(document: pb.Document, field: str) -> None:
+    assert field_of(document) == field
+
+
+def test_options_that_are_not_set_are_left_to_the_server() -> None:
+    assert parse_options(pb.SummarizeOptions()) == SummarizeOptions()
+    assert parse_options(pb.SummarizeOptions(wave_all=False)) == SummarizeOptions()
+
+
+def test_all_options_arrive() -> None:
+    options = pb.SummarizeOptions(
+        summary_type=pb.SUMMARY_TYPE_OPERATOR, batch_size=3, reduce_group_size=5, max_iterations=1, wave_batches=2
+    )
+    assert parse_options(options) == SummarizeOptions(
+        summary_type=SummaryType.OPERATOR, batch_size=3, reduce_group_size=5, max_iterations=1, wave=2
+    )
+    assert parse_options(pb.SummarizeOptions(wave_all=True)).wave == "all"
+
+
+def test_every_summary_type_has_its_number() -> None:
+    assert set(SUMMARY_TYPES) == set(SummaryType)
+    assert set(SUMMARY_TYPES.values()) == set(pb.SummaryType.values()) - {pb.SUMMARY_TYPE_UNSPECIFIED}
+
+
+@pytest.mark.parametrize("summary_id", ["", "x" * 101])
+def test_what_is_no_id_is_refused(summary_id: str) -> None:
+    with pytest.raises(InvalidInputError, match="summary_id"):
+        parse_summary_id(summary_id)
