@@ -93,9 +93,9 @@ class SummarizeServiceConfig(BaseModel):
     model_config = FROZEN
 
     chunk_tokens: int = Field(
-        default=256,
+        default=300,
         ge=16,
-        description="Most tokens of a chunk when a request holds a text; a manual of 350 pages gives about 1,400.",
+        description="Most tokens, as estimated, of a chunk when a request holds a text; 350 pages give about 1,400.",
     )
     max_queue_wait_s: float = Field(
         default=600,

@@ -53,7 +53,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
         events = self._summarizer.stream(
-            await self._document(request, chosen),
+            await self._document(request),
             writer=chosen.writer,
             options=options,
             idempotency_key=request.idempotency_key or None,
@@ -85,7 +85,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def PlanSummary(self, request: pb.PlanSummaryRequest, context: Context) -> pb.PlanSummaryResponse:
         """Counts calls without making them."""
         chosen, options = self._writer(), parse_options(request.options)
-        document = await self._document(request, chosen)
+        document = await self._document(request)
         plan = await self._summarizer.plan(document, writer=chosen.writer, options=options)
         return pb.PlanSummaryResponse(plan=to_plan(plan, chosen))
 
@@ -103,8 +103,8 @@ class SummarizeServicer(SummarizeServiceServicer):
             raise NoWriterError
         return self._chosen
 
-    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest, chosen: ChosenWriter) -> Document:
+    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
         if not request.HasField("document"):
             raise InvalidInputError("document", "a value", "nothing")
-        work = partial(parse_document, request.document, self._rules, chosen.writer.count_tokens)
+        work = partial(parse_document, request.document, self._rules)
         return await asyncio.get_running_loop().run_in_executor(self._cpu, work)

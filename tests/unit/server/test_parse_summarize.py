@@ -3,27 +3,24 @@
 import pytest
 
 from pipeline.errors import InvalidInputError
+from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.writer import SummaryType
 from protos.precis.v1 import summarize_pb2 as pb
 from server.parse_summarize import SUMMARY_TYPES, DocumentRules, parse_document, parse_options, parse_summary_id
 
-RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=10)
-
-
-def count_words(text: str) -> int:
-    return len(text.split())
+RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=16)
 
 
 def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
-    parsed = parse_document(document, RULES, count_words)
+    parsed = parse_document(document, RULES)
     return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
 
 
 def field_of(document: pb.Document) -> str:
     with pytest.raises(InvalidInputError) as caught:
-        parse_document(document, RULES, count_words)
+        parse_document(document, RULES)
     return caught.value.field
 
 
@@ -38,8 +35,9 @@ def test_a_text_is_cut_where_sentences_end_and_loses_nothing() -> None:
     text = "One two three four five. Six seven eight nine. Ten eleven twelve."
     chunks = chunks_of(pb.Document(text=text))
     assert "".join(part for _, _, part in chunks) == text
-    assert [page for _, page, _ in chunks] == [0] * len(chunks)
-    assert all(count_words(part) <= 10 and part.rstrip().endswith(".") for _, _, part in chunks)
+    assert len(chunks) > 1
+    assert {page for _, page, _ in chunks} == {0}
+    assert all(estimate_tokens(part) <= 16 and part.rstrip().endswith(".") for _, _, part in chunks)
 
 
 def test_a_form_feed_begins_a_page_and_empty_pages_count() -> None:
