@@ -7,14 +7,14 @@ from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import GroupDone, Phase
 from pipeline.summarize.graph.compress import fit_group
 from pipeline.summarize.graph.outcomes import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
-from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.run import Answer, Question, Run
 from pipeline.summarize.graph.state import GroupTask, SummaryState
 from pipeline.summarize.graph.texts import critique_for, stage_of, unique_texts, written_texts
 from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.grouping import group_by_tokens, level_calls
 from pipeline.summarize.retention import measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Usage
 from pipeline.text.technical_terms import find_terms
 
 _TEXTS_AT_ONCE = 64
@@ -92,20 +92,26 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> None:
             usage=lambda outcome: outcome.written.usage,
         )
     )
+    _tell(runtime, state, whole, answer, extra)
+    await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
+
+
+def _tell(
+    runtime: Runtime[Run], state: GroupTask, whole: Extraction, answer: Answer[TextOutcome], extra: Usage
+) -> None:
     runtime.stream_writer(
         GroupDone(
-            level=level,
+            level=state["level"],
             group_index=state["group"],
             group_count=state["group_count"],
-            merged_count=len(members),
+            merged_count=state["last"] - state["first"] + 1,
             chunk_indexes=whole.chunk_indexes,
             pages=whole.pages,
             usage=answer.outcome.written.usage + extra,
             is_reused=answer.is_reused,
-            progress=run.meter.progress(),
+            progress=runtime.context.meter.progress(),
         )
     )
-    await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
 
 
 def join_extractions(members: list[Extraction]) -> Extraction:

@@ -31,6 +31,21 @@ Result = TypeVar("Result")
 _REMEMBERED_TEXTS = 16
 
 
+@dataclass(slots=True)
+class WaveContext:
+    """The context of one wave.
+
+    Attributes:
+        wave: iteration and first batch of the wave that `texts` belong to.
+        texts: oldest first.
+        lock: held while they are read.
+    """
+
+    wave: tuple[int, int] = (0, 0)
+    texts: tuple[str, ...] = ()
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Outcome]):
     """One planned call.
@@ -81,6 +96,7 @@ class Run:
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
         critiques: what later prompts of an iteration carry, by iteration.
+        context: what the batches of the present wave see; its lock lets one of them read it for all.
     """
 
     summary_id: str
@@ -96,6 +112,7 @@ class Run:
     document_terms: "asyncio.Future[dict[Term, None]]"
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
+    context: WaveContext = field(default_factory=WaveContext)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)

@@ -1,13 +1,11 @@
 """LangGraph's checkpoints: a SQLite file of their own, or Postgres."""
 
-import asyncio
 import importlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -20,25 +18,24 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-
-Result = TypeVar("Result")
+from pipeline.summarize.storage.serial_thread import SerialThread
 
 _BUSY_TIMEOUT_S = 10.0
 
 
 class ThreadedSqliteSaver(SqliteSaver):
-    """LangGraph's SQLite saver on a thread of its own, one visit for each operation.
+    """LangGraph's SQLite saver on a thread of its own.
 
-    Its AsyncSqliteSaver visits the thread four times for each write, which came to half of the CPU time of a call.
+    Its AsyncSqliteSaver visits its thread four times for each write; this one goes there once for many.
     """
 
-    def __init__(self, connection: sqlite3.Connection, executor: ThreadPoolExecutor) -> None:
+    def __init__(self, connection: sqlite3.Connection, thread: SerialThread) -> None:
         super().__init__(connection)
-        self._executor = executor
+        self._thread = thread
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """See BaseCheckpointSaver."""
-        return await self._run(lambda: self.get_tuple(config))
+        return await self._thread.run(lambda: self.get_tuple(config))
 
     async def aput(
         self,
@@ -48,20 +45,17 @@ class ThreadedSqliteSaver(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """See BaseCheckpointSaver."""
-        return await self._run(lambda: self.put(config, checkpoint, metadata, new_versions))
+        return await self._thread.run(lambda: self.put(config, checkpoint, metadata, new_versions))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """See BaseCheckpointSaver."""
-        await self._run(lambda: self.put_writes(config, writes, task_id, task_path))
+        await self._thread.run(lambda: self.put_writes(config, writes, task_id, task_path))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """See BaseCheckpointSaver."""
-        await self._run(lambda: self.delete_thread(thread_id))
-
-    async def _run(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        await self._thread.run(lambda: self.delete_thread(thread_id))
 
 
 @asynccontextmanager
@@ -70,14 +64,17 @@ async def sqlite_checkpoints(path: Path) -> AsyncIterator[BaseCheckpointSaver[An
     with (
         storage_errors(),
         closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, check_same_thread=False)) as connection,
-        ThreadPoolExecutor(1, thread_name_prefix="checkpoints-sqlite") as executor,
     ):
-        saver = ThreadedSqliteSaver(connection, executor)
+        thread = SerialThread("checkpoints-sqlite")
+        saver = ThreadedSqliteSaver(connection, thread)
         saver.setup()
         # As in SqliteDatabase: a killed process loses nothing. What a power failure takes back is done again from the
         # results, without calls.
         connection.execute("PRAGMA synchronous=NORMAL")
-        yield saver
+        try:
+            yield saver
+        finally:
+            await thread.close()
 
 
 @asynccontextmanager

@@ -27,6 +27,10 @@ class Database(Protocol):
     def owner(self) -> str:
         """Names this process in leases; new with every start."""
 
+    @property
+    def held_leases(self) -> set[str]:
+        """Leases that runs of this process hold. One that is missing here is over, even if a full disk still has it."""
+
     async def fetch(self, statement: Statement) -> list[Row]:
         """Returns the rows of a query."""
 

@@ -44,11 +44,11 @@ class LeaseTable:
             UnknownSummaryError: there is none.
         """
         lease = Lease(summary_id, f"{self._database.owner}:{uuid4().hex}")
-        self._held.add(lease.holder)
+        self._database.held_leases.add(lease.holder)
         try:
             return await self._acquire(lease, ttl_s)
         except BaseException:
-            self._held.discard(lease.holder)
+            self._database.held_leases.discard(lease.holder)
             raise
 
     async def renew(self, lease: Lease, ttl_s: float) -> bool:
@@ -70,7 +70,7 @@ class LeaseTable:
 
     async def release(self, lease: Lease, status: SummaryStatus, result: str | None) -> None:
         """Ends a run and stores how. Does nothing if the lease is lost."""
-        self._held.discard(lease.holder)
+        self._database.held_leases.discard(lease.holder)
         await self._database.transact(
             [
                 Statement(
@@ -122,7 +122,7 @@ class LeaseTable:
         """Tells whether the run that holds a lease is known to be over."""
         owner = holder.partition(":")[0]
         if owner == self._database.owner:
-            return holder not in self._held
+            return holder not in self._database.held_leases
         return await self._database.is_gone(owner)
 
     async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str) -> bool:

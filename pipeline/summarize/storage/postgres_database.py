@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -31,6 +31,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
         self.owner = uuid4().hex
+        self.held_leases: set[str] = set()
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             url, min_size=1, max_size=pool_size, open=False, timeout=_CONNECT_TIMEOUT_S
         )
@@ -94,6 +95,8 @@ class PostgresDatabase:
     async def _close(self) -> None:
         await asyncio.gather(*self._unfinished, return_exceptions=True)
         if self._owner_connection:
+            with suppress(Error):  # closing unlocks too, but only when Postgres gets to see it
+                await self._owner_connection.execute("SELECT pg_advisory_unlock_all()")
             await self._owner_connection.close()
         await self._pool.close()
 

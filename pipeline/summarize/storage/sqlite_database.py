@@ -1,10 +1,8 @@
 """Summaries in one SQLite file: the default, for one host."""
 
-import asyncio
 import fcntl
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +12,7 @@ from uuid import uuid4
 from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.storage.database import Row, Statement
 from pipeline.summarize.storage.schema import SCHEMA
+from pipeline.summarize.storage.serial_thread import SerialThread
 
 Result = TypeVar("Result")
 
@@ -31,9 +30,10 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.owner = uuid4().hex
+        self.held_leases: set[str] = set()
         self._path = path
         self._owners = path.with_name(f"{path.name}.owners")
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="summaries-sqlite")
+        self._thread = SerialThread("summaries-sqlite", self._commit)
         self._connection: sqlite3.Connection | None = None
         self._owner_file: IO[bytes] | None = None
 
@@ -41,7 +41,7 @@ class SqliteDatabase:
         try:
             await self._run(self._open)
         except BaseException:
-            self._executor.shutdown(wait=False)
+            await self._thread.close()
             raise
         return self
 
@@ -49,7 +49,7 @@ class SqliteDatabase:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._run(self._close)
-        self._executor.shutdown()
+        await self._thread.close()
 
     async def fetch(self, statement: Statement) -> list[Row]:
         """See Database."""
@@ -64,9 +64,8 @@ class SqliteDatabase:
         return await self._run(lambda: self._is_unlocked(owner))
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        future = asyncio.get_running_loop().run_in_executor(self._executor, work)
         with _storage_errors(self._path):
-            return await asyncio.shield(future)  # see Database: cancelling the caller must not take the work back
+            return await self._thread.run(work)
 
     @property
     def _connected(self) -> sqlite3.Connection:
@@ -90,6 +89,7 @@ class SqliteDatabase:
     def _close(self) -> None:
         if self._connection:
             self._connection.close()
+            self._connection = None
         if self._owner_file:
             self._owner_file.close()
             (self._owners / self.owner).unlink(missing_ok=True)
@@ -98,16 +98,31 @@ class SqliteDatabase:
         return self._connected.execute(statement.sql.replace("NOW_S", _NOW_S), statement.values)
 
     def _transact(self, statements: Sequence[Statement]) -> list[int]:
+        """Adds to the round's transaction, so that many answers that arrive together are committed together."""
         connection = self._connected
-        connection.execute("BEGIN IMMEDIATE")  # waits for other writers here, never in the middle
+        if not connection.in_transaction:
+            connection.execute("BEGIN IMMEDIATE")  # waits for other writers here, never in the middle
+        connection.execute("SAVEPOINT statements")
         try:
             counts = [self._execute(statement).rowcount for statement in statements]
+        except BaseException:
+            if connection.in_transaction:  # some errors, a full disk among them, have ended all of it already
+                connection.execute("ROLLBACK TO statements")
+            raise
+        connection.execute("RELEASE statements")
+        return counts
+
+    def _commit(self) -> None:
+        """Ends a round. An error is the error of all of the round's callers."""
+        connection = self._connection
+        if connection is None or not connection.in_transaction:
+            return
+        try:
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        return counts
 
     def _is_unlocked(self, owner: str) -> bool:
         path = self._owners / owner
