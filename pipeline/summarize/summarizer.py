@@ -22,7 +22,7 @@ from pipeline.summarize.graph.outcomes import TEXT
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import Plan, make_plan
 from pipeline.summarize.result import SummaryResult, SummaryView
-from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints
+from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.database import Database
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.sqlite_database import SqliteDatabase
@@ -57,7 +57,9 @@ async def open_summarizer(config: SummarizeConfig, storage: StorageConfig) -> As
             database = await stack.enter_async_context(SqliteDatabase(storage.directory / "summaries.sqlite"))
             checkpoints = await stack.enter_async_context(sqlite_checkpoints(storage.directory / "checkpoints.sqlite"))
         store = SummaryStore(database)
-        await store.expire(config.keep_days * _SECONDS_PER_DAY)
+        for summary_id in await store.expire(config.keep_days * _SECONDS_PER_DAY):
+            with storage_errors():
+                await checkpoints.adelete_thread(summary_id)
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
         yield Summarizer(config, store, checkpoints, executor)
 

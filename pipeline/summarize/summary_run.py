@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer
+
+_log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
@@ -80,14 +83,20 @@ class SummaryRun:
         try:
             await self._end(await self._run())
         except asyncio.CancelledError:
-            # Shielded: a second cancel must not leave the lease behind.
-            await asyncio.shield(self.store.leases.release(self.lease, SummaryStatus.CANCELLED, None))
+            await asyncio.shield(self._release(SummaryStatus.CANCELLED))  # a second cancel must not leave the lease
             raise
         except BaseException:
-            await self.store.leases.release(self.lease, SummaryStatus.FAILED, None)
+            await self._release(SummaryStatus.FAILED)
             raise
         finally:
             self.channel.close()
+
+    async def _release(self, status: SummaryStatus) -> None:
+        """Gives the lease back after an error, which matters more than one that happens here."""
+        try:
+            await self.store.leases.release(self.lease, status, None)
+        except StorageError as error:
+            _log.warning("cannot store the end of summary_id=%s: %s", self.summary.summary_id, error)
 
     async def _run(self) -> Ending:
         try:
@@ -108,6 +117,9 @@ class SummaryRun:
         result = await Assembler(self.store, summary, self.config).assemble(ending)
         kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
         await self.store.leases.release(self.lease, ending.status, kept)
+        if ending.status is SummaryStatus.DONE:
+            with storage_errors():
+                await self._delete_checkpoints()  # nobody goes on from here
         self.channel.offer(Finished(result))
 
     async def _until_first(self, *works: Coroutine[Any, Any, None]) -> None:

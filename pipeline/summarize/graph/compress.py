@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
+from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import Question, Run
 from pipeline.summarize.graph.state import GroupTask
 from pipeline.summarize.graph.texts import critique_for
@@ -85,7 +86,7 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
     )
 
     async def ask() -> TextOutcome:
-        written = await run.writer.merge(task)
+        written = await merge_fitting(run, task)
         retention = measure(find_terms(part.text), [run.mentions_of(written.text)])
         return TextOutcome(written, run.count_tokens(written.text), retention)
 

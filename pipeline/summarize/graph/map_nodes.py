@@ -6,6 +6,7 @@ from langgraph.types import Command, Send
 from pipeline.summarize.context_window import fit_context
 from pipeline.summarize.events import BatchDone, Phase
 from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
+from pipeline.summarize.graph.overflow import extract_fitting
 from pipeline.summarize.graph.run import Question, Run
 from pipeline.summarize.graph.state import BatchTask, SummaryState
 from pipeline.summarize.graph.texts import critique_for, written_texts
@@ -47,7 +48,7 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> N
     extract_task = await _extract_task(run, iteration, index)
 
     async def ask() -> TextOutcome:
-        written = await run.writer.extract(extract_task)
+        written = await extract_fitting(run, extract_task)
         known = () if extract_task.context_is_source else map(run.mentions_of, extract_task.context)
         retention = measure(run.terms.of(index), [run.mentions_of(written.text), *known])
         return TextOutcome(written, run.count_tokens(written.text), retention)

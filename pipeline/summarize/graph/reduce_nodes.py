@@ -7,6 +7,7 @@ from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import GroupDone, Phase
 from pipeline.summarize.graph.compress import fit_group
 from pipeline.summarize.graph.outcomes import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
+from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import Answer, Question, Run
 from pipeline.summarize.graph.state import GroupTask, SummaryState
 from pipeline.summarize.graph.texts import critique_for, stage_of, unique_texts, written_texts
@@ -78,7 +79,7 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> None:
     whole = join_extractions(members)
 
     async def ask() -> TextOutcome:
-        written = await run.writer.merge(merge_task)
+        written = await merge_fitting(run, merge_task)
         retention = measure(find_terms(whole.text), [run.mentions_of(written.text)])
         return TextOutcome(written, run.count_tokens(written.text), retention)
 

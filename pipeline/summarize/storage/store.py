@@ -31,8 +31,9 @@ _BY_IDEMPOTENCY_KEY = _SELECT + "idempotency_key = ?"
 _DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updated_at DESC LIMIT 1"
 _RESULT = "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _STEP = "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_EXPIRED = "SELECT summary_id FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S"
 _EXPIRE = (
-    "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
+    f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
@@ -197,9 +198,11 @@ class SummaryStore:
         statement = Statement("SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code", (summary_id,))
         return [(code, message) for code, message in await self._database.fetch(statement)]
 
-    async def expire(self, keep_s: float) -> None:
-        """Deletes summaries that nobody touched for `keep_s`, and what only they needed."""
+    async def expire(self, keep_s: float) -> list[str]:
+        """Deletes summaries that nobody touched for `keep_s`, and what only they needed. Returns their ids."""
+        rows = await self._database.fetch(Statement(_EXPIRED, (keep_s,)))
         await self._database.transact([Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE])
+        return [summary_id for (summary_id,) in rows]
 
     async def _find(self, statement: Statement) -> StoredSummary | None:
         rows = await self._database.fetch(statement)
