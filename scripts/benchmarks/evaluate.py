@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 from protos.precis.v1 import evaluate_pb2 as pb
 from scripts.benchmarks.golden_data import evaluation_requests
@@ -92,6 +92,7 @@ def _report(exact: ModeRuns, pruned: ModeRuns) -> Report:
         "pruned_data_per_s": pruned.per_s,
         "pruned_speedup": speedup,
         "pruned_decision_change": changed_share(exact.responses, pruned.responses),
+        "pruned_mean_loss_change": mean(differences),
         "pruned_max_loss_change": max(differences),
         "decisions": sum(len(decisions(response)) for response in exact.responses),
         "data": len(exact.responses),
