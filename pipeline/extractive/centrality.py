@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.extractive.wording import count_words
 
 Float64 = npt.NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def centrality(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: F
         ],
         dtype=np.float64,
     )
-    words = np.array([len(excerpts[position].text.split()) for position in positions], dtype=np.float64)
+    words = np.array([count_words(excerpts[position].text) for position in positions], dtype=np.float64)
     closeness = (
         _WHOLE_WEIGHT * _scaled(vectors @ _middle(vectors))
         + _SECTION_WEIGHT * _scaled(_closeness_to_groups(vectors, sections))

@@ -11,6 +11,7 @@ from pipeline.extractive.centrality import Float64
 from pipeline.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 
 _MOST_WORDS = 4
+_LONGEST_WORD = 40
 _MOST_PHRASES = 160  # that are embedded
 _MOST_HEADINGS = 60
 _RELEVANCE_WEIGHT = 0.6
@@ -27,7 +28,7 @@ _NUMBERING = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_][\w'’/+-]*[\w+]|[^\W\d_]")
-_BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–]+|\s-\s")
+_BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
 _STOP_WORD_LIST = """
     a about above after again against all almost already also although always am among an and another any anyone
     anything are around as ask at available away back be became because become been before being below best better
@@ -148,7 +149,7 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
     for part in _BREAK.split(text):
         run: list[str] = []
         for word in part.split():
-            if _WORD.fullmatch(word) and word.lower() not in _STOP_WORDS:
+            if len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) and word.lower() not in _STOP_WORDS:
                 run.append(word)
             elif run:
                 yield tuple(run)

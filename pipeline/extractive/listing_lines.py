@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]+@[\w.-]+[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
+_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
 _ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
 _ASSIGNMENT = re.compile(r"[\w.\[\]$:/-]+\s*\+?=\s*\S|[\w./-]+:\s+\S+(?:\s\S+){0,3}$|\[[^\]]{1,40}\]$|<[^>]+>")
 _SYMBOLS_AT_END = re.compile(r"[;{}\\,|&]$|[=<>|&]{1,2}\s|\)\s*\{|\s--?[a-z]")
@@ -27,6 +27,8 @@ _WRAPPED_PROSE_SHARE = 0.1  # long lines are more often wrapped prose, of whatev
 _WRAP_TOLERANCE = 0.85
 _MIN_PROSE_WORDS = 5
 _SHORT_LINE = 50
+_LONGEST_WORD = 60
+_CLOSING_CHARS = 16
 _WORDY_SHARE = 0.6
 
 
@@ -38,7 +40,7 @@ def is_prompt(line: str) -> bool:
 
 def is_sentence_end(text: str) -> bool:
     """Tells whether a text ends as sentences do."""
-    return bool(_SENTENCE_END.search(text.rstrip()))
+    return bool(_SENTENCE_END.search(text.rstrip()[-_CLOSING_CHARS:]))
 
 
 def is_listing(lines: Sequence[str]) -> bool:
@@ -77,7 +79,7 @@ def _is_listing_line(line: str) -> bool:
         return False
     if _COLUMNS.search(stripped) or _ASSIGNMENT.match(stripped):
         return not is_sentence_end(stripped)
-    wordy = sum(bool(_WORDY.match(word)) for word in words) / len(words)
+    wordy = sum(len(word) <= _LONGEST_WORD and bool(_WORDY.match(word)) for word in words) / len(words)
     return bool(_SYMBOLS_AT_END.search(stripped)) and wordy < _WORDY_SHARE
 
 

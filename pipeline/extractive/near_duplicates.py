@@ -7,10 +7,11 @@ import numpy as np
 
 from pipeline.extractive.centrality import Float64
 from pipeline.extractive.excerpt import Excerpt, ExcerptKind
-from pipeline.extractive.wording import leans_on_previous
+from pipeline.extractive.wording import count_words, leans_on_previous
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.text.technical_terms import fold_word
 
+_MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
 _MIN_WORDS = 5  # "Beware!" says something else in every place
 _COMPARED_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
@@ -76,7 +77,9 @@ def _close_pairs(
     excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64, rule: DuplicateRule
 ) -> list[tuple[int, int]]:
     """Returns pairs of positions whose sentences are close, the closest first."""
-    rows = [row for row, position in enumerate(positions) if _is_compared(excerpts[position])]
+    compared = [row for row, position in enumerate(positions) if _is_compared(excerpts[position])]
+    by_length = sorted(compared, key=lambda row: (-len(excerpts[positions[row]].text), row))
+    rows = sorted(by_length[:_MOST_COMPARED])
     found: list[tuple[float, int, int]] = []
     chosen = vectors[rows]
     for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -91,7 +94,7 @@ def _close_pairs(
 
 def _is_compared(excerpt: Excerpt) -> bool:
     """Tells whether a sentence says by itself what it says: "This is the default." does not."""
-    is_long = len(excerpt.text.split()) >= _MIN_WORDS
+    is_long = count_words(excerpt.text) >= _MIN_WORDS
     return excerpt.kind in _COMPARED_KINDS and is_long and not leans_on_previous(excerpt.text)
 
 

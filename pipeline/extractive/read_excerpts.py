@@ -9,11 +9,12 @@ from pipeline.extractive.listing_lines import is_sentence_end
 from pipeline.extractive.markdown import written_alone
 from pipeline.extractive.pieces import Piece, cut_pieces
 from pipeline.extractive.source_blocks import is_caption, is_link
-from pipeline.extractive.wording import leans_on_previous, starts_inside
+from pipeline.extractive.wording import count_words, leans_on_previous, starts_inside
 from pipeline.text.technical_terms import find_terms
 
 _WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
 _WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
+_WHOLE_LIST_ITEMS = 60
 _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
 _LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
@@ -101,7 +102,7 @@ def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
         return True
     if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
         return False
-    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or len(excerpt.text.split()) < _FEW_WORDS
+    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or count_words(excerpt.text) < _FEW_WORDS
     return is_fragment or leans_on_previous(excerpt.text)
 
 
@@ -117,7 +118,8 @@ def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
     later: list[set[int]] = [set() for _ in excerpts]
     for first, last in _lists(excerpts):
         limit = _WHOLE_PROCEDURE_CHARS if excerpts[first].kind is ExcerptKind.STEP else _WHOLE_LIST_CHARS
-        is_whole = sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
+        is_short = last - first <= _WHOLE_LIST_ITEMS
+        is_whole = is_short and sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
         for position in range(first, last - 1):
             if is_whole:
                 later[position].add(position + 1)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.extractive.wording import count_words
 
 _MIN_WORDS = 4  # "See below." belongs to what stands around it
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
@@ -26,7 +27,7 @@ def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
 
 def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
     """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
-    if excerpt.kind not in (ExcerptKind.SENTENCE, ExcerptKind.BULLET) or len(excerpt.text.split()) < _MIN_WORDS:
+    if excerpt.kind not in (ExcerptKind.SENTENCE, ExcerptKind.BULLET) or count_words(excerpt.text) < _MIN_WORDS:
         return None
     text = _EMPHASIS.sub("", excerpt.text)
     heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""

@@ -12,7 +12,9 @@ from pipeline.extractive.values import Values
 from pipeline.text.technical_terms import Term
 
 _FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+_MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
+_POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 _STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
 
@@ -71,6 +73,8 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     fill = min(max(budget.fill, selection.tokens + budget.fill_extra), budget.ceiling)
     selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, fill - selection.tokens))
     selection.fill(fill)
+    if selection.tokens < _POOR_SHARE * fill:  # a transcript without full stops, a list of titles
+        selection.fill(fill, takes_cut=True)
     selection.keep_values(budget.ceiling)
     return sorted(selection.chosen)
 
@@ -145,10 +149,12 @@ class _Selection:
         for section in sorted(best.keys() - served, key=lambda each: (levels[each], -sizes[each], each)):
             self._add_if_fits(self.candidates.sentences[best[section]], limit)
 
-    def fill(self, limit: float) -> None:
+    def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
         sentences, vectors = self.candidates.sentences, self.candidates.vectors
-        rows = np.array(self._filling_rows(), dtype=np.intp)
+        free = self._filling_rows(takes_cut=takes_cut)
+        best_rows = sorted(free, key=lambda row: (-self.candidates.centrality[row], row))[:_MOST_COMPARED]
+        rows = np.array(sorted(best_rows), dtype=np.intp)
         if not len(rows):
             return
         row_of = {position: row for row, position in enumerate(sentences)}
@@ -174,12 +180,14 @@ class _Selection:
         self.add(bundle)
         return True
 
-    def _filling_rows(self) -> list[int]:
+    def _filling_rows(self, *, takes_cut: bool = False) -> list[int]:
         excerpts = self.candidates.excerpts
         return [
             row
             for row, position in enumerate(self.candidates.sentences)
-            if self._is_free(position) and excerpts[position].kind in _FILLING_KINDS and not excerpts[position].is_cut
+            if self._is_free(position)
+            and excerpts[position].kind in _FILLING_KINDS
+            and (takes_cut or not excerpts[position].is_cut)
         ]
 
     def _is_free(self, position: int) -> bool:

@@ -15,7 +15,7 @@ GAP_MARK = "[…]"
 """Stands where lines of a listing were left out."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
-_HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _NO_TITLE = re.compile(r"=|\t|\S {2,}\S")  # settings and columns
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
@@ -174,11 +174,12 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
     stripped = line.text.strip()
     offset = line.start + line.indent
     if match := _HEADING.match(stripped):
-        title, level = match.group(2), len(match.group(1))
+        title, level = stripped[match.end() :].rstrip("#").rstrip(), len(match.group(1))
         if not _WORD_CHARACTER.search(title) or not (_is_title(title, level) or (is_first and title.isalnum())):
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt
         kind = BlockKind.LABEL if _ADMONITION.fullmatch(title) else BlockKind.HEADING
-        return SourceBlock(kind, offset + match.start(2), offset + match.end(2), level * (kind is BlockKind.HEADING))
+        start = offset + match.end()
+        return SourceBlock(kind, start, start + len(title), level * (kind is BlockKind.HEADING))
     if match := _BOLD_LINE.match(stripped):
         return SourceBlock(BlockKind.LABEL, offset + match.start(2), offset + match.end(2))
     if (match := _NUMBERED_HEADING.match(stripped)) and _is_title(stripped, 2) and not is_sentence_end(stripped):

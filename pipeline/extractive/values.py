@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipeline.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.extractive.listing_lines import is_prompt
-from pipeline.extractive.wording import is_warning
+from pipeline.extractive.wording import count_words, is_warning
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.writer import SummaryType
 from pipeline.text.technical_terms import Term, TermKind
@@ -65,4 +65,4 @@ def _must_stay(excerpt: Excerpt) -> bool:
         return any(is_prompt(line) for line in excerpt.text.split("\n"))
     if excerpt.kind is ExcerptKind.STEP:
         return True
-    return excerpt.kind in PROSE and len(excerpt.text.split()) >= _MIN_WARNING_WORDS and is_warning(excerpt.text)
+    return excerpt.kind in PROSE and count_words(excerpt.text) >= _MIN_WARNING_WORDS and is_warning(excerpt.text)

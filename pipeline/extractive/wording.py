@@ -1,7 +1,8 @@
-"""What words tell of a sentence: that it warns, or that it only makes sense after the one before it."""
+"""What words tell of a sentence: how many there are, that it warns, or that it points back."""
 
 import re
 
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WARNING = re.compile(
     r"\b(?:warnings?|cautions?|danger(?:ous)?|beware|hazards?|never|(?:must|do|does|should|may) not|cannot be undone"
     r"|don['’]t|mustn['’]t|be careful|at your own risk|irreversibl[ey]|risk of|data loss|injury|electric shock"
@@ -17,6 +18,11 @@ _OPENER = re.compile(
     r"|on the other hand|the (?:latter|former|same|second|other))\b",
     re.IGNORECASE,
 )
+
+
+def count_words(text: str) -> int:
+    """Counts words; a character of a script without spaces counts as one."""
+    return len(text.split()) + (0 if text.isascii() else len(_CJK.findall(text)))
 
 
 def is_warning(text: str) -> bool:

@@ -198,6 +198,20 @@ async def test_topics_name_the_document_when_nothing_else_is_there() -> None:
     assert len(set(found)) == len(found)
 
 
+async def test_a_transcript_without_full_stops_is_still_summarized() -> None:
+    lines = [
+        f"and then the {word} pump was opened by somebody from the plant" for word in ("old", "new", "red", "blue")
+    ]
+    written = await writer(min_map_tokens=0, map_share=0.6).extract(extract_task("\n\n".join(lines)))
+    assert 1 <= sum(line in written.text for line in lines) <= 3
+
+
+async def test_sentences_of_scripts_without_spaces_stand_for_themselves() -> None:
+    first, second = "水泵将冷却水从一个水池输送到另一个水池。", "操作人员每周必须清洗过滤器和管道。"
+    written = await writer().extract(extract_task(first + second + first))
+    assert written.text == f"{first} {second}"
+
+
 @pytest.mark.parametrize(
     "text", ["-----", "|||", "é", "# ", "```", "a" * 5_000, "1. " * 400, ":\n\n" * 50, "(" * 3_000]
 )
