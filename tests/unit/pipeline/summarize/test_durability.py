@@ -63,9 +63,12 @@ async def test_a_failed_summary_is_resumed_without_repeating_a_finished_call(
     assert partial.calls_done == len(writer.answered)
     down.is_mended = True
     async with summarizer_in(tmp_path) as summarizer:  # after a restart
-        whole = result_of(await read_all(summarizer.resume(partial.summary_id, writer=writer)))
+        events = await read_all(summarizer.resume(partial.summary_id, writer=writer))
+    whole = result_of(events)
     assert whole.status is SummaryStatus.DONE
     assert whole.calls_done == CALLS
+    planned = next(event for event in events if isinstance(event, Planned))
+    assert (planned.progress.calls_done, planned.progress.calls_total) == (partial.calls_done, CALLS)
     assert len(writer.answered) == len(set(writer.answered)) == CALLS
 
 
