@@ -12,6 +12,7 @@ _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]
 _ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
 _ASSIGNMENT = re.compile(r"[\w.\[\]$:/-]+\s*\+?=\s*\S|[\w./-]+:\s+\S+(?:\s\S+){0,3}$|\[[^\]]{1,40}\]$|<[^>]+>")
 _SYMBOLS_AT_END = re.compile(r"[;{}\\,|&]$|[=<>|&]{1,2}\s|\)\s*\{|\s--?[a-z]")
+_SCRIPT = re.compile(r"[{}\\]$|^if \[|\];")  # has function words of its own: "if [ -f x ]; then"
 _COLUMNS = re.compile(r"[^\s.!?:](?: {2,}|\t+)\S")
 _WORDY = re.compile(r"[(\"'“‘*_]*[^\W\d_][^\W\d_'’-]*[)\"'”’*_]*[.,;:!?]?[)\"'”’]*$")
 _SENTENCE_END = re.compile(r"[.!?…。！？][)\"'”’\]]*$")
@@ -36,6 +37,13 @@ def is_prompt(line: str) -> bool:
     """Tells whether a line is a command behind a prompt: "$ ls", "# reboot", "root@host:~# ls"."""
     stripped = line.strip()
     return bool(_PROMPT.match(stripped) or _ROOT_PROMPT.match(stripped))
+
+
+def is_wordy(line: str) -> bool:
+    """Tells whether a line is made of words more than of paths, numbers and symbols."""
+    words = line.split()
+    wordy = sum(len(word) <= _LONGEST_WORD and bool(_WORDY.match(word)) for word in words)
+    return wordy >= _WORDY_SHARE * len(words)
 
 
 def is_sentence_end(text: str) -> bool:
@@ -72,15 +80,14 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
 
 def _is_listing_line(line: str) -> bool:
     stripped = line.strip()
-    if is_prompt(stripped):
+    if is_prompt(stripped) or _SCRIPT.search(stripped):
         return True
     words = stripped.split()
     if len(words) >= _MIN_PROSE_WORDS and _function_share(words) >= _PROSE_SHARE:
         return False
     if _COLUMNS.search(stripped) or _ASSIGNMENT.match(stripped):
         return not is_sentence_end(stripped)
-    wordy = sum(len(word) <= _LONGEST_WORD and bool(_WORDY.match(word)) for word in words) / len(words)
-    return bool(_SYMBOLS_AT_END.search(stripped)) and wordy < _WORDY_SHARE
+    return bool(_SYMBOLS_AT_END.search(stripped)) and not is_wordy(stripped)
 
 
 def _function_share(words: Sequence[str]) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from pipeline.extractive.listing_lines import is_listing, is_sentence_end
+from pipeline.extractive.listing_lines import is_listing, is_sentence_end, is_wordy
 
 GAP_MARK = "[…]"
 """Stands where lines of a listing were left out."""
@@ -27,6 +27,8 @@ _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[
 _SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
+_DEEPEST_COMMENT = 2  # "## some defaults"
+_MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_HEADING_WORDS = 14
 _MOST_LABEL_WORDS = 12
 
@@ -81,6 +83,7 @@ def split_source(text: str) -> list[SourceBlock]:
     blocks: list[SourceBlock] = []
     lines = _lines(text)
     position = 0
+    is_after_listing = False
     while position < len(lines):
         line = lines[position]
         if fence := _FENCE.match(line.text):
@@ -88,13 +91,16 @@ def split_source(text: str) -> list[SourceBlock]:
             if end > position + 1:
                 mark = fence.group(2).strip()
                 blocks.append(SourceBlock(BlockKind.LISTING, lines[position + 1].start, lines[end - 1].end, 0, mark))
-            position = end + 1
+            position, is_after_listing = end + 1, False
         elif not _WORD_CHARACTER.search(line.text):
             position += 1
         else:
             end = _run_end(lines, position)
-            blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
-            position = end
+            if is_after_listing and end == position + 1 and _is_comment(lines, position):
+                blocks.append(SourceBlock(BlockKind.LISTING, line.start + line.indent, line.end))
+            else:
+                blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
+            position, is_after_listing = end, blocks[-1].kind is BlockKind.LISTING
     return blocks
 
 
@@ -124,6 +130,19 @@ def _run_end(lines: list[_Line], start: int) -> int:
     return end
 
 
+def _is_comment(lines: list[_Line], position: int) -> bool:
+    """Tells whether a line after a listing that looks like a heading is a comment: the listing goes on behind it."""
+    heading = _HEADING.match(lines[position].text.strip())
+    if heading is None or len(heading.group(1)) > _DEEPEST_COMMENT or heading.string[heading.end()].isdigit():
+        return False
+    start = position + 1
+    while start < len(lines) and not lines[start].text.strip():
+        start += 1
+    if start == len(lines) or _FENCE.match(lines[start].text):
+        return False
+    return is_listing([line.text for line in lines[start : _run_end(lines, start)]])
+
+
 def _run_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
     texts = [line.text for line in run]
     if all(_TABLE_ROW.match(text.strip()) for text in texts):
@@ -144,11 +163,10 @@ def _is_marked(texts: list[str]) -> bool:
     first = texts[0].strip()
     if _BULLET.match(first) or _STEP.match(first):
         return True
-    return (
-        bool(_HEADING.match(first))
-        and len(texts) > 1
-        and not (texts[1].lstrip().startswith("#") or is_listing(texts[1:]))
-    )
+    if not _HEADING.match(first) or len(texts) == 1 or texts[1].lstrip().startswith("#") or is_listing(texts[1:]):
+        return False
+    second = texts[1].strip()
+    return is_wordy(second) and (not second[0].islower() or is_sentence_end(texts[-1]))
 
 
 def _prose_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
@@ -173,7 +191,7 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
     """Reads "## Title", "4.1 Title" and "**Title**"; None for anything else, such as a root prompt or a comment."""
     stripped = line.text.strip()
     offset = line.start + line.indent
-    if match := _HEADING.match(stripped):
+    if (match := _HEADING.match(stripped)) and line.indent <= _MOST_HEADING_INDENT:
         title, level = stripped[match.end() :].rstrip("#").rstrip(), len(match.group(1))
         if not _WORD_CHARACTER.search(title) or not (_is_title(title, level) or (is_first and title.isalnum())):
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt

@@ -48,8 +48,23 @@ def test_a_heading_may_touch_its_text() -> None:
 
 
 def test_commented_settings_are_one_listing() -> None:
-    text = "# Stable\ndeb https://example.org/ stable main\n# Testing\ndeb https://example.org/ testing main"
-    assert blocks(text) == [("LISTING", text)]
+    for text in (
+        "# Stable\ndeb https://example.org/ stable main\n# Testing\ndeb https://example.org/ testing main",
+        "# Restart the proxy after each reboot\n@reboot /usr/bin/dircproxy",
+        "# Create the route to the network\nip route add 192.168.0.0/24 dev $1",
+        '# Create the route\nif [ "$6" = "falcot" ]; then\n  # It is the remote network\n  ip route add dev $1\nfi',
+    ):
+        assert blocks(text) == [("LISTING", text)]
+
+
+def test_a_comment_between_settings_is_no_heading() -> None:
+    text = "[global]\n\n## Browsing\n\nworkgroup = FALCOTNET\n\n## 2. Use\n\n$ ls"
+    assert [kind for kind, _ in blocks(text)] == ["LISTING", "LISTING", "LISTING", "HEADING", "LISTING"]
+
+
+def test_a_heading_may_stand_above_a_listing_and_below_a_fence() -> None:
+    text = "```\nmake\n```\n\n## Use\n\n$ ls\n\nIt lists all the files of a folder.\n\n# More\n\n$ cat"
+    assert [content for kind, content in blocks(text) if kind == "HEADING"] == ["Use", "More"]
 
 
 def test_a_fence_holds_whatever_stands_in_it() -> None:
