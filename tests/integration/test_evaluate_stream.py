@@ -183,8 +183,11 @@ async def test_a_deadline_ends_the_stream(stub: EvaluateServiceStub, gate: Gate)
     assert caught.value.code() is StatusCode.DEADLINE_EXCEEDED
 
 
-async def accepted_items(server: ServerProcess, stub: EvaluateServiceStub) -> Call:
-    """Opens a stream whose items 0 and 1 have been read and stand before the gate."""
+async def accepted_items(server: ServerProcess, stub: EvaluateServiceStub, *, has_more: bool = True) -> Call:
+    """Opens a stream whose items 0 and 1 have been read and stand before the gate.
+
+    Without `has_more` the client also says that these are all, before it waits for the answer that proves the reading.
+    """
     await server.command("close")
     call: Call = stub.EvaluateStream()
     for seed in range(2):
@@ -192,6 +195,8 @@ async def accepted_items(server: ServerProcess, stub: EvaluateServiceStub) -> Ca
     quick = item(2)
     quick.request.generated.text = ""  # answered without a model, and read after the others
     await call.write(quick)
+    if not has_more:
+        await call.done_writing()
     assert (await answer_of(call)).index == 2
     return call
 
@@ -214,9 +219,7 @@ async def test_a_stopping_server_answers_what_it_has_read(
         "tests.integration.gated_server", MODELS_DIR=tiny_models, LISTEN__PORT="0", **settings
     ) as server:
         async with grpc.aio.insecure_channel(await server.line()) as channel:
-            call = await accepted_items(server, EvaluateServiceStub(channel))
-            if not has_more:
-                await call.done_writing()
+            call = await accepted_items(server, EvaluateServiceStub(channel), has_more=has_more)
             server.process.send_signal(signal.SIGTERM)
             await server.logged("event=stopping")
             await server.command("open")
