@@ -94,8 +94,9 @@ def _close_pairs(
 
 def _is_compared(excerpt: Excerpt) -> bool:
     """Tells whether a sentence says by itself what it says: "This is the default." does not."""
-    is_long = count_words(excerpt.text) >= _MIN_WORDS
-    return excerpt.kind in _COMPARED_KINDS and is_long and not leans_on_previous(excerpt.text)
+    if excerpt.kind not in _COMPARED_KINDS or excerpt.is_cut or count_words(excerpt.text) < _MIN_WORDS:
+        return False
+    return not leans_on_previous(excerpt.text)
 
 
 def _direction(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
