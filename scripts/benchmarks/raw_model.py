@@ -77,7 +77,8 @@ class RawModel:
 
     def encode(self, items: Sequence[Item]) -> list[Encoding]:
         """Tokenizes texts or pairs, cut to what the model reads."""
-        return self.tokenizer.encode_batch(list(items))
+        encodings: list[Encoding] = self.tokenizer.encode_batch(list(items))
+        return encodings
 
     def feeds(self, encodings: Sequence[Encoding], plan: Plan) -> list[Feed]:
         """Lays out the batches of a plan."""
