@@ -165,10 +165,7 @@ class ExtractiveWriter:
         vectors = await self._embed([excerpts[position].text for position in sentences])
         rule = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, max_pairs, is_merge)
         near = await find_near_duplicates(excerpts, sentences, vectors, rule=rule, entailment=self._entailment)
-        kept_rows = [row for row, position in enumerate(sentences) if position not in near]
-        material = Material(
-            excerpts, [sentences[row] for row in kept_rows], vectors[kept_rows], frozenset((*repeats, *near))
-        )
+        material = Material(excerpts, sentences, vectors, frozenset((*repeats, *near)))
         return material, (
             *_removed(excerpts, repeats, chunks, is_exact=True),
             *_removed(excerpts, near, chunks, is_exact=False),

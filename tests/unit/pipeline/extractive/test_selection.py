@@ -113,3 +113,32 @@ def test_operators_get_steps_before_figures() -> None:
     budget = Budget(24, 0, 0, 24)
     assert "16 A" in texts(*choose(text, budget))
     assert "Open the big valve" in texts(*choose(text, budget, summary_type=SummaryType.OPERATOR))
+
+
+def test_chapters_come_before_their_parts() -> None:
+    body = "The {} of this machine is made of very hard and shiny steel by people who know how."
+    long_body = " ".join(body.format(word) for word in ("wheel", "handle", "frame", "cover"))
+    first, last = (
+        "Green doors hang near some quiet river all year long.",
+        "Two lamps burn above old tables every winter night.",
+    )
+    text = f"# One\n\n{first}\n\n## Part\n\n{long_body}\n\n# Two\n\n{last}"
+    kept = texts(*choose(text, Budget(0, 45, 0, 45)))
+    assert first in kept
+    assert last in kept
+
+
+def test_each_sentence_is_unlike_all_that_were_taken_before() -> None:
+    letters = ("Alpha", "Beta", "Bravo", "Gamma")
+    excerpts = read_excerpts([" ".join(f"{letter} is what this sentence says." for letter in letters)], count_tokens)
+    candidates = Candidates(
+        excerpts=excerpts,
+        dropped=frozenset(),
+        values=Values(excerpts, SummaryType.TECHNICAL, None),
+        sentences=range(4),
+        centrality=np.array([1.0, 0.9, 0.8, 0.5]),
+        vectors=np.eye(3)[[0, 1, 1, 2]],
+        relevance_weight=0.5,
+    )
+    three = sum(excerpt.token_count for excerpt in excerpts[:3])
+    assert select(candidates, Budget(0, three, 0, three)) == [0, 1, 3]
