@@ -1,7 +1,6 @@
 """What surrounds every call: deadlines, cancellation, admission, keys, log line, metrics."""
 
 import asyncio
-import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
-from prometheus_client.parser import text_string_to_metric_families
 
 from protos.precis.v1.inference_pb2 import EmbedRequest, EmbedResponse
 from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
@@ -18,6 +16,7 @@ from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.gate import Gate
 from tests.integration.log_lines import LogLines, log_lines
+from tests.integration.metrics_page import scrape
 from tests.integration.rich_errors import details_of
 
 ONE = EmbedRequest(texts=["w1 w2"])
@@ -33,21 +32,6 @@ async def lines() -> AsyncIterator[LogLines]:
 
 def stub_of(channel: grpc.aio.Channel) -> InferenceServiceStub:
     return InferenceServiceStub(channel)
-
-
-async def scrape(app: App) -> dict[str, float]:
-    """Reads all samples of the metrics server by name and sorted labels."""
-
-    def read() -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{app.metrics_port}/metrics") as answer:
-            return str(answer.read().decode())
-
-    text = await asyncio.to_thread(read)
-    return {
-        ",".join([sample.name, *sorted(sample.labels.values())]): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
 
 
 async def test_a_call_leaves_one_log_line_with_its_facts(channel: grpc.aio.Channel, lines: LogLines) -> None:
