@@ -1,0 +1,56 @@
+"""The whole answer to one request."""
+
+from dataclasses import dataclass
+
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.framework import Framework, FrameworkResult
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTimings:
+    """Where the time went, in milliseconds; waiting for the models included.
+
+    Attributes:
+        total_ms: from the request to the last metric.
+        evidence_ms: building the evidence table.
+        scoring_ms: all frameworks, an LLM's answers included.
+    """
+
+    total_ms: float
+    evidence_ms: float
+    scoring_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the frameworks say of one summary.
+
+    Attributes:
+        request_hash: SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits.
+        table: the evidence that all frameworks share.
+        frameworks: those asked for, in the order of `Framework`.
+        config: the settings as applied.
+        llm: identity of the chat model that helped; None without one.
+        degraded: whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it.
+        notes: what a reader should know of how the answer came about, for example tool scores that were dropped.
+        cached: True when an earlier, equal request computed it.
+        timings: of the request that computed it.
+    """
+
+    request_hash: str
+    table: EvidenceTable
+    frameworks: tuple[FrameworkResult, ...]
+    config: JudgeConfig
+    llm: str | None
+    degraded: bool
+    notes: tuple[str, ...]
+    cached: bool
+    timings: JudgeTimings
+
+    def __getitem__(self, framework: Framework) -> FrameworkResult:
+        """Returns one framework's verdict. Raises KeyError if it was not asked for."""
+        for result in self.frameworks:
+            if result.framework is framework:
+                return result
+        raise KeyError(framework)
