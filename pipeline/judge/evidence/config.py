@@ -1,0 +1,35 @@
+"""Every number of the evidence table that an operator may choose."""
+
+from typing import Annotated
+
+from annotated_types import Interval
+from pydantic import BaseModel, ConfigDict, Field
+
+WindowSize = Annotated[int, Interval(ge=1, le=5)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class EvidenceConfig(BaseModel):
+    """The settings of SCORING, section 2, that evidence depends on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_sentences: tuple[WindowSize, ...] = Field(
+        default=(1, 2), min_length=1, description="Sizes, in sentences, of the sliding windows that serve as premises."
+    )
+    max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
+    max_claims: int = Field(default=10, ge=1, le=50, description="Most consequential claims of the summary.")
+    windows_per_claim: int = Field(
+        default=8, ge=1, description="Windows of each size asked about for each claim: the closest by cosine and words."
+    )
+    windows_per_key_point: int = Field(default=3, ge=1, description="Likewise, windows of the summary.")
+    supported_entailment: Share = Field(default=0.6, description="Least entailment of a supported claim.")
+    supported_contradiction: Share = Field(default=0.5, description="A supported claim is contradicted less than this.")
+    partial_entailment: Share = Field(default=0.3, description="Least entailment of a partly supported claim.")
+    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+    fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is told fully.")
+    partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not told.")
+    min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")
+    theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
+    intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")
+    qag_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")

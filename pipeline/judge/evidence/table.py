@@ -1,0 +1,368 @@
+"""The evidence table: everything that the frameworks of the judge read, built once for a source and its summary.
+
+Text ids of passages are `source` and `summary`. Probabilities, shares and cosines are of the models and texts alone:
+a reader who has the table can recompute every label by hand.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import Passage
+
+
+class Label(StrEnum):
+    """What the source says about a claim, the best first."""
+
+    SUPPORTED = "supported"
+    PARTIAL = "partial"
+    UNSUPPORTED = "unsupported"
+
+
+class Covered(StrEnum):
+    """How much of a key point the summary tells."""
+
+    FULLY = "fully"
+    PARTIAL = "partial"
+    NOT = "not"
+
+
+class Tone(StrEnum):
+    """How a text speaks. UNCLEAR: too little text in a language that the lexicon knows."""
+
+    NEUTRAL = "neutral"
+    SUBJECTIVE = "subjective"
+    HOSTILE = "hostile"
+    UNCLEAR = "unclear"
+
+
+class MismatchKind(StrEnum):
+    """What of a claim is compared with its evidence, because small NLI models miss it."""
+
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    NEGATION = "negation"
+
+
+class LexiconKind(StrEnum):
+    """Which word list a passage was found by."""
+
+    PROFANITY = "profanity"
+    SLUR = "slur"
+    STEREOTYPE = "stereotype"
+
+
+class Severity(StrEnum):
+    """How grave a hit is: `strong` brings down the whole metric, `mild` a part of it."""
+
+    MILD = "mild"
+    STRONG = "strong"
+
+
+class QagSide(StrEnum):
+    """Which text questions are answered from."""
+
+    SUMMARY = "summary"  # coverage: questions from the article
+    SOURCE = "source"  # hallucination: questions from claims
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something in a claim that its evidence does not say, or says otherwise.
+
+    Attributes:
+        kind: what it is.
+        claim: where it stands in the summary.
+        source: what stands in its place in the source; None when nothing does.
+    """
+
+    kind: MismatchKind
+    claim: Passage
+    source: Passage | None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowScore:
+    """The best that windows of one size say about a claim; each value is a maximum of its own.
+
+    Attributes:
+        sentence_count: size of the windows.
+        entailment: greatest probability, in [0, 1]; 0 without such windows.
+        contradiction: greatest probability, in [0, 1]; 0 without such windows.
+    """
+
+    sentence_count: int
+    entailment: float
+    contradiction: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFeatures:
+    """Numbers about one claim and the source, for calibrated scores. Shares are in [0, 1], 1 for a literal copy.
+
+    Attributes:
+        windows: one score for each window size, small first.
+        support_contradiction: contradiction by the window with the highest entailment.
+        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
+        trigram_share: likewise, of three words; of pairs when the claim has two words.
+        longest_run_share: words of the longest run that stands in the source, of all words of the claim.
+        containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
+        support_containment: likewise, in `Claim.support`; 0 without.
+        window_containment: likewise, in the window that has most of them.
+        best_cosine: with the closest window, in [-1, 1]; 0 without source.
+        number_count: numbers and dates in the claim.
+        unmatched_number_count: of those, the ones that stand nowhere in the source.
+        name_count: names in the claim.
+        unmatched_name_count: of those, the ones that stand nowhere in the source.
+        unmatched_word_share: of the claim's content words, those that stand nowhere in the source.
+    """
+
+    windows: tuple[WindowScore, ...]
+    support_contradiction: float
+    bigram_share: float
+    trigram_share: float
+    longest_run_share: float
+    containment: float
+    support_containment: float
+    window_containment: float
+    best_cosine: float
+    number_count: int
+    unmatched_number_count: int
+    name_count: int
+    unmatched_name_count: int
+    unmatched_word_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the summary: a sentence, or a clause of one that says several things.
+
+    Attributes:
+        passage: where it stands in the summary.
+        token_count: by the request's tokenizer.
+        content_token_count: words that are no function words, repeats included.
+        sentence_index: of the summary's sentences, the one it stands in.
+        entailment: e, greatest over the source's windows that were asked about, in [0, 1].
+        contradiction: c, likewise; of another window than `entailment`, as a rule.
+        support: the window with the highest entailment, the first on a tie; None without source.
+        opposition: the window with the highest contradiction; None without source.
+        mismatches: what the evidence does not say, by order in the claim.
+        label_by_nli: from entailment and contradiction alone.
+        label: one worse than `label_by_nli` if there are mismatches.
+        extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
+        features: for calibrated scores.
+    """
+
+    passage: Passage
+    token_count: int
+    content_token_count: int
+    sentence_index: int
+    entailment: float
+    contradiction: float
+    support: Passage | None
+    opposition: Passage | None
+    mismatches: tuple[Mismatch, ...]
+    label_by_nli: Label
+    label: Label
+    extraneous_token_count: int
+    features: ClaimFeatures
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPoint:
+    """A point of the source that a summary should tell.
+
+    Attributes:
+        passage: where it stands in the source.
+        token_count: by the request's tokenizer.
+        entailment: of the point by the summary's windows, in [0, 1].
+        content_share: of its content words, weighted by rarity, those that the summary has, in [0, 1].
+        covered_share: u, in [0, 1]; see `coverage.py` for how the two make it.
+        covered: FULLY above 0.75, NOT below 0.25 (settings).
+        best: the window of the summary that entails it best; None without summary.
+    """
+
+    passage: Passage
+    token_count: int
+    entailment: float
+    content_share: float
+    covered_share: float
+    covered: Covered
+    best: Passage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of the summary between full stops, semicolons and line ends.
+
+    Attributes:
+        passage: where it stands in the summary.
+        token_count: by the request's tokenizer.
+        content_token_count: distinct content words, stemmed.
+        containment: of those, the ones that the article has, in [0, 1]; 1 for a segment without content words.
+        jaccard: of the distinct content words of segment and article, in [0, 1].
+        cosine_to_theme: in [-1, 1].
+        source_cosine: with the closest window of the source, in [-1, 1].
+    """
+
+    passage: Passage
+    token_count: int
+    content_token_count: int
+    containment: float
+    jaccard: float
+    cosine_to_theme: float
+    source_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Qag:
+    """A question with the answer that one text expects and the answer that the other gives.
+
+    Attributes:
+        question: without an LLM the fact with its answer masked as "____".
+        answer: what the question was made from; always a quote of `fact`.
+        answer_span: where it stands.
+        fact: the statement asked about: of the source for coverage, of the summary for hallucination.
+        given: the answer found in the other text; None when it has none.
+        given_span: where it stands; None with `given`.
+        score: 1 right, 0.5 partly, 0 wrong or none.
+    """
+
+    question: str
+    answer: str
+    answer_span: Passage
+    fact: Passage
+    given: str | None
+    given_span: Passage | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToneReading:
+    """How source and summary speak, and how far the summary drifts from what the source means.
+
+    Attributes:
+        source: tone of the source.
+        summary: tone of the summary.
+        summary_reason: what decided it, in a few words.
+        subjectivity_source: share of opinion in [0, 1].
+        subjectivity_summary: likewise.
+        sentiment_source: of the parts that the summary tells, in [-1, 1].
+        sentiment_summary: in [-1, 1].
+        stance_distance: of the two sentiments, in [0, 1].
+        tone_distance: 0 when the summary is no more heated than the source, 1 when a neutral text turns hostile.
+        meaning_distance: share of the summary's claims that the source contradicts, by tokens, in [0, 1].
+        focus_distance: how far the summary's subject is from the source's, in [0, 1].
+        drift: d of the Alignment metric, in [0, 1]; exactly 0 when every part is within its tolerance.
+    """
+
+    source: Tone
+    summary: Tone
+    summary_reason: str
+    subjectivity_source: float
+    subjectivity_summary: float
+    sentiment_source: float
+    sentiment_summary: float
+    stance_distance: float
+    tone_distance: float
+    meaning_distance: float
+    focus_distance: float
+    drift: float
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconHit:
+    """Words of the summary that a list names.
+
+    Attributes:
+        kind: which list.
+        passage: where they stand in the summary.
+        severity: as the list says.
+        is_quoted: they stand in quotation marks and the source has them too: reported, not said by the summary.
+    """
+
+    kind: LexiconKind
+    passage: Passage
+    severity: Severity
+    is_quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairUsage:
+    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
+
+    scored_pair_count: int
+    exact_pair_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceModels:
+    """What the numbers come from."""
+
+    entailment: ModelIdentity
+    embedder: ModelIdentity
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTimings:
+    """Where the time went, in milliseconds; waiting for the models included. Not part of what must be reproducible."""
+
+    total_ms: float
+    reading_ms: float
+    embedding_ms: float
+    proposals_ms: float
+    nli_ms: float
+    assembly_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTable:
+    """All evidence of one request.
+
+    Attributes:
+        source: as the caller sent it.
+        summary: as the caller sent it.
+        claims: at most 10, by position in the summary; empty when the summary states nothing.
+        omitted_claim_count: less consequential ones that were left out.
+        window_count: windows of the source.
+        twin_key_points: 3 to 7, by position in the source; fewer when the source has fewer statements.
+        judge_key_points: 4 to 7 of at least 6 tokens; fewer likewise.
+        segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
+        theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
+        intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
+        coverage_qags: at most 6, from distinct facts of the source, answered from the summary alone.
+        claim_qags: at most 6, from claims, answered from the source alone.
+        tone: tone, sentiment and drift.
+        lexicon_hits: by position in the summary.
+        summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
+        extraneous_token_count: content tokens of unsupported claims.
+        pairs: NLI usage.
+        models: what the numbers come from.
+        timings: where the time went; differs from run to run.
+        qag_author: "deterministic", or the name of the chat model that proposed questions.
+        notes: proposals that were refused, in a few words each; empty without proposals.
+    """
+
+    source: str
+    summary: str
+    claims: tuple[Claim, ...]
+    omitted_claim_count: int
+    window_count: int
+    twin_key_points: tuple[KeyPoint, ...]
+    judge_key_points: tuple[KeyPoint, ...]
+    segments: tuple[Segment, ...]
+    theme: Passage
+    intent: str
+    coverage_qags: tuple[Qag, ...]
+    claim_qags: tuple[Qag, ...]
+    tone: ToneReading
+    lexicon_hits: tuple[LexiconHit, ...]
+    summary_token_count: int
+    extraneous_token_count: int
+    pairs: PairUsage
+    models: EvidenceModels
+    timings: EvidenceTimings
+    qag_author: str
+    notes: tuple[str, ...]
