@@ -4,15 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.unit.pipeline.summarize.postgres_server import find_postgres, running_postgres
+from tests.unit.pipeline.summarize.postgres_server import running_postgres
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """A real Postgres, once for all tests; each test uses summaries of its own."""
-    if find_postgres() is None:
-        pytest.skip("Postgres is not installed (Debian, Ubuntu: apt install postgresql)")
-    pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     with running_postgres() as url:
         yield url
 

