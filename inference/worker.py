@@ -6,13 +6,15 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from inference.batch import Batch
 from inference.execution import execute, probe
 from inference.work_queue import Source
 
 logger = logging.getLogger(__name__)
+
+Posted = TypeVar("Posted")
 
 
 class WorkerOwner(Protocol):
@@ -72,13 +74,13 @@ class Worker:
         try:
             if self._is_restart:
                 self._reopen()
-            self._post(self._owner.on_started)
+            self._post(self._owner.on_started, self)
             self._serve()
         except BaseException as error:  # whatever it is, it ends this thread: the pool must know
             self.crash = error
             logger.exception("event=worker_died worker=%d", self.index)
         finally:
-            self._post(self._owner.on_exit)
+            self._post(self._owner.on_exit, self)
 
     def _reopen(self) -> None:
         for source in self._owner.sources:
@@ -87,7 +89,6 @@ class Worker:
             probe(source.model, backend)
 
     def _serve(self) -> None:
-        post = self._loop.call_soon_threadsafe
         while not self.is_given_up and (work := self._owner.take()) is not None:
             source, batch = work
             self.in_hand = work
@@ -97,7 +98,12 @@ class Worker:
                 batch.finished_s = self._owner.clock()
             self.in_hand = None
             self.batch_count += 1
-            post(source.deliver, batch)
+            self._post(source.deliver, batch)
 
-    def _post(self, callback: Callable[[Worker], None]) -> None:
-        self._loop.call_soon_threadsafe(callback, self)
+    def _post(self, callback: Callable[[Posted], None], subject: Posted) -> None:
+        """Calls back on the event loop. A thread that its pool abandoned may outlive the loop: nobody listens then."""
+        try:
+            self._loop.call_soon_threadsafe(callback, subject)
+        except RuntimeError:
+            if not self._loop.is_closed():
+                raise

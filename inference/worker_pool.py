@@ -157,7 +157,13 @@ class WorkerPool:
                 for backend in source.model.backends:
                     backend.interrupt()
             if not await self._wait_gone():
-                logger.error("event=workers_abandoned count=%d", len(self._workers))
+                self._abandon()
+
+    def _abandon(self) -> None:
+        """Answers the callers of the workers that nothing can end; their threads may outlive the event loop."""
+        logger.error("event=workers_abandoned count=%d", len(self._workers))
+        for worker in list(self._workers.values()):
+            self._give_up(worker)
 
     def _start(self, index: int, *, is_restart: bool) -> None:
         self._restarts.pop(index, None)
@@ -197,11 +203,17 @@ class WorkerPool:
         for worker in busy:
             work = worker.in_hand
             if work is not None and work[1].started_s <= oldest_s:
-                work[1].is_void = worker.is_given_up = True
                 logger.error("event=worker_stalled worker=%d", worker.index)
-                self._replace(worker)
+                self._give_up(worker)
         if busy:
             self._watchdog = self._loop.call_later(self._config.stall_timeout_s, self._give_up_stalled)
+
+    def _give_up(self, worker: Worker) -> None:
+        """Parts with a worker that hangs: what it has in hand is somebody else's now, and its result is ignored."""
+        worker.is_given_up = True
+        if worker.in_hand is not None:
+            worker.in_hand[1].is_void = True
+        self._replace(worker)
 
     async def _wait_gone(self) -> bool:
         try:

@@ -30,6 +30,7 @@ class FakeBackend:
         self.kills_left = 1_000
         self.is_broken = False  # everything fails, until `reopen` when that helps
         self.reopen_helps = True
+        self.interrupt_helps = True
         self.batches: list[list[int]] = []  # first token ids of each run, also of failed ones
         self.widths: list[int] = []  # longest row of each run
         self.reopen_count = 0
@@ -60,8 +61,9 @@ class FakeBackend:
             self.is_broken = False
 
     def interrupt(self) -> None:
-        self._is_interrupted = True
-        self._gate.set()
+        if self.interrupt_helps:
+            self._is_interrupted = True
+            self._gate.set()
 
     def close_gate(self) -> None:
         """Holds every run from now on."""

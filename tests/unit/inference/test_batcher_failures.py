@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
 
 from inference.call import Call
 from inference.errors import NoWorkerError, PoisonedItemError, RefusedError, WorkerDiedError
+from tests.fakes import FakeBackend
 from tests.unit.inference.serving import Serving, make_item, make_limits, serving, settle, until
 
 ANY = Call()
@@ -130,6 +132,24 @@ async def test_a_run_that_does_not_end_is_interrupted_when_the_pool_is_left() ->
         await s.backend.wait_entered()
     with pytest.raises(RefusedError):
         await call
+
+
+def test_a_run_that_nothing_ends_is_answered_and_outlives_the_loop_quietly() -> None:
+    backend = asyncio.run(_leave_with_a_run_that_nothing_ends())
+    (thread,) = (thread for thread in threading.enumerate() if thread.name.startswith("precis-worker"))
+    backend.open_gate()
+    thread.join()  # an exception in it fails the test: pytest turns it into an error
+
+
+async def _leave_with_a_run_that_nothing_ends() -> FakeBackend:
+    async with serving(runtime=BACKOFF | {"stop_timeout_s": 0.01}) as s:
+        s.backend.interrupt_helps = False
+        s.backend.close_gate()
+        call = asyncio.create_task(s.batcher.submit([make_item(1)], ANY))
+        await s.backend.wait_entered()
+    with pytest.raises(RefusedError):
+        await call
+    return s.backend
 
 
 async def _repair(s: Serving) -> None:
