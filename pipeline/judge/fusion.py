@@ -1,0 +1,281 @@
+"""Fuses what tools measured with what a language model believes about quality levels (SCORING, section 4).
+
+Tools give scores from 1 to 5, a model gives a probability for each of the five levels. Their mean turns into Gaussian
+weights alpha around it, and the fused score is the mean level under alpha times the probabilities. Everything here is
+plain arithmetic on a handful of numbers: no models, no input or output, the same result for the same numbers.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from pipeline.errors import InvalidInputError, PipelineError
+
+LOWEST, HIGHEST = 1.0, 5.0
+SMOOTHING = 0.05
+"""Share of a uniform distribution that `smooth` mixes in: .95 p + .01."""
+
+CLASSIFIED = 0.8
+"""Probability of the level that a model named, when it gave nothing but its name."""
+
+_SUM_TOLERANCE = 1e-6
+_UNIFORM_TOLERANCE = 1e-12
+_LARGEST_EXPONENT = 700.0  # exp() of more is no float
+
+
+class Level(IntEnum):
+    """A quality level. Its value is its place on the scale of the scores."""
+
+    BAD = 1
+    POOR = 2
+    FAIR = 3
+    GOOD = 4
+    EXCELLENT = 5
+
+    @property
+    def letter(self) -> str:
+        """The letter that stands for it in answers: A is the best, E the worst."""
+        return "EDCBA"[self - 1]
+
+
+LEVELS = tuple(Level)
+Distribution = tuple[float, float, float, float, float]
+"""A number for each level, worst (1, E) first; they sum to 1."""
+
+UNIFORM: Distribution = (0.2, 0.2, 0.2, 0.2, 0.2)
+
+
+class FusionForm(StrEnum):
+    """How alpha and p become a score."""
+
+    NORMALIZED = "normalized"  # sum(alpha p c) / sum(alpha p), within [1, 5]
+    PAPER_RAW = "paper_raw"  # sum(alpha p c) as the paper prints it: perfect agreement at 5 gives 3.61
+
+
+class NothingToFuseError(PipelineError):
+    """There is neither a score of a tool nor a level probability; more evidence has to be gathered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticMapping:
+    """Brings a tool's own scale to that of the levels: the five-parameter logistic of Sheikh et al. 2006.
+
+    b1 (1/2 - 1 / (1 + exp(b2 (x - b3)))) + b4 x + b5, clipped to [1, 5].
+    """
+
+    b1: float
+    b2: float
+    b3: float
+    b4: float
+    b5: float
+
+    def __call__(self, value: float) -> float:
+        """Returns the score in [1, 5]; NaN stays NaN."""
+        if math.isnan(value):
+            return value
+        exponent = min(max(self.b2 * (value - self.b3), -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+        mapped = self.b1 * (0.5 - 1 / (1 + math.exp(exponent))) + self.b4 * value + self.b5
+        return min(max(mapped, LOWEST), HIGHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A fused score and everything that it was computed from.
+
+    Attributes:
+        q: the score; in [1, 5], with `PAPER_RAW` in (0, 5].
+        level: of `q`.
+        q_bar: mean of the tool scores; None without tools.
+        alpha: weights of the levels around `q_bar`; None without tools.
+        p: level probabilities, UNIFORM where none were given.
+        agreement: Bhattacharyya coefficient of alpha and p in [0, 1]; None unless there are both.
+        form: how `q` was computed.
+        notes: what was left out, and why.
+    """
+
+    q: float
+    level: Level
+    q_bar: float | None
+    alpha: Distribution | None
+    p: Distribution
+    agreement: float | None
+    form: FusionForm
+    notes: tuple[str, ...]
+
+
+def fuse(
+    tool_scores: Sequence[float],
+    probabilities: Distribution | None = None,
+    *,
+    eta: float = 1.0,
+    form: FusionForm = FusionForm.NORMALIZED,
+    mapping: LogisticMapping | None = None,
+) -> Fusion:
+    """Fuses tool scores with level probabilities.
+
+    Without probabilities, or with equal ones, q is the mean of the tools; without tools it is the mean level. That
+    holds in both forms.
+
+    Args:
+        tool_scores: in [1, 5] unless there is a mapping; NaN is left out, with a note.
+        probabilities: of the levels; None where a model gave none.
+        eta: how fast weights fall with the squared distance from the mean, greater than 0.
+        form: which formula to use.
+        mapping: brings every tool score to [1, 5] first.
+
+    Raises:
+        InvalidInputError: a score outside [1, 5], probabilities that are none, or eta.
+        NothingToFuseError: neither tools nor probabilities.
+    """
+    if not (eta > 0 and math.isfinite(eta)):
+        raise InvalidInputError("eta", "a finite number above 0", f"{eta:g}")
+    scores, notes = _usable_scores(tool_scores, mapping)
+    p = UNIFORM if probabilities is None else check_distribution(probabilities)
+    if not scores:
+        if probabilities is None:
+            raise NothingToFuseError("neither tool scores nor level probabilities: gather more evidence")
+        q = mean_level(p)
+        return Fusion(q, level_of(q), None, None, p, None, form, notes)
+    q_bar = _clip(math.fsum(scores) / len(scores))
+    alpha = perceptual_weights(q_bar, eta)
+    agreement = None if probabilities is None else bhattacharyya(alpha, p)
+    q = q_bar if is_uniform(p) else _fused(q_bar, p, eta, form)
+    return Fusion(q, level_of(q), q_bar, alpha, p, agreement, form, notes)
+
+
+def perceptual_weights(q_bar: float, eta: float = 1.0) -> Distribution:
+    """Returns alpha: exp(-eta (q_bar - c)^2) for each level c, divided by their sum."""
+    return _softmax([-eta * (q_bar - level) ** 2 for level in LEVELS])
+
+
+def level_of(score: float) -> Level:
+    """Returns the level of a score. The edges are 1.5, 2.5, 3.5 and 4.5; a score exactly on one has the lower level."""
+    if math.isnan(score):
+        raise InvalidInputError("score", "a number", "NaN")
+    return next((level for level in LEVELS[:-1] if score <= level + 0.5), Level.EXCELLENT)
+
+
+def parse_level(text: str) -> Level:
+    """Reads "A" or "Excellent", in any case.
+
+    Raises:
+        InvalidInputError: unknown level.
+    """
+    word = text.strip().casefold()
+    for level in LEVELS:
+        if word in {level.letter.casefold(), level.name.casefold()}:
+            return level
+    raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
+
+
+def from_log_probabilities(log_probabilities: Mapping[Level, float]) -> Distribution:
+    """Returns the softmax over the levels that are named; a level that is not has probability 0.
+
+    Raises:
+        InvalidInputError: none is named, or a value is no number; minus infinity is one.
+    """
+    values = [log_probabilities.get(level, -math.inf) for level in LEVELS]
+    if any(math.isnan(value) or value == math.inf for value in values) or max(values) == -math.inf:
+        raise InvalidInputError("log_probabilities", "a log-probability for at least one level", "none that is finite")
+    return _softmax(values)
+
+
+def from_classification(level: Level) -> Distribution:
+    """Returns .8 for the level that a model named and .05 for each other."""
+    rest = (1 - CLASSIFIED) / (len(LEVELS) - 1)
+    return _distribution([CLASSIFIED if other is level else rest for other in LEVELS])
+
+
+def from_samples(levels: Sequence[Level]) -> Distribution:
+    """Returns (n + .5) / (k + 2.5): k answers, n of them this level, and half an answer more for each level."""
+    return _distribution([(levels.count(level) + 0.5) / (len(levels) + 2.5) for level in LEVELS])
+
+
+def smooth(probabilities: Distribution, share: float = SMOOTHING) -> Distribution:
+    """Mixes in a share of the uniform distribution, so that no level is impossible."""
+    return _distribution([(1 - share) * p + share / len(LEVELS) for p in probabilities])
+
+
+def mean_of_distributions(distributions: Sequence[Distribution]) -> Distribution:
+    """Returns the mean, for example of two orders of the letters; there is at least one."""
+    return _distribution([math.fsum(column) / len(distributions) for column in zip(*distributions, strict=True)])
+
+
+def check_distribution(probabilities: Sequence[float]) -> Distribution:
+    """Returns five probabilities that sum to 1.
+
+    Raises:
+        InvalidInputError: they are not that.
+    """
+    if len(probabilities) != len(LEVELS):
+        raise InvalidInputError("probabilities", f"{len(LEVELS)} numbers", f"{len(probabilities)}")
+    if not all(0 <= p <= 1 for p in probabilities):
+        raise InvalidInputError("probabilities", "numbers in [0, 1]", "one that is not")
+    total = math.fsum(probabilities)
+    if abs(total - 1) > _SUM_TOLERANCE:
+        raise InvalidInputError("probabilities", "a sum of 1", f"{total:.6g}")
+    return _distribution([p / total for p in probabilities])
+
+
+def is_uniform(probabilities: Distribution) -> bool:
+    """Tells whether all levels are as probable: such a model says nothing."""
+    return max(probabilities) - min(probabilities) <= _UNIFORM_TOLERANCE
+
+
+def mean_level(probabilities: Distribution) -> float:
+    """Returns the expected level, in [1, 5]."""
+    return _clip(math.fsum(p * level for p, level in zip(probabilities, LEVELS, strict=True)))
+
+
+def bhattacharyya(first: Distribution, second: Distribution) -> float:
+    """Returns how far two distributions overlap: sum of sqrt(a b), 1 for equal ones, 0 for disjoint ones."""
+    return min(1.0, math.fsum(math.sqrt(a * b) for a, b in zip(first, second, strict=True)))
+
+
+def relative_entropy_of(probabilities: Distribution) -> float:
+    """Returns the entropy as a share of the largest possible one, ln 5: 0 for one certain level, 1 for UNIFORM."""
+    return min(1.0, max(0.0, -math.fsum(p * math.log(p) for p in probabilities if p > 0) / math.log(len(LEVELS))))
+
+
+def _usable_scores(
+    tool_scores: Sequence[float], mapping: LogisticMapping | None
+) -> tuple[list[float], tuple[str, ...]]:
+    scores, notes = [], []
+    for index, raw in enumerate(tool_scores):
+        score = raw if mapping is None else mapping(raw)
+        if math.isnan(score):
+            notes.append(f"tool_scores[{index}] is NaN and was left out")
+        elif LOWEST <= score <= HIGHEST:
+            scores.append(score)
+        else:
+            raise InvalidInputError(f"tool_scores[{index}]", "a score in [1, 5], or a mapping to it", f"{raw:g}")
+    return scores, tuple(notes)
+
+
+def _fused(q_bar: float, p: Distribution, eta: float, form: FusionForm) -> float:
+    if form is FusionForm.PAPER_RAW:
+        alpha = perceptual_weights(q_bar, eta)
+        return math.fsum(a * b * level for a, b, level in zip(alpha, p, LEVELS, strict=True))
+    # In logarithms: where p leaves only levels far from q_bar, alpha would underflow to 0/0.
+    logs = [
+        math.log(b) - eta * (q_bar - level) ** 2 if b > 0 else -math.inf for b, level in zip(p, LEVELS, strict=True)
+    ]
+    return mean_level(_softmax(logs))
+
+
+def _softmax(values: Sequence[float]) -> Distribution:
+    highest = max(values)
+    weights = [math.exp(value - highest) for value in values]
+    total = math.fsum(weights)
+    return _distribution([weight / total for weight in weights])
+
+
+def _distribution(values: Sequence[float]) -> Distribution:
+    first, second, third, fourth, fifth = values
+    return (first, second, third, fourth, fifth)
+
+
+def _clip(score: float) -> float:
+    """Keeps rounding from leaving the scale."""
+    return min(max(score, LOWEST), HIGHEST)

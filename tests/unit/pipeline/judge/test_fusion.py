@@ -1,0 +1,223 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import InvalidInputError
+from pipeline.judge.fusion import (
+    LEVELS,
+    UNIFORM,
+    Distribution,
+    FusionForm,
+    Level,
+    LogisticMapping,
+    NothingToFuseError,
+    bhattacharyya,
+    from_classification,
+    from_log_probabilities,
+    from_samples,
+    fuse,
+    level_of,
+    mean_of_distributions,
+    parse_level,
+    perceptual_weights,
+    relative_entropy_of,
+    smooth,
+)
+
+MOSTLY_FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
+CERTAINLY_EXCELLENT: Distribution = (0.0, 0.0, 0.0, 0.0, 1.0)
+CERTAINLY_BAD: Distribution = (1.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_two_tools_and_a_model_that_mostly_says_fair() -> None:
+    # By hand, q_bar = 2.7: exp(-(2.7 - c)^2) is .05558, .61263, .91393, .18452, .00504; times p, in turn .00417,
+    # .04595, .63975, .01384, .00038. Their sum is .70409, the sum times the level 2.07257; 2.07257 / .70409 = 2.944.
+    fusion = fuse([2.6, 2.8], MOSTLY_FAIR)
+    assert round(fusion.q, 2) == 2.94
+    assert fusion.level is Level.FAIR
+    assert fusion.level.letter == "C"
+    assert fusion.q_bar == pytest.approx(2.7)
+
+
+def test_perfect_agreement_reaches_the_top() -> None:
+    fusion = fuse([5.0], CERTAINLY_EXCELLENT)
+    assert fusion.q == 5.0
+    assert (fusion.level, fusion.level.letter) == (Level.EXCELLENT, "A")
+
+
+def test_the_sum_of_the_paper_cannot_reach_the_top() -> None:
+    # alpha_5 = 1 / (1 + e^-1 + e^-4 + e^-9 + e^-16) = .72135, times 5.
+    fusion = fuse([5.0], CERTAINLY_EXCELLENT, form=FusionForm.PAPER_RAW)
+    assert round(fusion.q, 2) == 3.61
+    assert fusion.level is Level.GOOD
+
+
+def test_the_sum_of_the_paper_for_two_tools() -> None:
+    # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1.
+    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).q == pytest.approx(2.07257 / 1.77170, abs=1e-4)
+
+
+@pytest.mark.parametrize("form", FusionForm)
+@pytest.mark.parametrize("probabilities", [None, UNIFORM])
+def test_a_model_that_says_nothing_leaves_the_mean_of_the_tools(
+    form: FusionForm, probabilities: Distribution | None
+) -> None:
+    assert fuse([4.5, 5.0], probabilities, form=form).q == 4.75
+
+
+def test_without_tools_the_model_alone_decides() -> None:
+    fusion = fuse([], MOSTLY_FAIR)
+    assert fusion.q == pytest.approx(3.0)
+    assert (fusion.q_bar, fusion.alpha, fusion.agreement) == (None, None, None)
+
+
+def test_nothing_at_all_is_an_error() -> None:
+    with pytest.raises(NothingToFuseError, match="gather more evidence"):
+        fuse([])
+    with pytest.raises(NothingToFuseError):
+        fuse([math.nan])
+
+
+def test_nan_is_left_out_with_a_note() -> None:
+    fusion = fuse([math.nan, 2.6, 2.8], MOSTLY_FAIR)
+    assert round(fusion.q, 2) == 2.94
+    assert fusion.notes == ("tool_scores[0] is NaN and was left out",)
+
+
+@pytest.mark.parametrize("score", [0.99, 5.01, -1.0, math.inf, -math.inf])
+def test_a_score_off_the_scale_is_refused(score: float) -> None:
+    with pytest.raises(InvalidInputError, match=r"tool_scores\[1\]: expected a score in \[1, 5\]"):
+        fuse([3.0, score], MOSTLY_FAIR)
+
+
+def test_a_score_off_the_scale_is_taken_with_a_mapping() -> None:
+    # At x = b3 the logistic part is 0 and b4 x + b5 is left: 0.02 * 50 + 2 = 3.
+    mapping = LogisticMapping(b1=4.0, b2=0.1, b3=50.0, b4=0.02, b5=2.0)
+    assert fuse([50.0], mapping=mapping).q == pytest.approx(3.0)
+    # 10 above: 4 (1/2 - 1/(1 + e)) = .92423, and 0.02 * 60 + 2 = 3.2.
+    assert mapping(60.0) == pytest.approx(4.12423, abs=1e-5)
+
+
+@pytest.mark.parametrize(("value", "score"), [(1e308, 5.0), (-1e308, 1.0), (math.inf, 5.0), (-math.inf, 1.0)])
+def test_a_mapping_clips_to_the_scale(value: float, score: float) -> None:
+    assert LogisticMapping(b1=4.0, b2=3.0, b3=0.0, b4=1.0, b5=3.0)(value) == score
+
+
+def test_nan_stays_nan_under_a_mapping() -> None:
+    fusion = fuse([math.nan, 0.0], mapping=LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0))
+    assert (fusion.q, len(fusion.notes)) == (3.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("score", "letter"),
+    [
+        *((1.0, "E"), (1.5, "E"), (1.5000001, "D"), (2.5, "D"), (2.51, "C"), (3.5, "C"), (3.51, "B")),
+        *((4.5, "B"), (4.5000001, "A"), (5.0, "A"), (0.2, "E")),
+    ],
+)
+def test_an_exact_edge_has_the_lower_level(score: float, letter: str) -> None:
+    assert level_of(score).letter == letter
+
+
+@pytest.mark.parametrize(("text", "level"), [("A", 5), ("b", 4), (" Fair ", 3), ("POOR", 2), ("E", 1), ("bad", 1)])
+def test_levels_are_read_by_letter_and_by_name(text: str, level: int) -> None:
+    assert parse_level(text) == level
+
+
+@pytest.mark.parametrize("text", ["", "F", "Superb", "5", "AB"])
+def test_an_unknown_level_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="expected A to E"):
+        parse_level(text)
+
+
+@pytest.mark.parametrize(
+    "probabilities",
+    [(0.5, 0.5), (0.3, 0.3, 0.3, 0.3, 0.3), (1.2, -0.2, 0.0, 0.0, 0.0), (math.nan, 0.25, 0.25, 0.25, 0.25)],
+)
+def test_numbers_that_are_no_probabilities_are_refused(probabilities: Distribution) -> None:
+    with pytest.raises(InvalidInputError, match="probabilities: expected"):
+        fuse([3.0], probabilities)
+
+
+@pytest.mark.parametrize("eta", [0.0, -1.0, math.nan, math.inf])
+def test_eta_is_above_zero(eta: float) -> None:
+    with pytest.raises(InvalidInputError, match="eta"):
+        fuse([3.0], eta=eta)
+
+
+def test_weights_far_from_the_mean_do_not_vanish() -> None:
+    # alpha_1 = exp(-1600) is 0 in floats: without logarithms this would be 0 / 0.
+    assert fuse([5.0], CERTAINLY_BAD, eta=100.0).q == 1.0
+
+
+def test_log_probabilities_become_shares_of_the_levels_that_are_named() -> None:
+    p = from_log_probabilities({Level.EXCELLENT: math.log(0.6), Level.GOOD: math.log(0.2)})
+    assert p == pytest.approx((0, 0, 0, 0.25, 0.75))
+    assert from_log_probabilities({Level.BAD: -2000.0, Level.POOR: -math.inf}) == CERTAINLY_BAD
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_log_probabilities_that_are_no_numbers_are_refused(value: float) -> None:
+    with pytest.raises(InvalidInputError, match="log_probabilities"):
+        from_log_probabilities({Level.FAIR: value})
+
+
+def test_a_named_level_has_four_fifths() -> None:
+    assert from_classification(Level.GOOD) == pytest.approx((0.05, 0.05, 0.05, 0.8, 0.05))
+
+
+def test_samples_count_with_half_an_answer_for_each_level() -> None:
+    # Five answers: (3 + .5) / 7.5, (2 + .5) / 7.5, and .5 / 7.5 for the rest.
+    p = from_samples([Level.GOOD, Level.GOOD, Level.FAIR, Level.GOOD, Level.FAIR])
+    assert p == pytest.approx((0.5 / 7.5, 0.5 / 7.5, 2.5 / 7.5, 3.5 / 7.5, 0.5 / 7.5))
+    assert from_samples([]) == UNIFORM
+
+
+def test_smoothing_leaves_no_level_impossible() -> None:
+    assert smooth(CERTAINLY_EXCELLENT) == pytest.approx((0.01, 0.01, 0.01, 0.01, 0.96))
+
+
+def test_two_orders_of_the_letters_are_averaged() -> None:
+    assert mean_of_distributions([CERTAINLY_BAD, CERTAINLY_EXCELLENT]) == (0.5, 0, 0, 0, 0.5)
+
+
+def test_agreement_and_entropy_at_their_ends() -> None:
+    assert bhattacharyya(CERTAINLY_BAD, CERTAINLY_EXCELLENT) == 0
+    assert bhattacharyya(MOSTLY_FAIR, MOSTLY_FAIR) == pytest.approx(1)
+    assert relative_entropy_of(CERTAINLY_BAD) == 0
+    assert relative_entropy_of(UNIFORM) == pytest.approx(1)
+
+
+SCORES = st.lists(st.floats(1, 5), min_size=1, max_size=6)
+DISTRIBUTIONS = st.lists(st.floats(0.001, 1), min_size=5, max_size=5).map(
+    lambda weights: from_log_probabilities({level: math.log(w) for level, w in zip(LEVELS, weights, strict=True)})
+)
+
+
+@given(SCORES, DISTRIBUTIONS, st.floats(0.01, 10))
+def test_the_normalized_score_stays_on_the_scale(scores: list[float], p: Distribution, eta: float) -> None:
+    fusion = fuse(scores, p, eta=eta)
+    assert 1 <= fusion.q <= 5
+    assert fusion.alpha is not None
+    assert math.fsum(fusion.alpha) == pytest.approx(1)
+    assert fusion.agreement is not None
+    assert 0 <= fusion.agreement <= 1
+
+
+@given(SCORES, DISTRIBUTIONS, st.randoms(use_true_random=False))
+def test_the_order_of_the_tools_does_not_matter(scores: list[float], p: Distribution, random: object) -> None:
+    shuffled = sorted(scores, key=lambda _: random.random())  # type: ignore[attr-defined]
+    assert fuse(shuffled, p).q == fuse(scores, p).q
+
+
+@given(st.floats(1, 5), st.floats(1, 5), DISTRIBUTIONS)
+def test_a_better_tool_never_lowers_the_score(first: float, second: float, p: Distribution) -> None:
+    low, high = sorted((first, second))
+    assert fuse([low], p).q <= fuse([high], p).q + 1e-9
+
+
+@given(st.floats(1, 5))
+def test_the_scale_turned_round_gives_the_score_turned_round(q_bar: float) -> None:
+    assert perceptual_weights(6 - q_bar) == pytest.approx(perceptual_weights(q_bar)[::-1], abs=1e-9)
