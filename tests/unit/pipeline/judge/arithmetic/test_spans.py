@@ -1,0 +1,38 @@
+"""Which spans are the same span."""
+
+from fractions import Fraction
+
+import pytest
+
+from pipeline.judge.arithmetic.spans import distinct_spans, duplicate_span_count, intersection_over_union
+from pipeline.text.passage import Passage
+
+
+def span(start: int, end: int, text_id: str = "source") -> Passage:
+    return Passage(text_id, start, end, "x" * (end - start), "x" * (end - start))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (span(0, 10), span(0, 10), Fraction(1)),
+        (span(0, 10), span(5, 15), Fraction(1, 3)),
+        (span(0, 10), span(0, 5), Fraction(1, 2)),
+        (span(0, 10), span(10, 20), Fraction(0)),
+        (span(0, 10), span(0, 10, "summary"), Fraction(0)),
+        (span(0, 0), span(0, 0), Fraction(0)),
+    ],
+)
+def test_intersection_over_union_by_hand(first: Passage, second: Passage, expected: Fraction) -> None:
+    assert intersection_over_union(first, second) == intersection_over_union(second, first) == expected
+
+
+def test_spans_are_duplicates_from_one_half_on() -> None:
+    assert duplicate_span_count([span(0, 10), span(0, 5)]) == 1  # exactly one half
+    assert duplicate_span_count([span(0, 100), span(0, 49)]) == 0
+    assert duplicate_span_count([span(0, 10), span(0, 10), span(0, 10)]) == 2
+    assert duplicate_span_count([]) == 0
+
+
+def test_the_first_of_duplicates_is_kept() -> None:
+    assert distinct_spans([span(0, 10), span(1, 10), span(20, 30)]) == (span(0, 10), span(20, 30))
