@@ -15,7 +15,8 @@ from server.cli.bulk_summary import BulkSummary, print_summary
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, progress_bar
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.evaluation_files import STDIN, parse_line, read_lines
+from server.cli.evaluation_files import parse_line
+from server.cli.input_files import STDIN, read_lines
 from server.cli.line_feed import feed
 from server.cli.options import Connection, OutputOptions
 from server.cli.result_file import result_file, to_json_fields, to_json_line
@@ -102,8 +103,8 @@ def write(response: pb.EvaluateStreamResponse, *files: TextIO | None) -> None:
 
 def check(summary: BulkSummary, fail_over: float | None) -> None:
     """Raises CliError when items failed, NegativeAnswer when a loss is over the limit."""
-    if summary.failed_count:
-        raise CliError(f"{summary.failed_count} of {summary.item_count} items failed; the others are done")
+    if summary.failed.count:
+        raise CliError(f"{summary.failed.count} of {summary.item_count} items failed; the others are done")
     over = 0 if fail_over is None else sum(loss > fail_over for loss in summary.losses)
     if over:
         raise NegativeAnswer(f"{over} of {summary.item_count} losses are over {fail_over}")

@@ -1,11 +1,9 @@
 """Evaluates the candidates of one document through the unary RPC, and shows them side by side."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
 
 from protos.precis.v1 import evaluate_pb2 as pb
 from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
@@ -15,7 +13,7 @@ from server.cli.errors import NegativeAnswer
 from server.cli.evaluation_files import Candidate, read_candidates
 from server.cli.evaluation_table import print_report
 from server.cli.options import Connection, OutputOptions
-from server.cli.result_file import result_file, to_json_fields
+from server.cli.result_file import result_file, to_json_document, to_json_fields
 
 
 async def evaluate_document(
@@ -28,9 +26,9 @@ async def evaluate_document(
         results = [(candidate.name, response) for candidate, response in zip(candidates, responses, strict=True)]
         document = {"results": [{"id": name, "response": to_json_fields(response)} for name, response in results]}
         if file is not None:
-            write_json(document, file)
+            file.write(to_json_document(document))
     if options.as_json:
-        write_json(document, sys.stdout)
+        sys.stdout.write(to_json_document(document))
     else:
         print_report(output_console(), results)
     check_losses(results, options.fail_over)
@@ -63,9 +61,3 @@ def check_losses(results: Sequence[tuple[str, pb.EvaluateResponse]], fail_over: 
     over = [f"{name} {response.loss:.4f}" for name, response in results if response.loss > fail_over]
     if over:
         raise NegativeAnswer(f"loss over {fail_over}: {', '.join(over)}")
-
-
-def write_json(document: dict[str, Any], file: TextIO) -> None:
-    """Writes indented JSON and a line break."""
-    json.dump(document, file, ensure_ascii=False, indent=2)
-    file.write("\n")

@@ -17,7 +17,7 @@ from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, shown
 from server.cli.errors import CliError, InputError
-from server.cli.evaluation_files import read_text
+from server.cli.input_files import read_text
 from server.cli.options import Connection
 
 LABEL_LIMIT = 60  # characters of a text that names a row

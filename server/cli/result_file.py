@@ -7,16 +7,21 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from google.protobuf import json_format
+from google.protobuf.message import Message
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.errors import CliError
 
 
-def to_json_fields(response: pb.EvaluateResponse | pb.EvaluateStreamResponse) -> dict[str, Any]:
+def to_json_fields(response: Message) -> dict[str, Any]:
     """Gives a response as plain data: the proto's field names, and zeros written out."""
     return json_format.MessageToDict(
         response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
+
+
+def to_json_document(fields: dict[str, Any]) -> str:
+    """Gives plain data as indented JSON."""
+    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
 
 
 def to_json_line(fields: dict[str, Any]) -> str:

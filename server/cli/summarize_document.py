@@ -1,13 +1,10 @@
 """Summarizes one document: sends it, follows the events, writes the result."""
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from google.protobuf import json_format
 
 from protos.precis.v1 import summarize_pb2 as pb
 from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
@@ -15,7 +12,7 @@ from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, print_note
 from server.cli.errors import CliError
 from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
-from server.cli.result_file import result_file
+from server.cli.result_file import result_file, to_json_document, to_json_fields
 from server.cli.summarize_source import read_document
 from server.cli.summarize_view import SummaryView, ending, print_plan, progress_view
 
@@ -46,7 +43,7 @@ async def plan_document(
         response = await stub.PlanSummary(request, timeout=timeout_s, metadata=call_metadata(connection))
     with result_file(target.file) as file:
         if target.as_json:
-            (file or sys.stdout).write(to_json(response.plan))
+            (file or sys.stdout).write(to_json_document(to_json_fields(response.plan)))
         else:
             print_plan(output_console(file), response.plan)
 
@@ -77,7 +74,9 @@ async def write_summary(responses: AsyncIterable[Response], connection: Connecti
     """Follows a summary to its end and writes it, also a partial one; that is a CliError then."""
     with result_file(target.file) as file:  # opened first: hours of work must not end at a folder that is not there
         summary = await follow(responses, connection)
-        (file or sys.stdout).write(to_json(summary) if target.as_json else to_markdown(summary))
+        (file or sys.stdout).write(
+            to_json_document(to_json_fields(summary)) if target.as_json else to_markdown(summary)
+        )
     print_note(ending(summary))
     if summary.status != pb.SUMMARY_STATUS_DONE:
         print_note(how_to_resume(summary.summary_id, connection))
@@ -126,11 +125,3 @@ def to_markdown(summary: pb.Summary) -> str:
     """Gives the text, and the topics as a list below it."""
     topics = "".join(f"- {' '.join(topic.split())}\n" for topic in summary.topics)
     return summary.text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")
-
-
-def to_json(message: pb.Summary | pb.SummaryPlan) -> str:
-    """Gives indented JSON with the proto's field names, zeros written out."""
-    fields = json_format.MessageToDict(
-        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-    )
-    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"

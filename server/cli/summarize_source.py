@@ -11,7 +11,7 @@ from pipeline.summarize.splitting import split_by_tokens
 from protos.precis.v1 import summarize_pb2 as pb
 from server.cli.connection import read_bytes
 from server.cli.errors import InputError
-from server.cli.evaluation_files import STDIN, read_text
+from server.cli.input_files import STDIN, read_text
 
 CHUNK_CHARS = 1_000  # about 250 tokens
 PDF_START = b"%PDF-"

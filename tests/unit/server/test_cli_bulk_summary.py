@@ -7,7 +7,8 @@ from google.rpc import code_pb2
 from rich.console import Console
 
 from protos.precis.v1 import evaluate_pb2 as pb
-from server.cli.bulk_summary import SHOWN_ITEMS, BulkSummary, deciles, print_summary
+from server.cli.bulk_summary import SHOWN_ITEMS, BulkSummary, print_summary
+from server.cli.spread_table import deciles
 
 
 def answer(loss: float, item_id: str = "") -> pb.EvaluateStreamResponse:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import CliError, InputError
-from server.cli.evaluation_files import parse_line, read_candidates, read_lines
+from server.cli.evaluation_files import parse_line, read_candidates
+from server.cli.input_files import read_lines
 from server.cli.result_file import result_file
 
 GOLD = {"entry": {"text": "Source."}, "summary": {"summary": "Gold."}}
