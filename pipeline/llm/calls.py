@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from pipeline.llm.chat_model import ChatRequest, Completion
+from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion
 from pipeline.llm.completion_json import parse_completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.dialect import Dialect, request_body
@@ -12,6 +12,8 @@ from pipeline.llm.limiter import Permit
 from pipeline.llm.retry import Retries
 from pipeline.llm.spans import note_retry
 from pipeline.llm.token_count import TokenCount, estimate_tokens
+
+_IMAGE_TOKENS = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Caller:
         """Estimates what a request may cost; not worth the time when nobody counts."""
         if self.endpoint.config.rates.tokens_per_minute is None:
             return 0
-        return sum(estimate_tokens(message.content) for message in request.messages) + request.max_tokens
+        return sum(_tokens(message, estimate_tokens) for message in request.messages) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self.endpoint.usage
@@ -72,10 +74,14 @@ class Caller:
         """Fills in what the endpoint left out."""
         if completion.prompt_tokens and completion.model:
             return completion
-        prompt = sum(self.count_tokens(message.content) for message in request.messages)
+        prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
         return replace(
             completion,
             prompt_tokens=completion.prompt_tokens or prompt,
             completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
             model=completion.model or self.config.model,
         )
+
+
+def _tokens(message: ChatMessage, count_tokens: TokenCount) -> int:
+    return count_tokens(message.content) + _IMAGE_TOKENS * len(message.images)

@@ -1,16 +1,30 @@
 """What the pipeline asks of a chat model. An OpenAI-compatible endpoint stands behind it, or a fake."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture that goes with a message.
+
+    Attributes:
+        media_type: for example "image/png".
+        data: the file.
+    """
+
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a conversation."""
+    """One message of a conversation; a user's may have pictures, which follow the text."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[ImagePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +37,7 @@ class ChatRequest:
         temperature: in [0, 2].
         json_schema: what the answer must be, as JSON; None for text.
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
+        seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -30,6 +45,7 @@ class ChatRequest:
     temperature: float
     json_schema: Mapping[str, object] | None = None
     top_logprobs: int = 0
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

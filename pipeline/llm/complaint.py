@@ -14,7 +14,10 @@ _OVERFLOW_WORDS = re.compile(
 _UNSUPPORTED_WORDS = re.compile(
     r"unsupported|not support|does not accept|unrecognized|unknown (parameter|field)", re.IGNORECASE
 )
-_OPTIONAL_FIELDS = ("response_format", "json_schema", "logprobs", "max_tokens", "temperature", "stream_options")
+_IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
+_OPTIONAL_FIELDS = (
+    *("response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream_options"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class Complaint:
     def is_about_model(self) -> bool:
         """Whether the model is named as the thing that is not there."""
         return "model" in f"{self.code} {self.param} {self.message}".lower()
+
+    @property
+    def is_about_images(self) -> bool:
+        """Whether pictures are refused as such. llama.cpp says so with status 500."""
+        return bool(_IMAGE_WORDS.search(self.message) and _UNSUPPORTED_WORDS.search(self.message))
 
     def refused_fields(self) -> frozenset[str]:
         """Names the optional fields of our request that the endpoint does not take."""

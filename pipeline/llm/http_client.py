@@ -1,18 +1,19 @@
 """The HTTP client below the `openai` package: which headers leave the process, and how much comes back."""
 
-import ipaddress
 from collections.abc import AsyncIterator, Callable
-from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import SecretStr
 
 from pipeline.llm.config import LlmConfig
+from pipeline.llm.connection_slots import ConnectionSlots
 from pipeline.llm.errors import EndlessAnswerError
+from pipeline.llm.proxy import proxy_for
 
 # The openai package adds others: the organisation, project, admin key and custom headers that the environment
 # describes for OpenAI itself, and the host's system and Python version. An endpoint gets none of these.
 _SENT_HEADERS = {b"host", b"content-length", b"content-type", b"accept", b"connection", b"user-agent"}
+_KEEPALIVE_S = 5.0  # as httpx does by default; servers close idle connections after 5 s (uvicorn, gunicorn) or more
 
 
 def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None]) -> httpx2.AsyncClient:
@@ -35,22 +36,21 @@ def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None])
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _BoundedStream(response.stream, config.max_answer_bytes)
 
-    connections = config.rates.max_concurrency
     return httpx2.AsyncClient(
-        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+        transport=_slots(config),
         timeout=httpx2.Timeout(config.silence_s, connect=config.timeouts.connect_s),
         event_hooks={"request": [keep_own_headers], "response": [bound_body]},
-        trust_env=not _is_this_machine(config.base_url),
     )
 
 
-def _is_this_machine(base_url: str) -> bool:
-    """Tells whether the endpoint runs here: the environment's proxy would look for it on its own host."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
-        return False
+def _slots(config: LlmConfig) -> ConnectionSlots:
+    """Makes the connections: HTTP/1.1, so that a cancelled request can close its own and nobody else's."""
+    certificates = httpx2.create_ssl_context()  # takes 20 ms and is the same for all
+    proxy = proxy_for(config.base_url)
+    one = httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEEPALIVE_S)
+    return ConnectionSlots(
+        lambda: httpx2.AsyncHTTPTransport(verify=certificates, limits=one, proxy=proxy), keepalive_s=_KEEPALIVE_S
+    )
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

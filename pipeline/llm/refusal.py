@@ -16,6 +16,9 @@ from pipeline.llm.errors import (
 )
 from pipeline.llm.retry_after import retry_after_s
 
+IMAGES = "images"
+"""What `RequestRefusedError.refused_fields` calls the pictures of a message."""
+
 _BUSY = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, 529}  # 529 is Anthropic's "overloaded"
 _TRANSIENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY}
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
@@ -33,6 +36,9 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, *, qu
     said = f": {words}" if (words := quote(complaint.message)) else ""
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
         return QuotaExhaustedError(f"the account has no credit left (HTTP {status}); pay, or set another API key")
+    if complaint.is_about_images:
+        advice = f"the endpoint takes no images (HTTP {status}){said}"
+        return RequestRefusedError(advice, status=status, refused_fields=frozenset({IMAGES}))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _BUSY | _TRANSIENT:
         return _unavailable(status, retry_after_s(headers), said)
     if status in _DENIED:

@@ -31,7 +31,7 @@ def completion(made: Answer, body: Mapping[str, Any]) -> dict[str, object]:
         "finish_reason": made.finish_reason,
     }
     if body.get("logprobs"):
-        choice["logprobs"] = top_logprobs(made.text, body["top_logprobs"])
+        choice["logprobs"] = top_logprobs(made.text, body["top_logprobs"], made.choices)
     return {
         "id": "chatcmpl-scripted",
         "object": "chat.completion",
@@ -47,7 +47,7 @@ def events(made: Answer, body: Mapping[str, Any], pieces: int) -> Iterator[bytes
     size = max(1, math.ceil(len(words) / pieces))
     for start in range(0, len(words), size):
         piece = "".join(words[start : start + size])
-        logprobs = {"logprobs": top_logprobs(piece, body["top_logprobs"])} if body.get("logprobs") else {}
+        logprobs = {"logprobs": top_logprobs(piece, body["top_logprobs"], made.choices)} if body.get("logprobs") else {}
         yield _event(body, [{"index": 0, "delta": {"content": piece}, "finish_reason": None, **logprobs}])
     yield _event(body, [{"index": 0, "delta": {}, "finish_reason": made.finish_reason}])
     if (body.get("stream_options") or {}).get("include_usage"):

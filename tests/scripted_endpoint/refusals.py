@@ -31,13 +31,14 @@ def refusal(script: Script, headers: Mapping[str, str], body: Mapping[str, Any])
         return Refusal(401, f"Incorrect API key provided: {given}.", "invalid_api_key")
     if body["model"] not in script.models:
         return Refusal(404, f"The model `{body['model']}` does not exist.", "model_not_found")
-    return _unsupported(script, body) or _too_long(script, body)
+    return _unsupported(script, body) or _unseen(script, body) or _too_long(script, body)
 
 
 def _unsupported(script: Script, body: Mapping[str, Any]) -> Refusal | None:
     refused = [
         *(["response_format"] if not script.supports_json_schema else []),
         *(["logprobs"] if not script.supports_logprobs else []),
+        *(["seed"] if not script.supports_seed else []),
         *(["max_tokens", "temperature"] if script.is_reasoning_model else []),
     ]
     for param in refused:
@@ -46,6 +47,13 @@ def _unsupported(script: Script, body: Mapping[str, Any]) -> Refusal | None:
             message = f"Unsupported parameter: '{param}' is not supported with this model.{hint}"
             return Refusal(400, message, "unsupported_parameter", param)
     return None
+
+
+def _unseen(script: Script, body: Mapping[str, Any]) -> Refusal | None:
+    if script.supports_images or all(isinstance(message["content"], str) for message in body["messages"]):
+        return None
+    hint = "hint: if this is unexpected, you may need to provide the mmproj"
+    return Refusal(500, f"image input is not supported - {hint}", "server_error")
 
 
 def _too_long(script: Script, body: Mapping[str, Any]) -> Refusal | None:

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 CHARS_PER_TOKEN = 4  # this endpoint's idea of a token
@@ -12,10 +12,17 @@ CHARS_PER_TOKEN = 4  # this endpoint's idea of a token
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answers `text` when `pattern`, a regular expression, is found in a message of the request."""
+    """Answers `text` when `pattern`, a regular expression, is found in a message of the request.
+
+    Attributes:
+        pattern: searched in the text of each message.
+        text: the answer.
+        choices: probabilities of the tokens that stand where `text` has its first key of these; for logprobs.
+    """
 
     pattern: str
     text: str
+    choices: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,7 @@ class Answer:
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    choices: Mapping[str, float] = field(default_factory=dict)
 
 
 def answer(body: Mapping[str, Any], replies: Sequence[Reply], answer_chars: int) -> Answer:
@@ -33,17 +41,48 @@ def answer(body: Mapping[str, Any], replies: Sequence[Reply], answer_chars: int)
 
     An answer longer than the request's limit of tokens is cut, with finish_reason "length".
     """
-    contents = [str(message["content"]) for message in body["messages"]]
-    text = _text(contents, body, replies, answer_chars)
+    contents = [text_of(message) for message in body["messages"]]
+    reply = next((one for one in replies if any(re.search(one.pattern, content) for content in contents)), None)
+    text = _text(contents, body, answer_chars) if reply is None else reply.text
     limit = CHARS_PER_TOKEN * int(body.get("max_tokens") or body.get("max_completion_tokens") or 1_000_000)
     cut = text[:limit]
-    return Answer(cut, "stop" if cut == text else "length", _tokens("".join(contents)), _tokens(cut))
+    return Answer(
+        cut,
+        "stop" if cut == text else "length",
+        _tokens("".join(contents)),
+        _tokens(cut),
+        reply.choices if reply else {},
+    )
 
 
-def top_logprobs(text: str, count: int) -> dict[str, object]:
-    """Makes alternatives for each word: the word itself and worse ones, their probabilities halving."""
-    words = re.findall(r"\S+\s*", text)
-    return {"content": [{"token": word, "logprob": math.log(0.5), **_alternatives(word, count)} for word in words]}
+def text_of(message: Mapping[str, Any]) -> str:
+    """Returns the text of a message, whose content is a string or a list of parts."""
+    content = message["content"]
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
+
+
+def top_logprobs(text: str, count: int, choices: Mapping[str, float] | None = None) -> dict[str, object]:
+    """Makes alternatives for each word: the word itself and worse ones, their probabilities halving.
+
+    Where the text first has one of `choices` as a word of its own, the alternatives are these, the best first.
+    """
+    words = re.findall(r"\w+|\W+" if choices else r"\S+\s*", text)
+    chosen = next((place for place, word in enumerate(words) if word in (choices or {})), None)
+    return {
+        "content": [
+            {
+                "token": word,
+                "logprob": math.log(0.5),
+                **(_choices(choices, count) if choices and place == chosen else _alternatives(word, count)),
+            }
+            for place, word in enumerate(words)
+        ]
+    }
+
+
+def _choices(choices: Mapping[str, float], count: int) -> dict[str, object]:
+    best = sorted(choices.items(), key=lambda one: -one[1])[:count]
+    return {"top_logprobs": [{"token": token, "logprob": math.log(p)} for token, p in best]}
 
 
 def _alternatives(word: str, count: int) -> dict[str, object]:
@@ -53,10 +92,7 @@ def _alternatives(word: str, count: int) -> dict[str, object]:
     }
 
 
-def _text(contents: Sequence[str], body: Mapping[str, Any], replies: Sequence[Reply], answer_chars: int) -> str:
-    for reply in replies:
-        if any(re.search(reply.pattern, content) for content in contents):
-            return reply.text
+def _text(contents: Sequence[str], body: Mapping[str, Any], answer_chars: int) -> str:
     tail = contents[-1][-answer_chars:].partition(" ")[2].strip() or contents[-1]
     schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if schema is not None:

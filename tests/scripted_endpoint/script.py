@@ -22,6 +22,8 @@ class Script:
         max_concurrency: attempts in flight beyond which it says 429; None for no limit.
         supports_json_schema: False refuses `response_format` with 400.
         supports_logprobs: False refuses `logprobs` with 400.
+        supports_images: False refuses a message with pictures with 500, as llama.cpp does.
+        supports_seed: False refuses `seed` with 400.
         is_reasoning_model: True refuses `max_tokens` and `temperature`, as OpenAI's reasoning models do.
         stream_pieces: pieces of a streamed answer.
         keep_bodies: keep what was asked, for tests that look at it.
@@ -38,6 +40,8 @@ class Script:
     max_concurrency: int | None = None
     supports_json_schema: bool = True
     supports_logprobs: bool = True
+    supports_images: bool = True
+    supports_seed: bool = True
     is_reasoning_model: bool = False
     stream_pieces: int = 8
     keep_bodies: bool = False

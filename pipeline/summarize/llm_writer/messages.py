@@ -1,8 +1,8 @@
 """Turns tasks into conversations."""
 
 from pipeline.llm.chat_model import ChatMessage
+from pipeline.llm.fence import Fence
 from pipeline.summarize.llm_writer import prompts
-from pipeline.summarize.llm_writer.fence import Fence
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.writer import (
     CritiqueTask,

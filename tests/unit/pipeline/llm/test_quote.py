@@ -32,3 +32,8 @@ def test_other_blanks_do_not_hide_a_quotation() -> None:
         safe_quote("got 'The reactor of unit 7\nleaks'", key=None, private_texts=["The reactor\n\nof unit 7 leaks"])
         == ""
     )
+
+
+def test_an_encoded_picture_is_never_quoted() -> None:
+    said = f"invalid url data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 4}"
+    assert safe_quote(said, key=None, private_texts=[PROMPT]) == ""

@@ -1,4 +1,4 @@
-"""Marks a document's text as data, so that nothing it says can end the mark."""
+"""Marks somebody else's text as data in a prompt, so that nothing it says can end the mark."""
 
 import hashlib
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Fence:
         """Returns a text between tags.
 
         Args:
-            text: of the document, or made from it.
+            text: not ours, or made from one that is not.
             label: what it is, in words of ours.
         """
         attribute = f' is="{label}"' if label else ""
