@@ -1,0 +1,27 @@
+"""What an operator may choose about Ultra (SCORING, section 3)."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.judge.fusion import FusionForm
+
+
+class UltraConfig(BaseModel):
+    """The settings of Ultra."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    eta: float = Field(default=1.0, gt=0, le=100, description="How fast level weights fall around the tools' mean.")
+    form: FusionForm = Field(default=FusionForm.NORMALIZED, description="How tools and level probabilities are fused.")
+    smoothing: float = Field(default=0.05, ge=0, le=1, description="Share of equal probabilities mixed into a model's.")
+    least_agreement: float = Field(
+        default=0.5, ge=0, le=1, description="Bhattacharyya coefficient below which a metric is reread, then abstained."
+    )
+    reread_window_sentences: int = Field(
+        default=4, ge=2, le=8, description="Sentences of the wider windows that disputed claims are reread in."
+    )
+    enough_evidence: int = Field(
+        default=5, ge=1, description="Places of evidence from which confidence is not reduced for want of them."
+    )
+    contradiction_limit: float = Field(
+        default=4.0, ge=0, le=10, description="Highest score of a summary of which a claim is verifiably contradicted."
+    )
