@@ -57,6 +57,11 @@ class ScriptedEndpoint:
         """What a client is configured with."""
         return f"http://{self._address[0]}:{self._address[1]}/v1"
 
+    @property
+    def connection_count(self) -> int:
+        """Connections that are open."""
+        return len(self._connections)
+
     async def _handle(self, exchange: Exchange) -> None:
         match exchange.request.method, exchange.request.path:
             case "POST", "/v1/chat/completions":
@@ -94,7 +99,7 @@ class ScriptedEndpoint:
         if fault is not None:
             await send_faulty(exchange, fault, self._script, body)
             return fault.value
-        await asyncio.sleep(self._script.latency_s)
+        await exchange.wait_for_age(self._script.latency_s)
         await send_completion(exchange, self._script, body)
         return "answered"
 

@@ -27,6 +27,11 @@ class Exchange:
     def __init__(self, request: HttpRequest, connection: "HttpConnection") -> None:
         self.request = request
         self._connection = connection
+        self._arrived_s = asyncio.get_running_loop().time()
+
+    async def wait_for_age(self, age_s: float) -> None:
+        """Waits until the request came in so long ago, its own handling included."""
+        await asyncio.sleep(self._arrived_s + age_s - asyncio.get_running_loop().time())
 
     async def send(
         self,
@@ -113,10 +118,10 @@ class HttpConnection(asyncio.Protocol):
 
     def _answer_next(self) -> None:
         if self._task is None and (request := _take_request(self._received)) is not None:
-            self._task = asyncio.get_running_loop().create_task(self._answer(request))
+            self._task = asyncio.get_running_loop().create_task(self._answer(Exchange(request, self)))
 
-    async def _answer(self, request: HttpRequest) -> None:
-        await self._handler(Exchange(request, self))
+    async def _answer(self, exchange: Exchange) -> None:
+        await self._handler(exchange)
         self._task = None
         self._answer_next()
 

@@ -1,6 +1,7 @@
 """Each request has a connection of its own, and connections are used again."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
@@ -39,7 +40,7 @@ class Body(httpx2.AsyncByteStream):
     def __init__(self, connection: OneConnection) -> None:
         self._connection = connection
 
-    async def __aiter__(self):  # type: ignore[no-untyped-def]
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         yield b"answer"
 
     async def aclose(self) -> None:
