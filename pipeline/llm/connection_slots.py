@@ -11,7 +11,7 @@ class ConnectionSlots(httpx2.AsyncBaseTransport):
     """Sends each request through a transport that nobody else uses at the time, the one that was free last.
 
     httpcore2's pool walks through all its connections when a request begins and again when it ends, and asks the
-    kernel about each idle one. With 64 in flight that was a third of the CPU time of a call, 2 ms. Here the pools hold
+    kernel about each idle one. With 64 in flight that was a third of the CPU time of a call. Here the pools hold
     one connection each. How many there are is bounded by whoever limits the requests in flight.
 
     Args:
