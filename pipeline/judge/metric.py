@@ -44,15 +44,17 @@ class Cap:
 
     Attributes:
         name: which rule, snake_case, for example `extraneous_claim`.
-        limit: highest score it allows, in [0, 10].
+        limit: highest value it allows, in [0, 10].
         reason: why it holds, one readable sentence.
-        lowered: whether the score would have been higher without it; a rule may hold and change nothing.
+        lowered: whether the value would have been higher without it; a rule may hold and change nothing.
+        applies_to: what it limits: `score`, or an input that the score is computed from, for example `tox_score`.
     """
 
     name: str
     limit: float
     reason: str
     lowered: bool = True
+    applies_to: str = "score"
 
 
 @dataclass(frozen=True, slots=True)
