@@ -21,6 +21,7 @@ from protos.precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_se
 from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from protos.precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 from server.auth import KeyRing
+from server.backends import Backends, open_backends
 from server.calls import CallPolicy, CallRunner
 from server.engine_metrics import BatchMetrics, EngineCollector
 from server.errors import StartupError
@@ -34,7 +35,7 @@ from server.parse_summarize import DocumentRules
 from server.reflection import ReflectionServicer
 from server.settings import Settings
 from server.summarize_servicer import SummarizeServicer
-from server.summary_writer import open_writer
+from server.summary_writer import choose_writer
 from server.tls import CertificateStore, certificate_store
 
 SERVICES = (
@@ -123,11 +124,12 @@ class App:
         except InferenceError as error:
             raise StartupError(str(error)) from error
         registry.register(EngineCollector(engine.statistics))
+        backends = await open_backends(stack, engine, settings.llm, registry=registry)
         policy = CallPolicy(settings.listen.max_concurrent_calls, settings.log.ok_call_sample, self._keys)
         runner = CallRunner(policy, CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
-        services = self._services(runner, engine, cpu)
-        await self._add_summaries(services, stack, summarizer, engine)
+        services = self._services(runner, engine, backends, cpu)
+        self._add_summaries(services, stack, summarizer, backends)
         tables = (services, _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
@@ -135,13 +137,13 @@ class App:
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
 
-    def _services(self, runner: CallRunner, engine: Engine, cpu: Executor) -> HandlerTable:
+    def _services(self, runner: CallRunner, engine: Engine, backends: Backends, cpu: Executor) -> HandlerTable:
         table = HandlerTable(runner)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
         settings = self._settings
         evaluate = EvaluateServicer(
-            engine, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
+            backends.scoring, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
         )
         add_EvaluateServiceServicer_to_server(evaluate, server)
         reflection = ReflectionServicer(SERVICES, self._stopping)
@@ -156,15 +158,15 @@ class App:
         except StorageError as error:
             raise StartupError(f"summary_storage: {error}") from error
 
-    async def _add_summaries(
-        self, table: HandlerTable, stack: AsyncExitStack, summarizer: Summarizer, engine: Engine
+    def _add_summaries(
+        self, table: HandlerTable, stack: AsyncExitStack, summarizer: Summarizer, backends: Backends
     ) -> None:
         settings = self._settings
         # Threads of their own: choosing sentences of a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
         servicer = SummarizeServicer(
             summarizer,
-            await open_writer(stack, settings, engine, cpu=cpu),
+            choose_writer(settings, backends, cpu=cpu),
             DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens),
             cpu=cpu,
             stopping=self._stopping,

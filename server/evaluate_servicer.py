@@ -4,52 +4,31 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import Executor
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 from inference.call import Priority
-from inference.embedder import Embedder
-from inference.engine import Engine
 from inference.errors import ShuttingDownError
-from inference.nli import NliModel
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
 from protos.precis.v1 import evaluate_pb2 as pb
 from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.bound_models import Terms
 from server.call_terms import to_call
 from server.calls import Context, current_call
 from server.concurrent_map import map_concurrently
 from server.config import EvaluateServiceConfig
 from server.convert_evaluate import to_response
 from server.drain import until
-from server.errors import ModelNotLoadedError
 from server.parse_evaluate import EvaluateInput, parse_evaluate, parse_priority
+from server.scoring_models import ScoringModels
 from server.stream_items import StreamItem, numbered, to_failure
-
-ROLES = ("embedding", "nli")
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationModels:
-    """The models that an evaluation needs."""
-
-    nli: NliModel
-    embedder: Embedder
-    tokenizer: TokenOffsets
-
-    @classmethod
-    def of(cls, engine: Engine) -> Self:
-        """Takes them from an engine that has both."""
-        return cls(engine.nli, engine.embedder, TokenOffsets(engine.embedder.model.directory))
 
 
 class EvaluateServicer(EvaluateServiceServicer):
     """Computes the five-factor loss.
 
     Args:
-        engine: the models.
+        models: of the engine.
         defaults: scoring settings, which a request may override.
         config: how much one stream may do at once, and where CPU work runs.
         cpu: threads for splitting and matching long texts; owned by the app.
@@ -58,7 +37,7 @@ class EvaluateServicer(EvaluateServiceServicer):
 
     def __init__(
         self,
-        engine: Engine,
+        models: ScoringModels,
         defaults: EvaluateConfig,
         config: EvaluateServiceConfig,
         *,
@@ -69,8 +48,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         self._config = config
         self._cpu = cpu
         self._stopping = stopping
-        self._missing = [role for role in ROLES if role not in engine.models]
-        self._models = None if self._missing else EvaluationModels.of(engine)
+        self._models = models
 
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
         """Evaluates one summary. A full queue is refused at once."""
@@ -112,15 +90,14 @@ class EvaluateServicer(EvaluateServiceServicer):
         return pb.EvaluateStreamResponse(id=item.id, index=item.index, response=response)
 
     async def _evaluate(self, request: pb.EvaluateRequest, terms: Terms) -> pb.EvaluateResponse:
-        if self._models is None:
-            raise ModelNotLoadedError(self._missing[0])
+        models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
         evaluation = await Evaluator(parsed.config, executor=self._executor_for(parsed)).evaluate(
             parsed.datum,
             parsed.generated,
-            entailment=BoundEntailment(self._models.nli, terms),
-            embedder=BoundEmbedder(self._models.embedder, terms),
-            tokenizer=self._models.tokenizer,
+            entailment=models.entailment,
+            embedder=models.embedder,
+            tokenizer=models.tokenizer,
         )
         response = to_response(evaluation)
         response.nli.truncated_pair_count = terms.usage.truncated_pair_count
