@@ -29,16 +29,32 @@ class LoadResult:
     """One closed-loop run.
 
     Attributes:
+        in_flight: how many calls were kept in flight.
         seconds: from the first request sent to the last answer received.
         cpu_s: CPU time of the client process meanwhile.
         latencies_s: one per request, in the order of the requests.
+        finished_s: when each answer came, since the first request was sent; in the order of arrival.
         responses: serialized answers, in the order of the requests.
     """
 
+    in_flight: int
     seconds: float
     cpu_s: float
     latencies_s: list[float]
+    finished_s: list[float]
     responses: list[bytes]
+
+    @property
+    def calls_per_s(self) -> float:
+        """Rate while all calls were in flight: without the answers to the first and to the last of them.
+
+        A server that computes batches begins with some workers idle and ends so; over a short run that is a
+        large part, and says nothing of the load.
+        """
+        steady = self.finished_s[self.in_flight - 1 : len(self.finished_s) - self.in_flight + 1]
+        if len(steady) < 2:  # noqa: PLR2004 - a rate needs two points in time
+            return len(self.finished_s) / self.seconds
+        return (len(steady) - 1) / (steady[-1] - steady[0])
 
 
 class LoadClient:
@@ -93,6 +109,7 @@ class _ClosedLoop:
         self._requests = requests
         self._next = iter(range(len(requests)))
         self._latencies_s = [0.0] * len(requests)
+        self._finished: list[float] = []
         self._responses = [b""] * len(requests)
         self._left = len(requests)
         self._error: grpc.RpcError | None = None
@@ -107,7 +124,8 @@ class _ClosedLoop:
         if self._error is not None:
             raise self._error
         seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu_before
-        return LoadResult(seconds, cpu_s, self._latencies_s, self._responses)
+        finished_s = sorted(finished - started for finished in self._finished)
+        return LoadResult(in_flight, seconds, cpu_s, self._latencies_s, finished_s, self._responses)
 
     def _send_next(self) -> None:
         index = next(self._next, None)
@@ -118,7 +136,9 @@ class _ClosedLoop:
         future.add_done_callback(lambda done: self._receive(index, sent, done))
 
     def _receive(self, index: int, sent: float, future: grpc.Future[bytes]) -> None:
-        self._latencies_s[index] = time.perf_counter() - sent
+        now = time.perf_counter()
+        self._latencies_s[index] = now - sent
+        self._finished.append(now)
         try:
             self._responses[index] = future.result()
         except grpc.RpcError as error:
