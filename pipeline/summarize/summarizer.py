@@ -19,6 +19,7 @@ from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished
 from pipeline.summarize.graph.build import build_graph
 from pipeline.summarize.graph.outcomes import TEXT
+from pipeline.summarize.observer import NoObserver, SummaryObserver
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import Plan, make_plan
 from pipeline.summarize.result import SummaryResult, SummaryView
@@ -39,8 +40,15 @@ _DEFAULT_OPTIONS = SummarizeOptions()
 
 
 @asynccontextmanager
-async def open_summarizer(config: SummarizeConfig, storage: StorageConfig) -> AsyncIterator["Summarizer"]:
+async def open_summarizer(
+    config: SummarizeConfig, storage: StorageConfig, *, observer: SummaryObserver | None = None
+) -> AsyncIterator["Summarizer"]:
     """Opens the databases, makes the tables if need be, and deletes summaries that expired.
+
+    Args:
+        config: defaults and limits.
+        storage: where.
+        observer: counts runs and calls.
 
     Raises:
         StorageError: the databases cannot be used.
@@ -61,7 +69,7 @@ async def open_summarizer(config: SummarizeConfig, storage: StorageConfig) -> As
             with storage_errors():
                 await checkpoints.adelete_thread(summary_id)
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
-        yield Summarizer(config, store, checkpoints, executor)
+        yield Summarizer(config, store, checkpoints, executor, observer=observer or NoObserver())
 
 
 class Summarizer:
@@ -77,11 +85,14 @@ class Summarizer:
         store: SummaryStore,
         checkpoints: BaseCheckpointSaver[Any],
         executor: ThreadPoolExecutor,
+        *,
+        observer: SummaryObserver,
     ) -> None:
         self._config = config
         self._store = store
         self._graph = build_graph(checkpoints)
         self._executor = executor
+        self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
 
     async def plan(self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS) -> Plan:
@@ -186,6 +197,7 @@ class Summarizer:
     ) -> AsyncGenerator[Event, None]:
         done = self._stored_result(summary)
         if done is not None and summary.status is SummaryStatus.DONE:
+            self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
             yield Finished(_as_reused(done, summary.summary_id))
             return
@@ -197,6 +209,8 @@ class Summarizer:
             lease=await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s),
             channel=EventChannel(None if include_text else self._config.progress_events),
             graph=self._graph,
+            observer=self._observer,
+            is_resumed=is_resumed,
             store=self._store,
             executor=self._executor,
             config=self._config,

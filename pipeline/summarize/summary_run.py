@@ -23,9 +23,11 @@ from pipeline.summarize.graph.build import SummaryGraph
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.state import SummaryState
 from pipeline.summarize.meter import Meter
+from pipeline.summarize.observer import SummaryObserver
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import Plan, make_plan
-from pipeline.summarize.result import SummaryFailure, WarningCode
+from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
+from pipeline.summarize.spans import link_to, note_result, run_span, traceparent
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
@@ -53,6 +55,8 @@ class SummaryRun:
         lease: the right to run.
         channel: where events go; closed at the end.
         graph: shared by all runs.
+        observer: counts all runs.
+        is_resumed: True if it ran before.
         store: of all summaries.
         executor: for work that would hold up the event loop.
         config: defaults and limits.
@@ -66,6 +70,8 @@ class SummaryRun:
     lease: Lease
     channel: EventChannel
     graph: SummaryGraph
+    observer: SummaryObserver
+    is_resumed: bool
     store: SummaryStore
     executor: Executor
     config: SummarizeConfig
@@ -80,16 +86,32 @@ class SummaryRun:
             LeaseLostError: another server runs the summary.
             asyncio.CancelledError: the reader left; the summary can be resumed.
         """
+        status, result = SummaryStatus.FAILED, None
+        self.observer.run_started(is_resumed=self.is_resumed)
         try:
-            await self._end(await self._run())
+            result = await self._traced()
+            status = result.status
         except asyncio.CancelledError:
-            await asyncio.shield(self._release(SummaryStatus.CANCELLED))  # a second cancel must not leave the lease
+            status = SummaryStatus.CANCELLED
+            await asyncio.shield(self._release(status))  # a second cancel must not leave the lease
             raise
         except BaseException:
-            await self._release(SummaryStatus.FAILED)
+            await self._release(status)
             raise
         finally:
+            self.observer.run_ended(status, result)
             self.channel.close()
+
+    async def _traced(self) -> SummaryResult:
+        """Runs inside a span that links to those of earlier runs, and remembers it for later ones."""
+        summary_id = self.summary.summary_id
+        with run_span(summary_id) as span:
+            if parent := traceparent(span):
+                link_to(span, await self.store.run_traces.earlier(summary_id))
+                await self.store.run_traces.add(summary_id, parent)
+            result = await self._end(await self._run())
+            note_result(span, result)
+        return result
 
     async def _release(self, status: SummaryStatus) -> None:
         """Gives the lease back after an error, which matters more than one that happens here."""
@@ -112,7 +134,7 @@ class SummaryRun:
             return Ending(SummaryStatus.FAILED, failure, self._meter)
         return Ending(SummaryStatus.DONE, None, self._meter)
 
-    async def _end(self, ending: Ending) -> None:
+    async def _end(self, ending: Ending) -> SummaryResult:
         summary = await self.store.find(self.summary.summary_id) or self.summary
         result = await Assembler(self.store, summary, self.config).assemble(ending)
         kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
@@ -121,6 +143,7 @@ class SummaryRun:
             with storage_errors():
                 await self._delete_checkpoints()  # nobody goes on from here
         self.channel.offer(Finished(result))
+        return result
 
     async def _until_first(self, *works: Coroutine[Any, Any, None]) -> None:
         """Waits for the first of several works to end, raises its error, and stops the others."""
@@ -167,6 +190,7 @@ class SummaryRun:
             writer=self.writer,
             store=self.store,
             meter=meter,
+            observer=self.observer,
             executor=self.executor,
             terms=terms,
             document_terms=asyncio.get_running_loop().run_in_executor(self.executor, terms.of_document),

@@ -7,12 +7,13 @@ from pipeline.summarize.context_window import fit_context
 from pipeline.summarize.events import BatchDone, Phase
 from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
 from pipeline.summarize.graph.overflow import extract_fitting
-from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.run import Answer, Question, Run
 from pipeline.summarize.graph.state import BatchTask, SummaryState
 from pipeline.summarize.graph.texts import critique_for, written_texts
 from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import measure
+from pipeline.summarize.spans import node_span, note, note_text
 from pipeline.summarize.splitting import tail_by_tokens
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import ExtractTask
@@ -22,9 +23,11 @@ async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     """Begins an iteration with its first wave."""
     run = runtime.context
     iteration = state.get("iteration", 0) + 1
-    run.meter.phase, run.meter.iteration = Phase.MAP, iteration
-    run.meter.calls_total = run.plan.calls(iteration)
-    return Command(update={"iteration": iteration, "level": 0}, goto=_wave(run.plan, iteration, 0))
+    with node_span("plan", run.summary_id, iteration=iteration, batch_count=len(run.plan.batches)) as span:
+        run.meter.phase, run.meter.iteration = Phase.MAP, iteration
+        run.meter.calls_total = run.plan.calls(iteration)
+        note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.document.chunks), wave=run.plan.wave)
+        return Command(update={"iteration": iteration, "level": 0}, goto=_wave(run.plan, iteration, 0))
 
 
 async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | None:
@@ -37,12 +40,15 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
     run.meter.phase = Phase.MAP
     iteration, index = state["iteration"], state["batch"]
     async with run.slots:
-        await _extract_batch(runtime, iteration, index)
+        counts = {"iteration": iteration, "batch_index": index, "chunk_count": len(run.plan.batches[index].chunks)}
+        with node_span("extract", run.summary_id, phase=Phase.MAP.value, **counts) as span:
+            answer = await _extract_batch(runtime, iteration, index)
+            note_text(span, answer.outcome, is_reused=answer.is_reused)
     leads_wave = index % run.plan.wave == 0
     return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
 
 
-async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> None:
+async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> Answer[TextOutcome]:
     run = runtime.context
     batch = run.plan.batches[index]
     extract_task = await _extract_task(run, iteration, index)
@@ -76,6 +82,7 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> N
         )
     )
     await warn_if_cut(runtime, answer.outcome.written, f"batch {index + 1}")
+    return answer
 
 
 def _wave(plan: Plan, iteration: int, first: int) -> list[Send] | str:

@@ -14,6 +14,7 @@ from pipeline.summarize.graph.texts import critique_for, stage_of, unique_texts,
 from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.grouping import group_by_tokens, level_calls
 from pipeline.summarize.retention import measure
+from pipeline.summarize.spans import node_span, note, note_text
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Usage
 from pipeline.text.technical_terms import find_terms
@@ -26,6 +27,13 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run = runtime.context
     run.meter.phase = Phase.REDUCE
     iteration, level = state["iteration"], state["level"]
+    with node_span("reduce", run.summary_id, phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
+        command = await _next_level(run, iteration, level)
+        note(span, group_count=len(command.goto) if isinstance(command.goto, list) else 0)
+        return command
+
+
+async def _next_level(run: Run, iteration: int, level: int) -> Command[str]:
     texts = await _drop_duplicates(run, iteration, level)
     if len(texts) == 1:
         await run.store.record(run.summary_id, StepId(iteration, Stage.FINAL), texts[0])
@@ -56,11 +64,16 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
     """Reduce step: one group in, one text stored."""
-    async with runtime.context.slots:
-        await _merge_group(runtime, state)
+    run = runtime.context
+    async with run.slots:
+        counts = {"iteration": state["iteration"], "level": state["level"], "group_index": state["group"]}
+        with node_span("merge", run.summary_id, phase=Phase.REDUCE.value, **counts) as span:
+            answer = await _merge_group(runtime, state)
+            note(span, text_count=state["last"] - state["first"] + 1)
+            note_text(span, answer.outcome, is_reused=answer.is_reused)
 
 
-async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> None:
+async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> Answer[TextOutcome]:
     run = runtime.context
     iteration, level = state["iteration"], state["level"]
     members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])
@@ -95,6 +108,7 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> None:
     )
     _tell(runtime, state, whole, answer, extra)
     await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
+    return answer
 
 
 def _tell(

@@ -5,12 +5,13 @@ from langgraph.types import Command
 
 from pipeline.summarize.events import Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.outcomes import TOPICS, VERDICT, VerdictOutcome
-from pipeline.summarize.graph.run import Question, Run
+from pipeline.summarize.graph.run import Answer, Question, Run
 from pipeline.summarize.graph.state import SummaryState
 from pipeline.summarize.graph.texts import final_text, verdict_of
 from pipeline.summarize.graph.warn import warn
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
+from pipeline.summarize.spans import node_span, note
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import CritiqueTask, Judgement, TopicList, TopicsTask
 
@@ -20,8 +21,18 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run = runtime.context
     run.meter.phase = Phase.REFLECT
     iteration = state["iteration"]
+    with node_span("reflect", run.summary_id, phase=Phase.REFLECT.value, iteration=iteration) as span:
+        outcome, best, begins_again = await _reflect(runtime, iteration, state.get("best_iteration", 0))
+        judgement, share = outcome.verdict.judgement.value, outcome.retention.share
+        note(span, judgement=judgement, retained_share=share, best_iteration=best, begins_again=begins_again)
+    return Command(update={"best_iteration": best}, goto="plan" if begins_again else "topics")
+
+
+async def _reflect(runtime: Runtime[Run], iteration: int, best: int) -> tuple[VerdictOutcome, int, bool]:
+    """Returns the verdict, the best iteration so far, and whether another one begins."""
+    run = runtime.context
     outcome = await _judge(run, iteration)
-    best = await _better(run, state.get("best_iteration", 0), iteration)
+    best = await _better(run, best, iteration)
     begins_again = await _begins_again(run, iteration, outcome.verdict.judgement)
     runtime.stream_writer(
         Reflected(
@@ -41,7 +52,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
             WarningCode.CRITIC_NOT_CONTENT,
             f"accepted iteration {best} of {iteration} without a PASS: check the critique and the retention",
         )
-    return Command(update={"best_iteration": best}, goto="plan" if begins_again else "topics")
+    return outcome, best, begins_again
 
 
 async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
@@ -49,12 +60,23 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     run = runtime.context
     run.meter.phase = Phase.TOPICS
     best = state["best_iteration"]
+    with node_span("topics", run.summary_id, phase=Phase.TOPICS.value, iteration=best) as span:
+        answer = await _find_topics(run, best)
+        note(span, topic_count=len(answer.outcome.topics), reused=answer.is_reused)
+    if len(answer.outcome.topics) < run.config.min_topics:
+        message = f"{len(answer.outcome.topics)} key topics instead of {run.config.min_topics} or more"
+        await warn(runtime, WarningCode.FEW_TOPICS, message)
+    run.meter.phase = Phase.DONE
+    runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
+
+
+async def _find_topics(run: Run, best: int) -> Answer[TopicList]:
     task = TopicsTask(run.document.name, await final_text(run, best), run.config.min_topics, run.config.max_topics)
 
     async def ask() -> TopicList:
         return await run.writer.topics(task)
 
-    answer = await run.answer(
+    return await run.answer(
         Question(
             StepId(best, Stage.TOPICS),
             task,
@@ -64,11 +86,6 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
             usage=lambda outcome: outcome.usage,
         )
     )
-    if len(answer.outcome.topics) < task.min_topics:
-        message = f"{len(answer.outcome.topics)} key topics instead of {task.min_topics} or more"
-        await warn(runtime, WarningCode.FEW_TOPICS, message)
-    run.meter.phase = Phase.DONE
-    runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
 
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:

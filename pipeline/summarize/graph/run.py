@@ -16,6 +16,7 @@ from pipeline.summarize.document import Document
 from pipeline.summarize.graph.call_gate import CallGate
 from pipeline.summarize.graph.outcomes import Task, task_key
 from pipeline.summarize.meter import Meter
+from pipeline.summarize.observer import CallOutcome, SummaryObserver
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import Mentions
@@ -89,6 +90,7 @@ class Run:
         writer: answers the tasks.
         store: keeps the answers.
         meter: counts them.
+        observer: counts those of all runs.
         executor: for work that would hold up the event loop.
         terms: of the batches.
         document_terms: of all batches, found while the map waits for its calls.
@@ -107,6 +109,7 @@ class Run:
     writer: Writer
     store: SummaryStore
     meter: Meter
+    observer: SummaryObserver
     executor: Executor
     terms: BatchTerms
     document_terms: "asyncio.Future[dict[Term, None]]"
@@ -138,14 +141,26 @@ class Run:
             outcome = question.adapter.validate_json(stored)
             is_new = await self._record(question, key, outcome, None)
             self.meter.count_reused(was_counted=not is_new)
+            self.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, Usage())
             return Answer(outcome, key, is_reused=True)
         async with self.gate:
-            began = time.monotonic()
-            outcome = await question.ask()
-            call_s = time.monotonic() - began
+            outcome, call_s = await self._ask(question)
             await self._record(question, key, outcome, question.adapter.dump_json(outcome).decode())
         self.meter.count(question.usage(outcome), call_s)
         return Answer(outcome, key, is_reused=False)
+
+    async def _ask(self, question: Question[Outcome]) -> tuple[Outcome, float]:
+        """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
+        stage, began = question.step.stage, time.monotonic()
+        try:
+            outcome = await question.ask()
+        except BaseException as error:
+            how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
+            self.observer.call_ended(stage, how, time.monotonic() - began, Usage())
+            raise
+        call_s = time.monotonic() - began
+        self.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
+        return outcome, call_s
 
     async def _record(self, question: Question[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)

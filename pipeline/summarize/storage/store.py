@@ -17,6 +17,7 @@ from pipeline.summarize.storage.records import (
     SummaryRequest,
     SummaryStatus,
 )
+from pipeline.summarize.storage.run_traces import RunTraceTable
 
 _REQUEST = TypeAdapter(SummaryRequest)
 _PLAN = TypeAdapter(PlanRecord)
@@ -36,6 +37,7 @@ _EXPIRE = (
     f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    "DELETE FROM run_traces WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
     "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
     "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
@@ -48,11 +50,13 @@ class SummaryStore:
     Attributes:
         documents: chunks.
         leases: who runs what.
+        run_traces: in which traces.
     """
 
     def __init__(self, database: Database) -> None:
         self.documents = DocumentTable(database)
         self.leases = LeaseTable(database)
+        self.run_traces = RunTraceTable(database)
         self._database = database
 
     async def create(
