@@ -6,7 +6,7 @@ from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError
 from protos.precis.v1 import common_pb2
 from server.calls import Context
-from server.errors import FieldViolation
+from server.errors import FieldViolation, InvalidRequestError
 
 PRIORITIES: dict[int, Priority] = {
     common_pb2.PRIORITY_INTERACTIVE: Priority.INTERACTIVE,
@@ -40,6 +40,14 @@ def deadline_s_of(context: Context) -> float | None:
     if remaining_s <= 0:
         raise DeadlineExpiredError
     return time.monotonic() + remaining_s
+
+
+def parse_priority(priority: int) -> int:
+    """Checks the priority of a request. Raises InvalidRequestError for a number that is no Priority."""
+    violations = priority_violations(priority)
+    if violations:
+        raise InvalidRequestError(violations)
+    return priority
 
 
 def priority_violations(priority: int, field: str = "priority") -> list[FieldViolation]:

@@ -22,11 +22,9 @@ from pipeline.evaluate.result import (
     SemanticResult,
     Timings,
 )
-from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
-from protos.precis.v1 import common_pb2
 from protos.precis.v1 import evaluate_pb2 as pb
 from server.parse_evaluate import NLI_MODES, PRECISION_SOURCES
+from server.references import to_model_identity, to_span
 from server.status import to_duration
 
 HARD_FAIL_RULES = {
@@ -211,15 +209,3 @@ def to_timings(timings: Timings) -> pb.EvaluateTimings:
         nli=to_duration(timings.nli_ms / 1000),
         aggregation=to_duration(timings.aggregation_ms / 1000),
     )
-
-
-def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:
-    """Gives which model wrote a number."""
-    return common_pb2.ModelIdentity(name=identity.name, revision=identity.revision, sha256=identity.sha256)
-
-
-def to_span(passage: Passage | None) -> common_pb2.TextSpan | None:
-    """Gives a stretch of the caller's text; nothing for nothing, which leaves a message field unset."""
-    if passage is None:
-        return None
-    return common_pb2.TextSpan(text_id=passage.text_id, start=passage.start, end=passage.end, text=passage.quote)

@@ -13,13 +13,13 @@ from pipeline.evaluate.evaluator import Evaluator
 from protos.precis.v1 import evaluate_pb2 as pb
 from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 from server.bound_models import Terms
-from server.call_terms import to_call
+from server.call_terms import parse_priority, to_call
 from server.calls import Context, current_call
 from server.concurrent_map import map_concurrently
 from server.config import EvaluateServiceConfig
 from server.convert_evaluate import to_response
 from server.drain import until
-from server.parse_evaluate import EvaluateInput, parse_evaluate, parse_priority
+from server.parse_evaluate import EvaluateInput, parse_evaluate
 from server.scoring_models import ScoringModels
 from server.stream_items import StreamItem, numbered, to_failure
 
@@ -53,7 +53,7 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
         """Evaluates one summary. A full queue is refused at once."""
         record = current_call()
-        terms = Terms(to_call(context, parse_priority(request)))
+        terms = Terms(to_call(context, parse_priority(request.priority)))
         try:
             return await self._evaluate(request, terms)
         finally:
@@ -81,7 +81,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         record = current_call()
         try:
             item.check()
-            call = to_call(context, parse_priority(item.request), default=Priority.BULK)
+            call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
             terms = Terms(call, self._config.max_queue_wait_s)
             response = await self._evaluate(item.request, terms)
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream

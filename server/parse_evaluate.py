@@ -1,16 +1,14 @@
 """Evaluate requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.parse import parse
 from protos.precis.v1 import evaluate_pb2 as pb
-from server.call_terms import priority_violations
-from server.errors import InvalidRequestError
+from server.enum_numbers import meaning_of
 
 MAX_ITEM_ID_CHARS = 256
 
@@ -19,8 +17,6 @@ PRECISION_SOURCES = {
     PrecisionSource.GOLD: pb.PRECISION_SOURCE_GOLD,
     PrecisionSource.SOURCE_TEXT: pb.PRECISION_SOURCE_SOURCE_TEXT,
 }
-
-Meaning = TypeVar("Meaning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,6 @@ def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> Eva
     return EvaluateInput(datum, generated, config)
 
 
-def parse_priority(request: pb.EvaluateRequest) -> int:
-    """Checks the priority. Raises InvalidRequestError for a number that is no Priority."""
-    violations = priority_violations(request.priority)
-    if violations:
-        raise InvalidRequestError(violations)
-    return request.priority
-
-
 def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
     """Turns a datum into plain data. A message that is not set is left out, so that it is reported as missing."""
     fields: dict[str, Any] = {}
@@ -96,14 +84,6 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
             PRECISION_SOURCES, options.precision_source, "options.precision_source"
         )
     return overrides
-
-
-def meaning_of(numbers: Mapping[Meaning, int], number: int, field: str) -> Meaning:
-    """Looks an enum number up. Raises InvalidInputError: proto3 lets unknown numbers through."""
-    for meaning, known in numbers.items():
-        if known == number:
-            return meaning
-    raise InvalidInputError(field, "one of the numbers " + ", ".join(map(str, numbers.values())), str(number))
 
 
 def check_item_id(item_id: str) -> None:

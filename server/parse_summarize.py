@@ -12,7 +12,7 @@ from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.splitting import split_by_tokens
 from pipeline.summarize.writer import SourceChunk, SummaryType
 from protos.precis.v1 import summarize_pb2 as pb
-from server.parse_evaluate import meaning_of
+from server.enum_numbers import meaning_of
 
 PAGE_BREAK = "\f"
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up

@@ -32,6 +32,7 @@ from pipeline.evaluate.result import (
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
 from protos.precis.v1 import evaluate_pb2 as pb
+from server.call_terms import parse_priority
 from server.convert_evaluate import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
 from server.errors import InvalidRequestError
 from server.parse_evaluate import (
@@ -40,7 +41,6 @@ from server.parse_evaluate import (
     check_item_id,
     parse_evaluate,
     parse_overrides,
-    parse_priority,
 )
 from tests.integration.evaluations import evaluate_request
 
@@ -232,7 +232,7 @@ def test_a_missing_message_is_named() -> None:
 
 def test_an_unknown_priority_is_refused() -> None:
     with pytest.raises(InvalidRequestError, match="priority"):
-        parse_priority(evaluate_request(priority=7))
+        parse_priority(7)
 
 
 def test_an_item_id_is_short() -> None:
