@@ -658,14 +658,17 @@ class MetricCap(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     LOWERED_FIELD_NUMBER: _builtins.int
+    APPLIES_TO_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Stable name of the rule for programs, for example "unsupported_claim"."""
     limit: _builtins.float
-    """Highest score that the rule leaves, in [0, 10]."""
+    """Highest value that the rule leaves, in [0, 10]."""
     reason: _builtins.str
     """One sentence on why the rule applies."""
     lowered: _builtins.bool
-    """False if the score was as low without it."""
+    """False if the value was as low without it."""
+    applies_to: _builtins.str
+    """What it limits: "score", or the name of an input that the score is computed from, for example "tox_score"."""
     def __init__(
         self,
         *,
@@ -673,10 +676,11 @@ class MetricCap(_message.Message):
         limit: _builtins.float = ...,
         reason: _builtins.str = ...,
         lowered: _builtins.bool = ...,
+        applies_to: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "lowered", b"lowered", "name", b"name", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applies_to", b"applies_to", "limit", b"limit", "lowered", b"lowered", "name", b"name", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

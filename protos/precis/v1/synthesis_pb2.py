@@ -27,57 +27,53 @@ from protos.precis.v1 import common_pb2 as protos_dot_precis_dot_v1_dot_common__
 from protos.precis.v1 import fusion_pb2 as protos_dot_precis_dot_v1_dot_fusion__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n protos/precis/v1/synthesis.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1dprotos/precis/v1/common.proto\x1a\x1dprotos/precis/v1/fusion.proto\"\xe0\x02\n\x11SynthesizeRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12,\n\x08\x65vidence\x18\x05 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12.\n\rlevel_reading\x18\x06 \x01(\x0b\x32\x17.precis.v1.LevelReading\x12%\n\x06images\x18\x07 \x03(\x0b\x32\x15.precis.v1.ImageInput\x12,\n\x07options\x18\x08 \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\t \x01(\x0e\x32\x13.precis.v1.Priority\"=\n\x12SynthesizeResponse\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xd1\x02\n\rAssessRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x0e\n\x06source\x18\x05 \x01(\t\x12\x0f\n\x07summary\x18\x06 \x01(\t\x12%\n\x06images\x18\x07 \x03(\x0b\x32\x15.precis.v1.ImageInput\x12\x30\n\x0btool_scores\x18\x08 \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\x12,\n\x07options\x18\t \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\n \x01(\x0e\x32\x13.precis.v1.Priority\"\xf5\x01\n\x0e\x41ssessResponse\x12)\n\x04plan\x18\x01 \x01(\x0b\x32\x19.precis.v1.AssessmentPlanH\x00\x12\"\n\x04tool\x18\x02 \x01(\x0b\x32\x12.precis.v1.ToolRunH\x00\x12/\n\x08\x65vidence\x18\x03 \x01(\x0b\x32\x1b.precis.v1.EvidenceGatheredH\x00\x12-\n\tsynthesis\x18\x04 \x01(\x0b\x32\x18.precis.v1.SynthesisMadeH\x00\x12+\n\nassessment\x18\x05 \x01(\x0b\x32\x15.precis.v1.AssessmentH\x00\x42\x07\n\x05\x65vent\"R\n\x0cQualityScope\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12*\n\x07objects\x18\x02 \x01(\x0b\x32\x17.precis.v1.ScopeObjectsH\x00\x42\x06\n\x04kind\"\x1d\n\x0cScopeObjects\x12\r\n\x05names\x18\x01 \x03(\t\"\x90\x01\n\x0fQualityEvidence\x12\x36\n\x13\x64istortion_analysis\x18\x01 \x03(\x0b\x32\x19.precis.v1.ObjectAnalysis\x12\x30\n\x0btool_scores\x18\x02 \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\x12\x13\n\x0buncertainty\x18\x03 \x01(\t\"P\n\x0eObjectAnalysis\x12\x0e\n\x06object\x18\x01 \x01(\t\x12.\n\x08\x66indings\x18\x02 \x03(\x0b\x32\x1c.precis.v1.DistortionFinding\"g\n\x11\x44istortionFinding\x12\x0c\n\x04type\x18\x01 \x01(\t\x12/\n\x08severity\x18\x02 \x01(\x0e\x32\x1d.precis.v1.DistortionSeverity\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"\x91\x01\n\x10QualityToolScore\x12\x0e\n\x06object\x18\x01 \x01(\t\x12\x12\n\ndistortion\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x30\n\x07mapping\x18\x05 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"j\n\x0cLevelReading\x12(\n\x06logits\x18\x01 \x01(\x0b\x32\x16.precis.v1.LevelLogitsH\x00\x12(\n\x05level\x18\x02 \x01(\x0e\x32\x17.precis.v1.QualityLevelH\x00\x42\x06\n\x04kind\"W\n\x0bLevelLogits\x12\x0b\n\x03\x62\x61\x64\x18\x01 \x01(\x01\x12\x0c\n\x04poor\x18\x02 \x01(\x01\x12\x0c\n\x04\x66\x61ir\x18\x03 \x01(\x01\x12\x0c\n\x04good\x18\x04 \x01(\x01\x12\x11\n\texcellent\x18\x05 \x01(\x01\"L\n\nImageInput\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\"\n\x04role\x18\x03 \x01(\x0e\x32\x14.precis.v1.ImageRole\"\xce\x01\n\x10SynthesisOptions\x12*\n\x0b\x66usion_form\x18\x01 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15max_replan_iterations\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x12use_language_model\x18\x04 \x01(\x08H\x02\x88\x01\x01\x42\x06\n\x04_etaB\x18\n\x16_max_replan_iterationsB\x15\n\x13_use_language_model\"\x9a\x03\n\tSynthesis\x12\x14\n\x0c\x66inal_answer\x18\x01 \x01(\t\x12&\n\x05level\x18\x02 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x19\n\x11quality_reasoning\x18\x03 \x01(\t\x12\x13\n\x0bneed_replan\x18\x04 \x01(\x08\x12\x15\n\rreplan_reason\x18\x05 \x01(\t\x12\x31\n\rused_evidence\x18\x06 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x06\x66usion\x18\x07 \x01(\x0b\x32\x16.precis.v1.ScoreFusionH\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12\r\n\x05notes\x18\x0b \x03(\t\x12\x35\n\x0elanguage_model\x18\x0c \x01(\x0b\x32\x1d.precis.v1.LanguageModelUsage\x12&\n\x04mode\x18\r \x01(\x0e\x32\x18.precis.v1.SynthesisModeB\t\n\x07_fusion\"\xb7\x01\n\x0e\x41ssessmentPlan\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12&\n\x05scope\x18\x03 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x13\n\x0b\x64istortions\x18\x04 \x03(\t\x12\r\n\x05tools\x18\x05 \x03(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x07 \x01(\t\"\x7f\n\x07ToolRun\x12\x11\n\titeration\x18\x01 \x01(\x05\x12*\n\x05score\x18\x02 \x01(\x0b\x32\x1b.precis.v1.QualityToolScore\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x10\n\x03raw\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\tB\x06\n\x04_raw\"S\n\x10\x45videnceGathered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12,\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\"K\n\rSynthesisMade\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\'\n\tsynthesis\x18\x02 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xf7\x01\n\nAssessment\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x17\n\x0fiteration_count\x18\x02 \x01(\x05\x12\x16\n\x0ereplan_history\x18\x03 \x03(\t\x12,\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12\x35\n\x0elanguage_model\x18\x05 \x01(\x0b\x32\x1d.precis.v1.LanguageModelUsage\x12*\n\x07\x65lapsed\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration*k\n\rSynthesisMode\x12\x1e\n\x1aSYNTHESIS_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSYNTHESIS_MODE_EXPLANATION\x10\x01\x12\x1a\n\x16SYNTHESIS_MODE_SCORING\x10\x02*\xb9\x01\n\x12\x44istortionSeverity\x12#\n\x1f\x44ISTORTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x44ISTORTION_SEVERITY_NONE\x10\x01\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SLIGHT\x10\x02\x12 \n\x1c\x44ISTORTION_SEVERITY_MODERATE\x10\x03\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SEVERE\x10\x04*Z\n\tImageRole\x12\x1a\n\x16IMAGE_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13IMAGE_ROLE_ASSESSED\x10\x01\x12\x18\n\x14IMAGE_ROLE_REFERENCE\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n protos/precis/v1/synthesis.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1dprotos/precis/v1/common.proto\x1a\x1dprotos/precis/v1/fusion.proto\"\xd8\x02\n\x11SynthesizeRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12,\n\x08\x65vidence\x18\x05 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12,\n\x0clevel_answer\x18\x06 \x01(\x0b\x32\x16.precis.v1.LevelAnswer\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x0f\n\x07\x63ontext\x18\x08 \x01(\t\x12,\n\x07options\x18\t \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\n \x01(\x0e\x32\x13.precis.v1.Priority\"=\n\x12SynthesizeResponse\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xcd\x02\n\rAssessRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x0e\n\x06source\x18\x05 \x01(\t\x12\x0f\n\x07summary\x18\x06 \x01(\t\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x11\n\treference\x18\x08 \x01(\x0c\x12\x30\n\x0btool_scores\x18\t \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\x12,\n\x07options\x18\n \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\x0b \x01(\x0e\x32\x13.precis.v1.Priority\"\xf5\x01\n\x0e\x41ssessResponse\x12)\n\x04plan\x18\x01 \x01(\x0b\x32\x19.precis.v1.AssessmentPlanH\x00\x12\"\n\x04tool\x18\x02 \x01(\x0b\x32\x12.precis.v1.ToolRunH\x00\x12/\n\x08\x65vidence\x18\x03 \x01(\x0b\x32\x1b.precis.v1.EvidenceGatheredH\x00\x12-\n\tsynthesis\x18\x04 \x01(\x0b\x32\x18.precis.v1.SynthesisMadeH\x00\x12+\n\nassessment\x18\x05 \x01(\x0b\x32\x15.precis.v1.AssessmentH\x00\x42\x07\n\x05\x65vent\"R\n\x0cQualityScope\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12*\n\x07objects\x18\x02 \x01(\x0b\x32\x17.precis.v1.ScopeObjectsH\x00\x42\x06\n\x04kind\"\x1d\n\x0cScopeObjects\x12\r\n\x05names\x18\x01 \x03(\t\"z\n\x0fQualityEvidence\x12\x35\n\x13\x64istortion_analysis\x18\x01 \x03(\x0b\x32\x18.precis.v1.ScopeAnalysis\x12\x30\n\x0btool_scores\x18\x02 \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\"N\n\rScopeAnalysis\x12\r\n\x05scope\x18\x01 \x01(\t\x12.\n\x08\x66indings\x18\x02 \x03(\x0b\x32\x1c.precis.v1.DistortionFinding\"g\n\x11\x44istortionFinding\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12/\n\x08severity\x18\x02 \x01(\x0e\x32\x1d.precis.v1.DistortionSeverity\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"\x8c\x01\n\x10QualityToolScore\x12\r\n\x05scope\x18\x01 \x01(\t\x12\x0e\n\x06\x61spect\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x30\n\x07mapping\x18\x05 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"P\n\x0bLevelAnswer\x12(\n\x06logits\x18\x01 \x01(\x0b\x32\x16.precis.v1.LevelLogitsH\x00\x12\x0f\n\x05level\x18\x02 \x01(\tH\x00\x42\x06\n\x04kind\"\xa1\x01\n\x0bLevelLogits\x12\x10\n\x03\x62\x61\x64\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04poor\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04\x66\x61ir\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x11\n\x04good\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x16\n\texcellent\x18\x05 \x01(\x01H\x04\x88\x01\x01\x42\x06\n\x04_badB\x07\n\x05_poorB\x07\n\x05_fairB\x07\n\x05_goodB\x0c\n\n_excellent\"\xce\x01\n\x10SynthesisOptions\x12*\n\x0b\x66usion_form\x18\x01 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15max_replan_iterations\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x12use_language_model\x18\x04 \x01(\x08H\x02\x88\x01\x01\x42\x06\n\x04_etaB\x18\n\x16_max_replan_iterationsB\x15\n\x13_use_language_model\"\x9a\x03\n\tSynthesis\x12\x14\n\x0c\x66inal_answer\x18\x01 \x01(\t\x12&\n\x05level\x18\x02 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x19\n\x11quality_reasoning\x18\x03 \x01(\t\x12\x13\n\x0bneed_replan\x18\x04 \x01(\x08\x12\x15\n\rreplan_reason\x18\x05 \x01(\t\x12\x31\n\rused_evidence\x18\x06 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x06\x66usion\x18\x07 \x01(\x0b\x32\x16.precis.v1.ScoreFusionH\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12\r\n\x05notes\x18\x0b \x03(\t\x12\x35\n\x0elanguage_model\x18\x0c \x01(\x0b\x32\x1d.precis.v1.LanguageModelUsage\x12&\n\x04mode\x18\r \x01(\x0e\x32\x18.precis.v1.SynthesisModeB\t\n\x07_fusion\"\xb7\x01\n\x0e\x41ssessmentPlan\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12&\n\x05scope\x18\x03 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x13\n\x0b\x64istortions\x18\x04 \x03(\t\x12\r\n\x05tools\x18\x05 \x03(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x07 \x01(\t\"\x7f\n\x07ToolRun\x12\x11\n\titeration\x18\x01 \x01(\x05\x12*\n\x05score\x18\x02 \x01(\x0b\x32\x1b.precis.v1.QualityToolScore\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x10\n\x03raw\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\tB\x06\n\x04_raw\"S\n\x10\x45videnceGathered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12,\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\"K\n\rSynthesisMade\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\'\n\tsynthesis\x18\x02 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xf7\x01\n\nAssessment\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x17\n\x0fiteration_count\x18\x02 \x01(\x05\x12\x16\n\x0ereplan_history\x18\x03 \x03(\t\x12,\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12\x35\n\x0elanguage_model\x18\x05 \x01(\x0b\x32\x1d.precis.v1.LanguageModelUsage\x12*\n\x07\x65lapsed\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration*k\n\rSynthesisMode\x12\x1e\n\x1aSYNTHESIS_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSYNTHESIS_MODE_EXPLANATION\x10\x01\x12\x1a\n\x16SYNTHESIS_MODE_SCORING\x10\x02*\xdc\x01\n\x12\x44istortionSeverity\x12#\n\x1f\x44ISTORTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x44ISTORTION_SEVERITY_NONE\x10\x01\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SLIGHT\x10\x02\x12 \n\x1c\x44ISTORTION_SEVERITY_MODERATE\x10\x03\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SEVERE\x10\x04\x12!\n\x1d\x44ISTORTION_SEVERITY_UNCERTAIN\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'protos.precis.v1.synthesis_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SYNTHESISMODE']._serialized_start=3368
-  _globals['_SYNTHESISMODE']._serialized_end=3475
-  _globals['_DISTORTIONSEVERITY']._serialized_start=3478
-  _globals['_DISTORTIONSEVERITY']._serialized_end=3663
-  _globals['_IMAGEROLE']._serialized_start=3665
-  _globals['_IMAGEROLE']._serialized_end=3755
+  _globals['_SYNTHESISMODE']._serialized_start=3297
+  _globals['_SYNTHESISMODE']._serialized_end=3404
+  _globals['_DISTORTIONSEVERITY']._serialized_start=3407
+  _globals['_DISTORTIONSEVERITY']._serialized_end=3627
   _globals['_SYNTHESIZEREQUEST']._serialized_start=142
-  _globals['_SYNTHESIZEREQUEST']._serialized_end=494
-  _globals['_SYNTHESIZERESPONSE']._serialized_start=496
-  _globals['_SYNTHESIZERESPONSE']._serialized_end=557
-  _globals['_ASSESSREQUEST']._serialized_start=560
-  _globals['_ASSESSREQUEST']._serialized_end=897
-  _globals['_ASSESSRESPONSE']._serialized_start=900
-  _globals['_ASSESSRESPONSE']._serialized_end=1145
-  _globals['_QUALITYSCOPE']._serialized_start=1147
-  _globals['_QUALITYSCOPE']._serialized_end=1229
-  _globals['_SCOPEOBJECTS']._serialized_start=1231
-  _globals['_SCOPEOBJECTS']._serialized_end=1260
-  _globals['_QUALITYEVIDENCE']._serialized_start=1263
-  _globals['_QUALITYEVIDENCE']._serialized_end=1407
-  _globals['_OBJECTANALYSIS']._serialized_start=1409
-  _globals['_OBJECTANALYSIS']._serialized_end=1489
-  _globals['_DISTORTIONFINDING']._serialized_start=1491
-  _globals['_DISTORTIONFINDING']._serialized_end=1594
-  _globals['_QUALITYTOOLSCORE']._serialized_start=1597
-  _globals['_QUALITYTOOLSCORE']._serialized_end=1742
-  _globals['_LEVELREADING']._serialized_start=1744
-  _globals['_LEVELREADING']._serialized_end=1850
-  _globals['_LEVELLOGITS']._serialized_start=1852
-  _globals['_LEVELLOGITS']._serialized_end=1939
-  _globals['_IMAGEINPUT']._serialized_start=1941
-  _globals['_IMAGEINPUT']._serialized_end=2017
-  _globals['_SYNTHESISOPTIONS']._serialized_start=2020
-  _globals['_SYNTHESISOPTIONS']._serialized_end=2226
-  _globals['_SYNTHESIS']._serialized_start=2229
-  _globals['_SYNTHESIS']._serialized_end=2639
-  _globals['_ASSESSMENTPLAN']._serialized_start=2642
-  _globals['_ASSESSMENTPLAN']._serialized_end=2825
-  _globals['_TOOLRUN']._serialized_start=2827
-  _globals['_TOOLRUN']._serialized_end=2954
-  _globals['_EVIDENCEGATHERED']._serialized_start=2956
-  _globals['_EVIDENCEGATHERED']._serialized_end=3039
-  _globals['_SYNTHESISMADE']._serialized_start=3041
-  _globals['_SYNTHESISMADE']._serialized_end=3116
-  _globals['_ASSESSMENT']._serialized_start=3119
-  _globals['_ASSESSMENT']._serialized_end=3366
+  _globals['_SYNTHESIZEREQUEST']._serialized_end=486
+  _globals['_SYNTHESIZERESPONSE']._serialized_start=488
+  _globals['_SYNTHESIZERESPONSE']._serialized_end=549
+  _globals['_ASSESSREQUEST']._serialized_start=552
+  _globals['_ASSESSREQUEST']._serialized_end=885
+  _globals['_ASSESSRESPONSE']._serialized_start=888
+  _globals['_ASSESSRESPONSE']._serialized_end=1133
+  _globals['_QUALITYSCOPE']._serialized_start=1135
+  _globals['_QUALITYSCOPE']._serialized_end=1217
+  _globals['_SCOPEOBJECTS']._serialized_start=1219
+  _globals['_SCOPEOBJECTS']._serialized_end=1248
+  _globals['_QUALITYEVIDENCE']._serialized_start=1250
+  _globals['_QUALITYEVIDENCE']._serialized_end=1372
+  _globals['_SCOPEANALYSIS']._serialized_start=1374
+  _globals['_SCOPEANALYSIS']._serialized_end=1452
+  _globals['_DISTORTIONFINDING']._serialized_start=1454
+  _globals['_DISTORTIONFINDING']._serialized_end=1557
+  _globals['_QUALITYTOOLSCORE']._serialized_start=1560
+  _globals['_QUALITYTOOLSCORE']._serialized_end=1700
+  _globals['_LEVELANSWER']._serialized_start=1702
+  _globals['_LEVELANSWER']._serialized_end=1782
+  _globals['_LEVELLOGITS']._serialized_start=1785
+  _globals['_LEVELLOGITS']._serialized_end=1946
+  _globals['_SYNTHESISOPTIONS']._serialized_start=1949
+  _globals['_SYNTHESISOPTIONS']._serialized_end=2155
+  _globals['_SYNTHESIS']._serialized_start=2158
+  _globals['_SYNTHESIS']._serialized_end=2568
+  _globals['_ASSESSMENTPLAN']._serialized_start=2571
+  _globals['_ASSESSMENTPLAN']._serialized_end=2754
+  _globals['_TOOLRUN']._serialized_start=2756
+  _globals['_TOOLRUN']._serialized_end=2883
+  _globals['_EVIDENCEGATHERED']._serialized_start=2885
+  _globals['_EVIDENCEGATHERED']._serialized_end=2968
+  _globals['_SYNTHESISMADE']._serialized_start=2970
+  _globals['_SYNTHESISMADE']._serialized_end=3045
+  _globals['_ASSESSMENT']._serialized_start=3048
+  _globals['_ASSESSMENT']._serialized_end=3295
 # @@protoc_insertion_point(module_scope)

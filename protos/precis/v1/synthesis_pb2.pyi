@@ -62,6 +62,8 @@ class _DistortionSeverityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Di
     """Noticed, bearable."""
     DISTORTION_SEVERITY_SEVERE: _DistortionSeverity.ValueType  # 4
     """Spoils the whole."""
+    DISTORTION_SEVERITY_UNCERTAIN: _DistortionSeverity.ValueType  # 5
+    """The executor cannot tell, which asks for replanning."""
 
 class DistortionSeverity(_DistortionSeverity, metaclass=_DistortionSeverityEnumTypeWrapper):
     """How bad a distortion is."""
@@ -76,31 +78,9 @@ DISTORTION_SEVERITY_MODERATE: DistortionSeverity.ValueType  # 3
 """Noticed, bearable."""
 DISTORTION_SEVERITY_SEVERE: DistortionSeverity.ValueType  # 4
 """Spoils the whole."""
+DISTORTION_SEVERITY_UNCERTAIN: DistortionSeverity.ValueType  # 5
+"""The executor cannot tell, which asks for replanning."""
 Global___DistortionSeverity: _TypeAlias = DistortionSeverity  # noqa: Y015
-
-class _ImageRole:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _ImageRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ImageRole.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    IMAGE_ROLE_UNSPECIFIED: _ImageRole.ValueType  # 0
-    """The image to assess."""
-    IMAGE_ROLE_ASSESSED: _ImageRole.ValueType  # 1
-    """The image to assess."""
-    IMAGE_ROLE_REFERENCE: _ImageRole.ValueType  # 2
-    """The undistorted original, of the same size; tools that need it are left out without it."""
-
-class ImageRole(_ImageRole, metaclass=_ImageRoleEnumTypeWrapper):
-    """What an image is for."""
-
-IMAGE_ROLE_UNSPECIFIED: ImageRole.ValueType  # 0
-"""The image to assess."""
-IMAGE_ROLE_ASSESSED: ImageRole.ValueType  # 1
-"""The image to assess."""
-IMAGE_ROLE_REFERENCE: ImageRole.ValueType  # 2
-"""The undistorted original, of the same size; tools that need it are left out without it."""
-Global___ImageRole: _TypeAlias = ImageRole  # noqa: Y015
 
 @_typing.final
 class SynthesizeRequest(_message.Message):
@@ -113,14 +93,17 @@ class SynthesizeRequest(_message.Message):
     CHOICES_FIELD_NUMBER: _builtins.int
     SCOPE_FIELD_NUMBER: _builtins.int
     EVIDENCE_FIELD_NUMBER: _builtins.int
-    LEVEL_READING_FIELD_NUMBER: _builtins.int
+    LEVEL_ANSWER_FIELD_NUMBER: _builtins.int
     IMAGES_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, for example "How good is this image?". Required, at most 4,000 characters."""
     mode: Global___SynthesisMode.ValueType
     """What kind of answer is wanted. Required."""
+    context: _builtins.str
+    """Text for the language model besides the evidence, at most 20,000 characters. Default: none."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
     @_builtins.property
@@ -138,12 +121,14 @@ class SynthesizeRequest(_message.Message):
         """What was found. Not set: nothing was, which asks for replanning."""
 
     @_builtins.property
-    def level_reading(self) -> Global___LevelReading:
+    def level_answer(self) -> Global___LevelAnswer:
         """What a model of the caller's says about the level, in place of asking the server's language model. Scoring mode only."""
 
     @_builtins.property
-    def images(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImageInput]:
-        """Images for the language model to look at; without one they are not read."""
+    def images(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Images for the language model to look at; without one they are checked and not used. PNG, JPEG or WebP as a file
+        holds it; at most 4 of at most 5 MiB and 16,000,000 pixels, at least 32 pixels wide and high (settings).
+        """
 
     @_builtins.property
     def options(self) -> Global___SynthesisOptions:
@@ -157,14 +142,15 @@ class SynthesizeRequest(_message.Message):
         choices: _abc.Iterable[_builtins.str] | None = ...,
         scope: Global___QualityScope | None = ...,
         evidence: Global___QualityEvidence | None = ...,
-        level_reading: Global___LevelReading | None = ...,
-        images: _abc.Iterable[Global___ImageInput] | None = ...,
+        level_answer: Global___LevelAnswer | None = ...,
+        images: _abc.Iterable[_builtins.bytes] | None = ...,
+        context: _builtins.str = ...,
         options: Global___SynthesisOptions | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "level_reading", b"level_reading", "options", b"options", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "level_answer", b"level_answer", "options", b"options", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "evidence", b"evidence", "images", b"images", "level_reading", b"level_reading", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "scope", b"scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "context", b"context", "evidence", b"evidence", "images", b"images", "level_answer", b"level_answer", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -207,6 +193,7 @@ class AssessRequest(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     IMAGES_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
     TOOL_SCORES_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
@@ -218,6 +205,8 @@ class AssessRequest(_message.Message):
     """Text to assess: the source. With `summary`, or not at all."""
     summary: _builtins.str
     """Text to assess: the summary. With `source`, or not at all."""
+    reference: _builtins.bytes
+    """The undistorted original of the first image, of the same size. Default: none; tools that compare are left out."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
     @_builtins.property
@@ -229,8 +218,8 @@ class AssessRequest(_message.Message):
         """What the question is about. Default: what the planner finds in the question."""
 
     @_builtins.property
-    def images(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImageInput]:
-        """Images to assess, and at most one reference. One image or the two texts are required."""
+    def images(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """Images to assess, as in SynthesizeRequest. An image, the two texts, or a tool score are required."""
 
     @_builtins.property
     def tool_scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___QualityToolScore]:
@@ -249,14 +238,15 @@ class AssessRequest(_message.Message):
         scope: Global___QualityScope | None = ...,
         source: _builtins.str = ...,
         summary: _builtins.str = ...,
-        images: _abc.Iterable[Global___ImageInput] | None = ...,
+        images: _abc.Iterable[_builtins.bytes] | None = ...,
+        reference: _builtins.bytes = ...,
         tool_scores: _abc.Iterable[Global___QualityToolScore] | None = ...,
         options: Global___SynthesisOptions | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "images", b"images", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "scope", b"scope", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "images", b"images", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "reference", b"reference", "scope", b"scope", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -374,12 +364,9 @@ class QualityEvidence(_message.Message):
 
     DISTORTION_ANALYSIS_FIELD_NUMBER: _builtins.int
     TOOL_SCORES_FIELD_NUMBER: _builtins.int
-    UNCERTAINTY_FIELD_NUMBER: _builtins.int
-    uncertainty: _builtins.str
-    """The executor's own doubt, in its words; at most 4,000 characters. Not empty asks for replanning."""
     @_builtins.property
-    def distortion_analysis(self) -> _containers.RepeatedCompositeFieldContainer[Global___ObjectAnalysis]:
-        """What is wrong, by object. An object that is left out is not covered, which asks for replanning."""
+    def distortion_analysis(self) -> _containers.RepeatedCompositeFieldContainer[Global___ScopeAnalysis]:
+        """What is wrong, by part of the scope, each once. A part that is left out is not covered, which asks for replanning."""
 
     @_builtins.property
     def tool_scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___QualityToolScore]:
@@ -388,28 +375,27 @@ class QualityEvidence(_message.Message):
     def __init__(
         self,
         *,
-        distortion_analysis: _abc.Iterable[Global___ObjectAnalysis] | None = ...,
+        distortion_analysis: _abc.Iterable[Global___ScopeAnalysis] | None = ...,
         tool_scores: _abc.Iterable[Global___QualityToolScore] | None = ...,
-        uncertainty: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["distortion_analysis", b"distortion_analysis", "tool_scores", b"tool_scores", "uncertainty", b"uncertainty"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["distortion_analysis", b"distortion_analysis", "tool_scores", b"tool_scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___QualityEvidence: _TypeAlias = QualityEvidence  # noqa: Y015
 
 @_typing.final
-class ObjectAnalysis(_message.Message):
-    """What is wrong with one object."""
+class ScopeAnalysis(_message.Message):
+    """What is wrong with one part of the scope."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    OBJECT_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
-    object: _builtins.str
-    """The object; "Global" for the whole."""
+    scope: _builtins.str
+    """"Global", or an object."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___DistortionFinding]:
         """What was found, also when it is nothing: a finding with severity NONE. Empty counts as not covered."""
@@ -417,16 +403,16 @@ class ObjectAnalysis(_message.Message):
     def __init__(
         self,
         *,
-        object: _builtins.str = ...,
+        scope: _builtins.str = ...,
         findings: _abc.Iterable[Global___DistortionFinding] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "object", b"object"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "scope", b"scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ObjectAnalysis: _TypeAlias = ObjectAnalysis  # noqa: Y015
+Global___ScopeAnalysis: _TypeAlias = ScopeAnalysis  # noqa: Y015
 
 @_typing.final
 class DistortionFinding(_message.Message):
@@ -434,10 +420,10 @@ class DistortionFinding(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    TYPE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     SEVERITY_FIELD_NUMBER: _builtins.int
     EXPLANATION_FIELD_NUMBER: _builtins.int
-    type: _builtins.str
+    kind: _builtins.str
     """Kind of distortion, for example "Blurs" or "hallucination"; 1 to 200 characters."""
     severity: Global___DistortionSeverity.ValueType
     """How bad it is. Required."""
@@ -446,13 +432,13 @@ class DistortionFinding(_message.Message):
     def __init__(
         self,
         *,
-        type: _builtins.str = ...,
+        kind: _builtins.str = ...,
         severity: Global___DistortionSeverity.ValueType = ...,
         explanation: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "severity", b"severity", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "kind", b"kind", "severity", b"severity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -464,15 +450,15 @@ class QualityToolScore(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    OBJECT_FIELD_NUMBER: _builtins.int
-    DISTORTION_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    ASPECT_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     MAPPING_FIELD_NUMBER: _builtins.int
-    object: _builtins.str
-    """What was measured; "Global" (default) for the whole."""
-    distortion: _builtins.str
-    """Distortion that the tool measures, for example "Blurs". Empty: quality as a whole."""
+    scope: _builtins.str
+    """What was measured: "Global" (default), or an object."""
+    aspect: _builtins.str
+    """Kind of distortion that the tool measures, for example "Blurs". Empty: quality as a whole."""
     tool: _builtins.str
     """Name of the tool; 1 to 100 characters."""
     score: _builtins.float
@@ -484,15 +470,15 @@ class QualityToolScore(_message.Message):
     def __init__(
         self,
         *,
-        object: _builtins.str = ...,
-        distortion: _builtins.str = ...,
+        scope: _builtins.str = ...,
+        aspect: _builtins.str = ...,
         tool: _builtins.str = ...,
         score: _builtins.float = ...,
         mapping: _fusion_pb2.LogisticMapping | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_mapping", b"_mapping", "mapping", b"mapping"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mapping", b"_mapping", "distortion", b"distortion", "mapping", b"mapping", "object", b"object", "score", b"score", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mapping", b"_mapping", "aspect", b"aspect", "mapping", b"mapping", "scope", b"scope", "score", b"score", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__mapping: _TypeAlias = _typing.Literal["mapping"]  # noqa: Y015
     _WhichOneofArgType__mapping: _TypeAlias = _typing.Literal["_mapping", b"_mapping"]  # noqa: Y015
@@ -501,15 +487,15 @@ class QualityToolScore(_message.Message):
 Global___QualityToolScore: _TypeAlias = QualityToolScore  # noqa: Y015
 
 @_typing.final
-class LevelReading(_message.Message):
+class LevelAnswer(_message.Message):
     """What a model of the caller's says about the level."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     LOGITS_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
-    level: _fusion_pb2.QualityLevel.ValueType
-    """The one level that the model named: .8 on it, .05 on each other. Not UNSPECIFIED."""
+    level: _builtins.str
+    """The one level that the model named, "A" to "E" or "Excellent" to "Bad": .8 on it, .05 on each other."""
     @_builtins.property
     def logits(self) -> Global___LevelLogits:
         """Logits or log-probabilities of the levels; softmax makes them probabilities."""
@@ -518,7 +504,7 @@ class LevelReading(_message.Message):
         self,
         *,
         logits: Global___LevelLogits | None = ...,
-        level: _fusion_pb2.QualityLevel.ValueType = ...,
+        level: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "level", b"level", "logits", b"logits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -528,11 +514,11 @@ class LevelReading(_message.Message):
     _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
 
-Global___LevelReading: _TypeAlias = LevelReading  # noqa: Y015
+Global___LevelAnswer: _TypeAlias = LevelAnswer  # noqa: Y015
 
 @_typing.final
 class LevelLogits(_message.Message):
-    """One number for each level, finite."""
+    """One number for each level. Not set: the level has probability 0. At least one is set and finite."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -554,49 +540,38 @@ class LevelLogits(_message.Message):
     def __init__(
         self,
         *,
-        bad: _builtins.float = ...,
-        poor: _builtins.float = ...,
-        fair: _builtins.float = ...,
-        good: _builtins.float = ...,
-        excellent: _builtins.float = ...,
+        bad: _builtins.float | None = ...,
+        poor: _builtins.float | None = ...,
+        fair: _builtins.float | None = ...,
+        good: _builtins.float | None = ...,
+        excellent: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bad", b"_bad", "_excellent", b"_excellent", "_fair", b"_fair", "_good", b"_good", "_poor", b"_poor", "bad", b"bad", "excellent", b"excellent", "fair", b"fair", "good", b"good", "poor", b"poor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bad", b"bad", "excellent", b"excellent", "fair", b"fair", "good", b"good", "poor", b"poor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bad", b"_bad", "_excellent", b"_excellent", "_fair", b"_fair", "_good", b"_good", "_poor", b"_poor", "bad", b"bad", "excellent", b"excellent", "fair", b"fair", "good", b"good", "poor", b"poor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__bad: _TypeAlias = _typing.Literal["bad"]  # noqa: Y015
+    _WhichOneofArgType__bad: _TypeAlias = _typing.Literal["_bad", b"_bad"]  # noqa: Y015
+    _WhichOneofReturnType__excellent: _TypeAlias = _typing.Literal["excellent"]  # noqa: Y015
+    _WhichOneofArgType__excellent: _TypeAlias = _typing.Literal["_excellent", b"_excellent"]  # noqa: Y015
+    _WhichOneofReturnType__fair: _TypeAlias = _typing.Literal["fair"]  # noqa: Y015
+    _WhichOneofArgType__fair: _TypeAlias = _typing.Literal["_fair", b"_fair"]  # noqa: Y015
+    _WhichOneofReturnType__good: _TypeAlias = _typing.Literal["good"]  # noqa: Y015
+    _WhichOneofArgType__good: _TypeAlias = _typing.Literal["_good", b"_good"]  # noqa: Y015
+    _WhichOneofReturnType__poor: _TypeAlias = _typing.Literal["poor"]  # noqa: Y015
+    _WhichOneofArgType__poor: _TypeAlias = _typing.Literal["_poor", b"_poor"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__bad) -> _WhichOneofReturnType__bad | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__excellent) -> _WhichOneofReturnType__excellent | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__fair) -> _WhichOneofReturnType__fair | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__good) -> _WhichOneofReturnType__good | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__poor) -> _WhichOneofReturnType__poor | None: ...
 
 Global___LevelLogits: _TypeAlias = LevelLogits  # noqa: Y015
-
-@_typing.final
-class ImageInput(_message.Message):
-    """An image."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DATA_FIELD_NUMBER: _builtins.int
-    NAME_FIELD_NUMBER: _builtins.int
-    ROLE_FIELD_NUMBER: _builtins.int
-    data: _builtins.bytes
-    """PNG, JPEG or WebP as a file holds it. Required, at most 10 MiB and 40 megapixels (settings)."""
-    name: _builtins.str
-    """The caller's name for it, at most 200 characters."""
-    role: Global___ImageRole.ValueType
-    """What it is. Default: the image to assess."""
-    def __init__(
-        self,
-        *,
-        data: _builtins.bytes = ...,
-        name: _builtins.str = ...,
-        role: Global___ImageRole.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "name", b"name", "role", b"role"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ImageInput: _TypeAlias = ImageInput  # noqa: Y015
 
 @_typing.final
 class SynthesisOptions(_message.Message):
