@@ -1,0 +1,226 @@
+"""Judge-Lock by hand: every formula, every edge, every cap."""
+
+from dataclasses import replace
+from typing import Unpack
+
+import pytest
+
+from pipeline.judge.evidence.table import Covered, Label
+from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.judge_lock.judge_lock import score_judge_lock
+from pipeline.judge.lock.config import LockConfig
+from pipeline.judge.metric import MetricName, MetricResult, MetricStatus
+from tests.unit.pipeline.judge.tables import (
+    FULLY,
+    NOT,
+    PARTLY,
+    P,
+    Parts,
+    S,
+    U,
+    claims,
+    drifting,
+    key_points,
+    place,
+    qags,
+    segments,
+    table,
+)
+
+COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
+ALL_RIGHT = qags(1, 1, 1, 1, 1, 1)
+
+
+def judge(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
+    return score_judge_lock(table(**changes), config or LockConfig())
+
+
+def cap_names(metric: MetricResult) -> list[str]:
+    return [cap.name for cap in metric.caps]
+
+
+def test_a_perfect_summary_with_enough_evidence_scores_ten() -> None:
+    result = judge()
+    assert result.framework is Framework.JUDGE_LOCK
+    assert [(metric.name, metric.score) for metric in result.metrics] == [(name, 10.0) for name in MetricName]
+    assert all(metric.confidence is None for metric in result.metrics)
+
+
+@pytest.mark.parametrize(
+    ("scores", "accuracy", "uncapped", "score"),
+    [
+        ((1, 1, 1, 1, 1, 1), 1.0, 10.0, 10.0),
+        ((1, 1, 1, 1, 1, 0.5), 11 / 12, 220 / 23, 7.0),  # five right: fewer than six
+        ((1, 1, 1, 1, 1, 0), 5 / 6, 100 / 11, 7.0),
+        ((1, 0, 0, 0, 0, 0), 1 / 6, 20 / 7, 2.86),
+        ((0, 0, 0, 0, 0, 0), 0.0, 0.0, 0.0),
+    ],
+)
+def test_coverage_is_the_harmonic_mean_of_f1_and_qag_accuracy(
+    scores: tuple[float, ...], accuracy: float, uncapped: float, score: float
+) -> None:
+    metric = judge(coverage=qags(*scores))[COVERAGE]
+    assert metric.inputs["f1"] == 1
+    assert metric.inputs["qag_accuracy"] == pytest.approx(accuracy)
+    assert metric.inputs["uncapped_score"] == pytest.approx(uncapped)
+    assert metric.score == score
+    assert cap_names(metric) == ["few_correct_qags"] * (accuracy < 1)
+
+
+def test_the_seeds_literal_six_or_fewer_caps_everything() -> None:
+    metric = judge(LockConfig(correct_qags_needed=7))[COVERAGE]
+    assert (metric.score, cap_names(metric)) == (7, ["few_correct_qags"])
+
+
+def test_without_questions_f1_stands_alone_under_the_cap() -> None:
+    metric = judge(coverage=())[COVERAGE]
+    assert (metric.inputs["uncapped_score"], metric.score) == (10, 7)
+    assert "qag_accuracy" not in metric.inputs
+    assert judge(coverage=())[RELEVANCE].score == 10
+
+
+def test_duplicate_spans_cap_coverage_at_seven_from_one_half_on() -> None:
+    first, *rest = ALL_RIGHT
+    twice = replace(rest[0], fact=replace(first.fact, end=first.fact.start + len(first.fact.text) // 2))
+    shared = (twice.fact.end - twice.fact.start) / (first.fact.end - first.fact.start)
+    assert shared == 0.5
+    metric = judge(coverage=(first, twice, *rest[1:]))[COVERAGE]
+    assert (metric.score, cap_names(metric), metric.inputs["duplicate_qag_spans"]) == (7, ["duplicate_qag_spans"], 1)
+    less = replace(twice, fact=replace(twice.fact, end=twice.fact.end - 1))
+    assert judge(coverage=(first, less, *rest[1:]))[COVERAGE].score == 10
+
+
+@pytest.mark.parametrize(
+    ("covered", "recall", "score", "capped"),
+    [
+        ((FULLY,) * 5, 1.0, 10.0, False),
+        ((FULLY, FULLY, FULLY, FULLY, PARTLY), 0.9, 9.73, False),  # "recall < .90" spares exactly .90; F1 18/19
+        ((FULLY, FULLY, FULLY, PARTLY), 0.875, 7.0, True),
+        ((FULLY, FULLY, NOT, NOT, NOT, NOT), 1 / 3, 6.67, True),  # F1 1/2, below the cap by itself
+    ],
+)
+def test_low_recall_caps_coverage_at_seven(
+    covered: tuple[Covered, ...], recall: float, score: float, *, capped: bool
+) -> None:
+    metric = judge(points=key_points(*covered))[COVERAGE]
+    assert metric.inputs["recall"] == pytest.approx(recall)
+    assert cap_names(metric) == ["low_recall"] * capped
+    assert metric.score == score
+
+
+@pytest.mark.parametrize(("extraneous", "capped"), [(0, False), (5, False), (6, True)])
+def test_low_precision_caps_coverage_at_seven(extraneous: int, *, capped: bool) -> None:
+    made = replace(table(), summary_token_count=100, extraneous_token_count=extraneous)
+    metric = score_judge_lock(made, LockConfig())[COVERAGE]
+    assert metric.inputs["precision"] == pytest.approx(1 - extraneous / 100)
+    assert cap_names(metric) == ["low_precision"] * capped
+
+
+def test_an_extraneous_claim_caps_coverage_and_relevance_at_three() -> None:
+    result = judge(made_claims=claims(*[S] * 9, U))
+    coverage, relevance = result[COVERAGE], result[RELEVANCE]
+    assert (coverage.score, relevance.score) == (3, 3)
+    assert cap_names(coverage) == ["extraneous_claim", "low_precision", "hallucination"]
+    assert [cap.limit for cap in coverage.caps] == [3, 7, 3]
+    assert cap_names(relevance) == ["extraneous_claim", "hallucination"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "u", "severity", "raw"),
+    [
+        ((S, S, S, S), 0.0, "minor", 10),
+        ((S, S, S, P), 0.125, "minor", 8),
+        ((S, P), 0.25, "moderate", 6),  # "Moderate 0.25-0.49": the edge is moderate; 3.5 -> 4
+        ((S, S, S, U), 0.25, "moderate", 3),  # 4 - 1
+        ((P, P, P, S), 0.375, "moderate", 5),  # 5.25 -> 5
+        ((S, U, U, P, S), 0.5, "severe", 2),  # "Severe >= 0.5"
+        ((P, P), 0.5, "severe", 3),
+        ((S, S, S, S, S, S, S, U), 0.125, "minor", 3),  # 4 x .125 = .5 -> 1
+        ((U, U, U, P), 0.875, "severe", 0),  # 3.5 -> 4
+        ((U,), 1.0, "severe", 0),
+    ],
+)
+def test_hallucination_has_two_scales_and_three_severities(
+    labels: tuple[Label, ...], u: float, severity: str, raw: int
+) -> None:
+    metric = judge(made_claims=claims(*labels))[HALLUCINATION]
+    assert metric.inputs["unsupported_fraction"] == u
+    assert (metric.inputs["severity"], metric.inputs["raw"], metric.score) == (severity, raw, raw)
+
+
+@pytest.mark.parametrize(
+    ("scores", "score"),
+    [((1, 1, 1, 1, 1, 1), 8.0), ((1, 1, 1, 1, 1, 0.5), 7.33), ((1, 0.5, 0, 0, 0, 0), 2.0), ((0,) * 6, 0.0), ((), 8.0)],
+)
+def test_hallucination_is_multiplied_with_qag_precision(scores: tuple[float, ...], score: float) -> None:
+    metric = judge(made_claims=claims(S, S, S, P), about_claims=qags(*scores, side="summary"))[HALLUCINATION]
+    assert (metric.inputs["raw"], metric.score) == (8, score)
+
+
+def test_a_summary_without_claims_scores_ten_and_says_so() -> None:
+    metric = judge(made_claims=(), about_claims=())[HALLUCINATION]
+    assert (metric.score, metric.status) == (10, MetricStatus.NO_CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("labels", "score", "capped"),
+    [((S, S, S, U), 7.5, False), ((S, S, U, P, U), 3.0, True), ((P, P), 3.0, True), ((S, P), 7.5, False)],
+)
+def test_severe_hallucination_caps_alignment_at_three(labels: tuple[Label, ...], score: float, *, capped: bool) -> None:
+    metric = judge(made_claims=claims(*labels), tone=drifting(0.1))[ALIGNMENT]
+    assert metric.score == score
+    assert cap_names(metric) == ["severe_hallucination"] * capped
+
+
+@pytest.mark.parametrize(
+    ("containments", "scores", "score", "caps"),
+    [
+        ((1.0, 1.0), (1,) * 6, 10.0, []),
+        ((1.0, 0.5), (1,) * 6, 7.88, []),  # overlap .65: 1.3 / 1.65
+        ((0.5, 0.5), (1,) * 6, 4.62, []),  # overlap .3: .6 / 1.3
+        ((1.0, 1.0), (1, 1, 1, 0, 0, 0), 6.67, []),
+        ((1.0, 1.0, 1.0, 0.1), (1,) * 6, 3.0, ["irrelevant_segment"]),
+        ((1.0,), (0,) * 6, 0.0, []),
+    ],
+)
+def test_relevance_is_the_harmonic_mean_of_overlap_and_qag_accuracy(
+    containments: tuple[float, ...], scores: tuple[float, ...], score: float, caps: list[str]
+) -> None:
+    metric = judge(made_segments=segments(*containments), coverage=qags(*scores))[RELEVANCE]
+    assert (metric.score, cap_names(metric)) == (score, caps)
+
+
+def test_perfection_on_fewer_than_five_places_of_the_source_is_nine_at_most() -> None:
+    four: Parts = {
+        "points": key_points(FULLY, FULLY, FULLY, FULLY),
+        "made_claims": claims(S, S),
+        "coverage": tuple(replace(qag, fact=place("source", index % 4)) for index, qag in enumerate(ALL_RIGHT)),
+    }
+    result = judge(LockConfig(correct_qags_needed=0), **four)
+    assert result[COVERAGE].score == 7  # duplicate spans: not all are near-perfect
+    assert result[ALIGNMENT].score == 10
+    thin: Parts = {**four, "coverage": (), "about_claims": ()}
+    guarded = judge(LockConfig(correct_qags_needed=0), **thin)
+    assert [metric.score for metric in guarded.metrics] == [9] * 5
+    assert {cap_names(metric)[-1] for metric in guarded.metrics} == {"perfect_guard"}
+    enough: Parts = {**thin, "made_claims": claims(*[S] * 5)}
+    assert judge(LockConfig(correct_qags_needed=0), **enough)[COVERAGE].score == 10
+
+
+def test_one_score_below_nine_and_a_half_lifts_the_guard() -> None:
+    thin: Parts = {"points": key_points(FULLY), "made_claims": claims(S), "coverage": (), "about_claims": ()}
+    drifted: Parts = {**thin, "tone": drifting(0.1)}
+    result = judge(LockConfig(correct_qags_needed=0), **drifted)
+    assert [metric.score for metric in result.metrics] == [10, 7.5, 10, 10, 10]
+
+
+def test_the_author_of_the_questions_is_named() -> None:
+    made = replace(table(), qag_author="some-model")
+    result = score_judge_lock(made, LockConfig())
+    assert [result[name].inputs.get("qag_author") for name in MetricName] == [
+        "some-model",
+        None,
+        "some-model",
+        "some-model",
+        None,
+    ]

@@ -1,0 +1,168 @@
+"""What becomes of formulas that fail, and in which order caps are applied."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.judge_lock.judge_lock import SAFEGUARDS, score_judge_lock
+from pipeline.judge.lock.config import LockConfig
+from pipeline.judge.lock.draft import Draft, Limit
+from pipeline.judge.lock.framework_score import Formula, score_framework
+from pipeline.judge.metric import MetricName, MetricStatus
+from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from tests.unit.pipeline.judge.tables import FULLY, S, U, claims, drifting, key_points, place, qags, segments, table
+
+COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
+WORDS = "the caller's own words"
+
+
+def draft(name: MetricName, raw: Fraction | int = 10, **changes: object) -> Draft:
+    return replace(Draft(name, Fraction(raw), "Reason.", (), {}, {}), **changes)  # type: ignore[arg-type]
+
+
+def drafting(name: MetricName, raw: Fraction | int = 10, **changes: object) -> Formula:
+    return lambda _: draft(name, raw, **changes)
+
+
+def scored(
+    changes: Mapping[MetricName, Formula | None], made: EvidenceTable | None = None, *, raw: int = 10
+) -> FrameworkResult:
+    """Scores with formulas that give `raw`, except for those that are changed; None leaves one out."""
+    formulas: dict[MetricName, Formula | None] = {name: drafting(name, raw) for name in MetricName}
+    formulas.update(changes)
+    kept = {name: formula for name, formula in formulas.items() if formula is not None}
+    return score_framework(made or table(), Framework.JUDGE_LOCK, kept, SAFEGUARDS)
+
+
+def failing(error: Exception) -> Formula:
+    def fail(_: EvidenceTable) -> Draft:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("formula", "error"),
+    [
+        (None, "missing_metric"),
+        (failing(KeyError(WORDS)), "malformed_metric: KeyError"),
+        (failing(ZeroDivisionError()), "malformed_metric: ZeroDivisionError"),
+        (drafting(BIAS), "malformed_metric: bias_toxicity in place of relevance"),
+        (drafting(RELEVANCE, Fraction(1001, 100)), "malformed_metric: score out of range"),
+        (drafting(RELEVANCE, -1), "malformed_metric: score out of range"),
+        (drafting(RELEVANCE, inputs={"cosine": float("nan")}), "malformed_metric: an input is no number"),
+    ],
+)
+def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula | None, error: str) -> None:
+    result = scored({RELEVANCE: formula}, raw=8)
+    failed = result[RELEVANCE]
+    assert (failed.status, failed.score, failed.error, failed.caps) == (MetricStatus.ERROR, None, error, ())
+    assert result.objects[RELEVANCE] == {"error": error}
+    others = [metric for metric in result.metrics if metric.name is not RELEVANCE]
+    assert [(metric.status, metric.score) for metric in others] == [(MetricStatus.SCORED, 8)] * 4
+    assert result.mean == 8
+    assert [metric.name for metric in result.metrics] == list(MetricName) == list(result.objects)
+
+
+def test_a_table_with_a_broken_number_costs_the_metrics_that_read_it(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        result = score_twin_lock(table(tone=drifting(float("nan"))), LockConfig())
+    statuses = [metric.status for metric in result.metrics]
+    assert statuses == [MetricStatus.SCORED, MetricStatus.ERROR] + [MetricStatus.SCORED] * 3
+    assert "judge metric=alignment failed" in caplog.text
+
+
+def test_a_source_without_statements_has_no_coverage_and_a_summary_without_words_no_relevance() -> None:
+    result = score_judge_lock(table(points=(), made_segments=(), made_claims=()), LockConfig())
+    assert (result[COVERAGE].error or "").startswith("no_key_points")
+    assert (result[RELEVANCE].error or "").startswith("no_segments")
+    assert result[HALLUCINATION].status is MetricStatus.NO_CLAIMS
+
+
+def test_when_all_fail_there_is_no_mean() -> None:
+    result = scored(dict.fromkeys(MetricName))
+    assert result.mean is None
+    assert {metric.status for metric in result.metrics} == {MetricStatus.ERROR}
+
+
+def test_caps_are_applied_in_their_order() -> None:
+    own = (Limit("own", 8, "Own."),)
+    limited = {name: drafting(name, limits=own) for name in (COVERAGE, ALIGNMENT)}
+    result = scored(limited, table(made_claims=claims(U)))
+    assert [(cap.name, cap.limit, cap.lowered) for cap in result[COVERAGE].caps] == [
+        ("own", 8, True),
+        ("hallucination", 3, True),
+    ]
+    assert [(cap.name, cap.limit, cap.lowered) for cap in result[ALIGNMENT].caps] == [
+        ("own", 8, True),
+        ("severe_hallucination", 3, True),
+    ]
+    assert (result[COVERAGE].score, result[ALIGNMENT].score, result[HALLUCINATION].score) == (3, 3, 10)
+
+
+def test_the_guard_looks_at_scores_before_rounding_and_after_the_other_caps() -> None:
+    below = scored({COVERAGE: drafting(COVERAGE, Fraction(9499, 1000))})  # 9.50 when rounded
+    assert [metric.score for metric in below.metrics] == [9.5, 10, 10, 10, 10]
+    at = scored({COVERAGE: drafting(COVERAGE, Fraction(19, 2))})
+    assert [metric.score for metric in at.metrics] == [9] * 5
+    capped = scored({COVERAGE: drafting(COVERAGE, limits=(Limit("own", 7, "Own."),))})
+    assert [metric.score for metric in capped.metrics] == [7, 10, 10, 10, 10]
+
+
+@pytest.mark.parametrize(("places", "score"), [(4, 9), (5, 10)])
+def test_the_guard_counts_distinct_places_of_the_source(places: int, score: int) -> None:
+    evidence = tuple(place("source", index) for index in range(places)) * 2
+    evidence += tuple(place("summary", index) for index in range(9))
+    result = scored({HALLUCINATION: drafting(HALLUCINATION, evidence=evidence)})
+    assert {metric.score for metric in result.metrics} == {score}
+
+
+def test_scores_are_rounded_once_at_the_end() -> None:
+    result = scored({COVERAGE: drafting(COVERAGE, Fraction(12345, 10_000)), ALIGNMENT: drafting(ALIGNMENT, 1)})
+    assert result[COVERAGE].score == 1.23
+    assert scored({COVERAGE: drafting(COVERAGE, Fraction(1005, 1000))})[COVERAGE].score == 1.01
+
+
+def test_the_reason_names_the_caps_that_lowered_the_score() -> None:
+    result = scored({COVERAGE: drafting(COVERAGE, limits=(Limit("a", 8, "One."), Limit("b", 9, "Two.")))})
+    assert result[COVERAGE].reason == "Reason. Capped at 8: One."
+
+
+SCORERS: list[Callable[[EvidenceTable, LockConfig], FrameworkResult]] = [score_twin_lock, score_judge_lock]
+
+
+@pytest.mark.parametrize("score", SCORERS)
+def test_the_objects_are_json_with_the_score_and_every_input(
+    score: Callable[[EvidenceTable, LockConfig], FrameworkResult],
+) -> None:
+    result = score(table(made_claims=claims(S, U)), LockConfig())
+    for metric in result.metrics:
+        read = json.loads(json.dumps(result.objects[metric.name], allow_nan=False))
+        assert read["metric"] == metric.name.value
+        assert read["overall_score"] == metric.score
+        assert {name: read[name] for name in metric.inputs} == metric.inputs
+        assert [cap["name"] for cap in read["caps"]] == [cap.name for cap in metric.caps]
+
+
+@pytest.mark.parametrize("score", SCORERS)
+def test_reasons_are_sentences_that_cite_the_evidence(
+    score: Callable[[EvidenceTable, LockConfig], FrameworkResult],
+) -> None:
+    made = table(
+        made_claims=claims(S, U),
+        points=key_points(FULLY, FULLY, FULLY),
+        made_segments=segments(1.0, 0.1),
+        about_claims=qags(1, 0, side="summary"),
+    )
+    result = score(made, LockConfig())
+    assert all(metric.reason.endswith(".") for metric in result.metrics)
+    hallucination = result[HALLUCINATION].reason
+    assert hallucination.startswith("Of 2 claims, 1 supported, 0 partly, 1 not (u = 0.50).")
+    assert 'Unsupported: "claim 1" (summary 100-107). The source has "support 1" (source 100-109).' in hallucination
+    assert '"segment 1" (summary 100-109)' in result[RELEVANCE].reason

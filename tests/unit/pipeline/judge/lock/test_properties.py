@@ -1,0 +1,169 @@
+"""What holds for every table: ranges, caps, and that more unsupported claims never help."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.judge.evidence.table import Covered, EvidenceTable, Label, LexiconKind, Severity, Tone
+from pipeline.judge.framework import FrameworkResult
+from pipeline.judge.judge_lock.hallucination import score_of_counts
+from pipeline.judge.judge_lock.judge_lock import score_judge_lock
+from pipeline.judge.lock.alignment import score_of_drift
+from pipeline.judge.lock.claim_counts import ClaimCounts
+from pipeline.judge.lock.config import LockConfig
+from pipeline.judge.metric import MetricName
+from pipeline.judge.twin_lock.hallucination import score_of_fraction
+from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, qags, segments, table
+
+Score = Callable[[EvidenceTable, LockConfig], FrameworkResult]
+
+SHARE = st.floats(0, 1)
+LABELS = st.lists(st.sampled_from(Label), max_size=10)
+ANSWERS = st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=6)
+TONES = st.builds(
+    lambda summary, drift, before, after: replace(
+        NEUTRAL, summary=summary, drift=drift, subjectivity_source=before, subjectivity_summary=after
+    ),
+    st.sampled_from(Tone),
+    SHARE,
+    SHARE,
+    SHARE,
+)
+HITS = st.lists(
+    st.builds(
+        lambda kind, severity, quoted: hit(kind, severity, is_quoted=quoted),
+        st.sampled_from(LexiconKind),
+        st.sampled_from(Severity),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+TABLES = st.builds(
+    lambda labels, covered, shares, coverage, about, tone, hits: table(
+        made_claims=claims(*labels),
+        points=key_points(*covered),
+        made_segments=segments(*shares),
+        coverage=qags(*coverage),
+        about_claims=qags(*about, side="summary"),
+        tone=tone,
+        hits=hits,
+    ),
+    LABELS,
+    st.lists(st.sampled_from(Covered), min_size=1, max_size=7),
+    st.lists(SHARE, min_size=1, max_size=8),
+    ANSWERS,
+    ANSWERS,
+    TONES,
+    HITS,
+)
+BOTH = pytest.mark.parametrize("score", [score_twin_lock, score_judge_lock])
+WORSE = {Label.SUPPORTED: Label.PARTIAL, Label.PARTIAL: Label.UNSUPPORTED, Label.UNSUPPORTED: Label.UNSUPPORTED}
+
+
+def relabelled(made: EvidenceTable, labels: Sequence[Label]) -> EvidenceTable:
+    """Replaces the claims, and the tokens that they count."""
+    other = table(made_claims=claims(*labels))
+    return replace(
+        made,
+        claims=other.claims,
+        summary_token_count=other.summary_token_count,
+        extraneous_token_count=other.extraneous_token_count,
+    )
+
+
+@BOTH
+@given(made=TABLES)
+def test_every_score_is_a_number_in_range_under_all_its_caps(score: Score, made: EvidenceTable) -> None:
+    for config in (LockConfig(), LockConfig(twin_safeguards=True)):
+        result = score(made, config)
+        assert [metric.name for metric in result.metrics] == list(MetricName) == list(result.objects)
+        for metric in result.metrics:
+            assert metric.score is not None
+            assert isfinite(metric.score)
+            assert 0 <= metric.score <= 10
+            assert round(metric.score, 2) == metric.score
+            assert all(metric.score <= cap.limit for cap in metric.caps if cap.applies_to == "score")
+            for cap in metric.caps:
+                limited = metric.score if cap.applies_to == "score" else metric.inputs[cap.applies_to]
+                assert isinstance(limited, float)
+                assert limited <= cap.limit
+
+
+@BOTH
+@given(made=TABLES)
+def test_a_score_without_a_lowering_cap_is_its_uncapped_score_rounded(score: Score, made: EvidenceTable) -> None:
+    for metric in score(made, LockConfig()).metrics:
+        uncapped = metric.inputs["uncapped_score"]
+        assert isinstance(uncapped, float)
+        assert metric.score is not None
+        lowering = [cap.limit for cap in metric.caps if cap.lowered and cap.applies_to == "score"]
+        assert metric.score == pytest.approx(min([uncapped, *lowering]), abs=0.005 + 1e-9)
+
+
+@BOTH
+@given(made=TABLES, data=st.data())
+def test_a_worse_claim_never_raises_a_score(score: Score, made: EvidenceTable, data: st.DataObject) -> None:
+    labels = [claim.label for claim in made.claims]
+    if not labels:
+        return
+    index = data.draw(st.integers(0, len(labels) - 1))
+    worse = [WORSE[label] if at == index else label for at, label in enumerate(labels)]
+    before, after = score(made, LockConfig()), score(relabelled(made, worse), LockConfig())
+    if any(cap.name == "perfect_guard" for metric in before.metrics for cap in metric.caps):
+        return  # the guard takes from all what only all of them together have: one worse score lifts it
+    for metric in (MetricName.HALLUCINATION, MetricName.COVERAGE, MetricName.RELEVANCE, MetricName.ALIGNMENT):
+        first, second = before[metric].score, after[metric].score
+        assert first is not None
+        assert second is not None
+        assert second <= first
+
+
+@BOTH
+@given(made=TABLES)
+def test_an_unsupported_claim_caps_coverage_and_relevance(score: Score, made: EvidenceTable) -> None:
+    limit = 4 if score is score_twin_lock else 3
+    result = score(relabelled(made, [*[claim.label for claim in made.claims[:9]], Label.UNSUPPORTED]), LockConfig())
+    for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
+        metric = result[name]
+        assert metric.score is not None
+        assert metric.score <= limit
+        assert "hallucination" in {cap.name for cap in metric.caps}
+
+
+@BOTH
+@given(made=TABLES)
+def test_the_same_table_gives_the_same_result(score: Score, made: EvidenceTable) -> None:
+    assert score(made, LockConfig()) == score(made, LockConfig())
+
+
+@given(st.fractions(0, 1), st.fractions(0, 1))
+def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
+    low, high = sorted((first, second))
+    assert score_of_drift(low) >= score_of_drift(high)
+    assert score_of_fraction(low) >= score_of_fraction(high)
+
+
+def test_judge_hallucination_never_rises_with_a_worse_claim_for_all_counts() -> None:
+    """All 286 counts of up to ten claims, each with each of its claims made worse."""
+    for total in range(1, 11):
+        for unsupported in range(total + 1):
+            for partial in range(total - unsupported + 1):
+                supported = total - unsupported - partial
+                score = score_of_counts(ClaimCounts(supported, partial, unsupported))
+                if supported:
+                    assert score_of_counts(ClaimCounts(supported - 1, partial + 1, unsupported)) <= score
+                    assert score_of_counts(ClaimCounts(supported - 1, partial, unsupported + 1)) <= score
+                if partial:
+                    assert score_of_counts(ClaimCounts(supported, partial - 1, unsupported + 1)) <= score
+
+
+def test_a_drift_outside_its_range_is_no_drift() -> None:
+    for drift in (Fraction(-1, 10), Fraction(11, 10)):
+        with pytest.raises(ValueError, match="drift in"):
+            score_of_drift(drift)

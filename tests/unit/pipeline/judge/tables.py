@@ -1,0 +1,178 @@
+"""Evidence tables made by hand, for formulas whose every input a test wants to choose."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypedDict, Unpack
+
+from pipeline.judge.evidence.table import (
+    Claim,
+    ClaimFeatures,
+    Covered,
+    EvidenceModels,
+    EvidenceTable,
+    EvidenceTimings,
+    KeyPoint,
+    Label,
+    LexiconHit,
+    LexiconKind,
+    PairUsage,
+    Qag,
+    Segment,
+    Severity,
+    Tone,
+    ToneReading,
+    WindowScore,
+)
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import Passage
+
+CLAIM_TOKENS = 10
+PLACE_CHARS = 100
+
+S, P, U = Label.SUPPORTED, Label.PARTIAL, Label.UNSUPPORTED
+FULLY, PARTLY, NOT = Covered.FULLY, Covered.PARTIAL, Covered.NOT
+
+FEATURES = ClaimFeatures(
+    windows=(WindowScore(1, 0.9, 0.05), WindowScore(2, 0.9, 0.05)),
+    support_contradiction=0.05,
+    bigram_share=1.0,
+    trigram_share=1.0,
+    longest_run_share=1.0,
+    containment=1.0,
+    support_containment=1.0,
+    window_containment=1.0,
+    best_cosine=0.9,
+    number_count=0,
+    unmatched_number_count=0,
+    name_count=0,
+    unmatched_name_count=0,
+    unmatched_word_share=0.0,
+)
+NEUTRAL = ToneReading(
+    source=Tone.NEUTRAL,
+    summary=Tone.NEUTRAL,
+    summary_reason="no opinion words",
+    subjectivity_source=0.1,
+    subjectivity_summary=0.1,
+    sentiment_source=0.0,
+    sentiment_summary=0.0,
+    stance_distance=0.0,
+    tone_distance=0.0,
+    meaning_distance=0.0,
+    focus_distance=0.0,
+    drift=0.0,
+)
+_MODEL = ModelIdentity("none", "1", "0" * 64)
+
+
+def place(text_id: str, index: int, text: str = "some words") -> Passage:
+    """Makes the passage number `index` of a text; passages with different numbers do not overlap."""
+    start = index * PLACE_CHARS
+    return Passage(text_id, start, start + len(text), text, text)
+
+
+def claims(*labels: Label) -> tuple[Claim, ...]:
+    """Makes claims of 10 content tokens; each is backed by a place of its own."""
+    entailments = {S: 0.9, P: 0.4, U: 0.1}
+    return tuple(
+        Claim(
+            passage=place("summary", index, f"claim {index}"),
+            token_count=CLAIM_TOKENS + 2,
+            content_token_count=CLAIM_TOKENS,
+            sentence_index=index,
+            entailment=entailments[label],
+            contradiction=0.05,
+            support=place("source", index, f"support {index}"),
+            opposition=place("source", 50 + index, f"opposition {index}"),
+            mismatches=(),
+            label_by_nli=label,
+            label=label,
+            extraneous_token_count=CLAIM_TOKENS if label is U else 0,
+            features=FEATURES,
+        )
+        for index, label in enumerate(labels)
+    )
+
+
+def key_points(*covered: Covered) -> tuple[KeyPoint, ...]:
+    """Makes key points, each told at a place of its own."""
+    shares = {FULLY: 0.9, PARTLY: 0.5, NOT: 0.1}
+    return tuple(
+        KeyPoint(place("source", index), 8, shares[one], shares[one], shares[one], one, place("summary", index))
+        for index, one in enumerate(covered)
+    )
+
+
+def segments(*containments: float, jaccard: float = 0.05) -> tuple[Segment, ...]:
+    """Makes segments that share a part of their words with the article."""
+    return tuple(
+        Segment(place("summary", index, f"segment {index}"), 9, 5, containment, jaccard, 0.5, 0.5)
+        for index, containment in enumerate(containments)
+    )
+
+
+def qags(*scores: float, side: str = "source") -> tuple[Qag, ...]:
+    """Makes questions about distinct places of one text."""
+    return tuple(
+        Qag(
+            question=f"question {index} ____",
+            answer="12",
+            answer_span=place(side, index, "12"),
+            fact=place(side, index, f"fact {index} is 12"),
+            given="12" if score else None,
+            given_span=place("summary", index, "12") if score else None,
+            score=score,
+        )
+        for index, score in enumerate(scores)
+    )
+
+
+def hit(kind: LexiconKind, severity: Severity = Severity.MILD, *, is_quoted: bool = False) -> LexiconHit:
+    """Makes a listed expression."""
+    return LexiconHit(kind, place("summary", 1, "word"), severity, is_quoted)
+
+
+def drifting(drift: float) -> ToneReading:
+    """Makes a tone reading with a drift."""
+    return replace(NEUTRAL, drift=drift, stance_distance=drift)
+
+
+class Parts(TypedDict, total=False):
+    """Parts of a table that a test chooses; the rest is that of a perfect summary."""
+
+    made_claims: Sequence[Claim]
+    points: Sequence[KeyPoint]
+    made_segments: Sequence[Segment]
+    coverage: Sequence[Qag]
+    about_claims: Sequence[Qag]
+    tone: ToneReading
+    hits: Sequence[LexiconHit]
+
+
+def table(**parts: Unpack[Parts]) -> EvidenceTable:
+    """Makes a table; both kinds of key points are the same ones."""
+    made_claims = tuple(parts.get("made_claims", claims(S, S, S)))
+    points = tuple(parts.get("points", key_points(FULLY, FULLY, FULLY, FULLY, FULLY)))
+    return EvidenceTable(
+        source="the source",
+        summary="the summary",
+        claims=made_claims,
+        omitted_claim_count=0,
+        window_count=20,
+        twin_key_points=points,
+        judge_key_points=points,
+        segments=tuple(parts.get("made_segments", segments(1.0, 0.9))),
+        theme=place("source", 0, "the theme"),
+        intent="reports on fees; neutral",
+        coverage_qags=tuple(parts.get("coverage", qags(1, 1, 1, 1, 1, 1))),
+        claim_qags=tuple(parts.get("about_claims", qags(1, 1, 1, 1, 1, 1, side="summary"))),
+        tone=parts.get("tone", NEUTRAL),
+        lexicon_hits=tuple(parts.get("hits", ())),
+        summary_token_count=sum(claim.content_token_count for claim in made_claims),
+        extraneous_token_count=sum(claim.extraneous_token_count for claim in made_claims),
+        pairs=PairUsage(0, 0),
+        models=EvidenceModels(_MODEL, _MODEL, "words"),
+        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
+        qag_author="deterministic",
+        notes=(),
+    )
