@@ -13,6 +13,7 @@ from server.cli import health, inference, models
 from server.cli.console import print_error
 from server.cli.errors import INTERRUPTED
 from server.cli.evaluate import evaluate
+from server.cli.judge import judge
 from server.cli.serve import serve
 from server.cli.summarize import summarize
 
@@ -36,6 +37,9 @@ app = typer.Typer(
 
       precis evaluate FILE.json  score a summary against a golden reference
 
+      precis judge --source A.txt --summary B.txt
+                                 score a summary against its source alone
+
       precis health              see whether the server is ready
 
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
@@ -46,6 +50,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(summarize)
 app.command()(evaluate)
+app.command()(judge)
 app.command()(inference.embed)
 app.command()(inference.entail)
 app.command()(health.health)

@@ -39,7 +39,7 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
-    partial = path.with_name(path.name + ".partial")
+    partial = partial_of(path)
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file
@@ -48,3 +48,8 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
         raise  # stdout's, from the block: its reader has gone
     except OSError as error:
         raise CliError(f"cannot write {path}: {error.strerror}") from error
+
+
+def partial_of(path: Path) -> Path:
+    """Names the file in which results are until they are complete."""
+    return path.with_name(path.name + ".partial")

@@ -4,7 +4,7 @@ import sys
 
 import uvloop
 
-from server import log
+from server import log, tracing
 from server.app import App
 from server.cli.console import plain
 from server.cli.errors import InputError
@@ -17,7 +17,7 @@ def serve_until_stopped() -> None:
     """Serves until a signal. Raises InputError when the server cannot start."""
     try:
         settings = load_settings()
-        with log.configured(settings.log):
+        with log.configured(settings.log), tracing.configured(settings.tracing):
             uvloop.run(serve(settings, announce))
     except StartupError as error:
         raise InputError(str(error)) from error

@@ -1,0 +1,68 @@
+"""Cuts a text where marked stretches begin and end, so that stretches which overlap can be shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+
+class Role(StrEnum):
+    """What a marked stretch is to a claim."""
+
+    CLAIM = "claim"  # in the summary: the claim itself
+    DOUBT = "doubt"  # in the summary: words of it that the source does not have
+    SUPPORT = "support"  # in the source: the passage closest to saying it
+    AGAINST = "against"  # in the source: the passage that contradicts it
+    INSTEAD = "instead"  # in the source: what stands there in place of a doubtful word
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of a text, in characters, that has a role for a claim."""
+
+    role: Role
+    claim: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text in which nothing begins or ends.
+
+    Attributes:
+        text: its characters.
+        marks: what covers it.
+        begun: of those, what begins with it.
+    """
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    begun: tuple[Mark, ...] = ()
+
+    def claims(self, *roles: Role) -> list[int]:
+        """Lists the claims for which the piece has one of the roles, in order."""
+        return sorted({mark.claim for mark in self.marks if mark.role in roles})
+
+
+def cut(text: str, marks: Sequence[Mark]) -> list[Piece]:
+    """Cuts a text; the pieces' texts make up the whole again. Marks beyond its end are shortened."""
+    inside = [mark for mark in marks if 0 <= mark.start < min(mark.end, len(text))]
+    edges = sorted({0, len(text)} | {edge for mark in inside for edge in (mark.start, min(mark.end, len(text)))})
+    pieces = []
+    for start, end in pairwise(edges):
+        covering = tuple(mark for mark in inside if mark.start <= start and end <= min(mark.end, len(text)))
+        pieces.append(Piece(text[start:end], covering, tuple(mark for mark in covering if mark.start == start)))
+    return pieces
+
+
+def runs(pieces: Sequence[Piece]) -> list[tuple[int | None, list[Piece]]]:
+    """Groups neighbouring pieces of the same claim; None for what belongs to no claim."""
+    grouped: list[tuple[int | None, list[Piece]]] = []
+    for piece in pieces:
+        claim = next(iter(piece.claims(Role.CLAIM)), None)
+        if grouped and grouped[-1][0] == claim:
+            grouped[-1][1].append(piece)
+        else:
+            grouped.append((claim, [piece]))
+    return grouped

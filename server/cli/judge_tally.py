@@ -1,0 +1,111 @@
+"""What a bulk run of the judge amounts to: the spread of the scores, the worst items, the failed ones."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from protos.precis.v1 import judge_pb2 as pb
+from server.cli.console import shown
+from server.cli.failed_items import FailedItems
+from server.cli.judge_floors import BEST_SCORE, Floor
+from server.cli.judge_names import counting_score, framework_name, metric_name, status_name
+from server.cli.judge_results import Answer
+from server.cli.judge_verdict import breaches_of
+from server.cli.spread_table import spread_table
+from server.cli.worst_items import WorstItems
+
+SHOWN_ITEMS = 10
+
+
+@dataclass
+class JudgeTally:
+    """Collects what the summary needs; a few numbers for each item, never the results themselves.
+
+    Attributes:
+        scores: those that count, by framework and metric.
+        statuses: how often a metric has an unusual status, by framework, metric and status.
+        worst: id and mean score of the worst items.
+        failed: items without a judgement.
+        kept_count: judgements from an earlier run.
+        judged_count: judgements, those included.
+        breached_count: items with a score under --fail-under.
+        breaches: how often each metric is.
+        models: every set of models that judged.
+    """
+
+    floors: Sequence[Floor] = ()
+    scores: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    statuses: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    worst: WorstItems[tuple[str, float | None]] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
+    failed: FailedItems = field(default_factory=FailedItems)
+    kept_count: int = 0
+    judged_count: int = 0
+    breached_count: int = 0
+    breaches: Counter[str] = field(default_factory=Counter)
+    models: set[tuple[str, ...]] = field(default_factory=set)
+
+    @property
+    def item_count(self) -> int:
+        """Items that were answered."""
+        return self.judged_count + self.failed.count
+
+    def add(self, answer: Answer) -> None:
+        """Takes one answer in."""
+        if answer.error is not None:
+            self.failed.add(answer.id, answer.error)
+        elif answer.result is not None:
+            self.kept_count += answer.is_kept
+            self._add_result(answer.id, answer.result)
+
+    def _add_result(self, item_id: str, result: pb.JudgeResult) -> None:
+        self.judged_count += 1
+        self.models.add(tuple(model.sha256 for model in result.models))
+        breaches = breaches_of(result, self.floors)
+        self.breached_count += bool(breaches)
+        self.breaches.update(breach.metric for breach in breaches)
+        self.worst.add(badness_of(result, is_breached=bool(breaches)), (item_id, mean_of(result)))
+        for framework in result.frameworks:
+            for metric in framework.metrics:
+                key = (framework_name(framework), metric_name(metric))
+                score, status = counting_score(metric), status_name(metric)
+                self.scores.setdefault(key, []).extend([] if score is None else [score])
+                if status:
+                    self.statuses[*key, status] += 1
+
+
+def mean_of(result: pb.JudgeResult) -> float | None:
+    """Returns the mean score of all frameworks; None when no score counts."""
+    means = [framework.mean_score for framework in result.frameworks if framework.HasField("mean_score")]
+    return sum(means) / len(means) if means else None
+
+
+def badness_of(result: pb.JudgeResult, *, is_breached: bool) -> float:
+    """Ranks items: those under a limit before all others, then by mean score; without any score is as bad as 0."""
+    return BEST_SCORE - (mean_of(result) or 0.0) + (BEST_SCORE if is_breached else 0.0)
+
+
+def print_tally(console: Console, tally: JudgeTally) -> None:
+    """Prints the tables of a bulk run."""
+    kept = f", {tally.kept_count} kept from an earlier run" if tally.kept_count else ""
+    console.print(f"{tally.item_count} items, {tally.failed.count} failed{kept}", markup=False)
+    if tally.judged_count:
+        rows = ((f"{framework} {metric}", scores) for (framework, metric), scores in tally.scores.items())
+        console.print(spread_table(rows, digits=2))
+        for (framework, metric, status), count in tally.statuses.items():
+            console.print(shown(f"{framework} {metric}: {status} in {count} items", style="dim"))
+        console.print(worst_table(tally))
+    tally.failed.print(console)
+
+
+def worst_table(tally: JudgeTally) -> Table:
+    """Builds the table of the worst items."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("worst items")
+    table.add_column("mean score", justify="right")
+    for _, (item_id, mean) in tally.worst.ranked():
+        table.add_row(shown(item_id, limit=80), "-" if mean is None else f"{mean:.2f}")
+    return table

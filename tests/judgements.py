@@ -1,0 +1,142 @@
+"""Judgements as a server would send them, for what shows them. The numbers are made up and consistent."""
+
+from collections.abc import Sequence
+
+from protos.precis.v1 import common_pb2, evidence_pb2
+from protos.precis.v1 import judge_pb2 as pb
+
+SOURCE = (
+    "The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. The work cost $71 million, "
+    "which is 12 percent more than planned. The auditor does not expect the city to meet the deadline of 2027. "
+    "The council has approved a second crew."
+)
+SUMMARY = "Harlow Falls replaced 9,300 lead lines. The work cost $17 million. The city will meet its deadline."
+SUPPORTED, PARTIAL, UNSUPPORTED = (
+    evidence_pb2.CLAIM_LABEL_SUPPORTED,
+    evidence_pb2.CLAIM_LABEL_PARTIAL,
+    evidence_pb2.CLAIM_LABEL_UNSUPPORTED,
+)
+
+NAMES = (
+    pb.JUDGE_METRIC_NAME_COVERAGE,
+    pb.JUDGE_METRIC_NAME_ALIGNMENT,
+    pb.JUDGE_METRIC_NAME_HALLUCINATION,
+    pb.JUDGE_METRIC_NAME_RELEVANCE,
+    pb.JUDGE_METRIC_NAME_BIAS_TOXICITY,
+)
+
+
+def span(text_id: str, text: str, words: str) -> common_pb2.TextSpan:
+    """Finds words in a text. Fails when they are not there."""
+    start = text.index(words)
+    return common_pb2.TextSpan(text_id=text_id, start=start, end=start + len(words), text=words)
+
+
+def in_source(words: str, source: str = SOURCE) -> common_pb2.TextSpan:
+    return span("source", source, words)
+
+
+def in_summary(words: str, summary: str = SUMMARY) -> common_pb2.TextSpan:
+    return span("summary", summary, words)
+
+
+def evidence() -> evidence_pb2.EvidenceTable:
+    """A claim of each label."""
+    supported = evidence_pb2.JudgeClaim(
+        passage=in_summary("Harlow Falls replaced 9,300 lead lines."),
+        entailment=0.97,
+        contradiction=0.01,
+        support=in_source("The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."),
+        opposition=in_source("The council has approved a second crew."),
+        nli_label=SUPPORTED,
+        label=SUPPORTED,
+    )
+    partial = evidence_pb2.JudgeClaim(
+        passage=in_summary("The work cost $17 million."),
+        entailment=0.81,
+        contradiction=0.12,
+        support=in_source("The work cost $71 million, which is 12 percent more than planned."),
+        opposition=in_source("The work cost $71 million, which is 12 percent more than planned."),
+        mismatches=[
+            evidence_pb2.ClaimMismatch(
+                kind=evidence_pb2.MISMATCH_KIND_NUMBER,
+                claim=in_summary("$17 million"),
+                source=in_source("$71 million"),
+            )
+        ],
+        nli_label=SUPPORTED,
+        label=PARTIAL,
+    )
+    unsupported = evidence_pb2.JudgeClaim(
+        passage=in_summary("The city will meet its deadline."),
+        entailment=0.02,
+        contradiction=0.93,
+        support=in_source("The council has approved a second crew."),
+        opposition=in_source("The auditor does not expect the city to meet the deadline of 2027."),
+        nli_label=UNSUPPORTED,
+        label=UNSUPPORTED,
+    )
+    return evidence_pb2.EvidenceTable(
+        claims=[supported, partial, unsupported],
+        twin_key_points=[
+            evidence_pb2.KeyPoint(
+                passage=in_source("The council has approved a second crew."),
+                covered_share=0.1,
+                coverage=evidence_pb2.KEY_POINT_COVERAGE_NOT,
+            )
+        ],
+        coverage_questions=[
+            evidence_pb2.QuestionAnswer(
+                question="The work cost ____.", answer="$71 million", given="$17 million", score=0.0
+            ),
+            evidence_pb2.QuestionAnswer(question="The council has approved ____.", answer="a second crew", score=0.0),
+        ],
+        question_author="deterministic",
+        tokenizer="WordPiece",
+        window_count=7,
+        scored_pair_count=21,
+        exact_pair_count=21,
+    )
+
+
+def metric(name: pb.JudgeMetricName.ValueType, score: float | None, **fields: object) -> pb.JudgeMetric:
+    """A metric; one without a score is an error unless another status is given."""
+    status = pb.JUDGE_METRIC_STATUS_SCORED if score is not None else pb.JUDGE_METRIC_STATUS_ERROR
+    made = pb.JudgeMetric(name=name, status=status, score=score, reason=f"Reason {name}.")
+    if score is None:
+        made.error = f"missing_metric {name}"
+    made.MergeFrom(pb.JudgeMetric(**fields))  # type: ignore[arg-type] # the fields of one message, whatever they are
+    return made
+
+
+def framework(number: pb.JudgeFramework.ValueType, scores: Sequence[float | None]) -> pb.FrameworkResult:
+    """The five metrics of a framework."""
+    metrics = [metric(name, score) for name, score in zip(NAMES, scores, strict=True)]
+    counting = [score for score in scores if score is not None]
+    mean = sum(counting) / len(counting) if counting else None
+    return pb.FrameworkResult(framework=number, metrics=metrics, mean_score=mean)
+
+
+def judgement() -> pb.JudgeResult:
+    """All three frameworks over one evidence table; a cap, an abstention and an error among their metrics."""
+    result = pb.JudgeResult(
+        evidence=evidence(),
+        frameworks=[
+            framework(pb.JUDGE_FRAMEWORK_TWIN_LOCK, [4.0, 7.5, 3.0, 4.0, 10.0]),
+            framework(pb.JUDGE_FRAMEWORK_JUDGE_LOCK, [3.0, 7.5, 1.67, None, 10.0]),
+            framework(pb.JUDGE_FRAMEWORK_ULTRA, [5.21, 6.4, 3.18, 7.02, 9.9]),
+        ],
+        models=[common_pb2.ModelIdentity(name="tiny-nli", revision="main", sha256="ab" * 32)],
+        request_hash="cd" * 32,
+    )
+    coverage = result.frameworks[0].metrics[0]
+    coverage.caps.add(name="unsupported_claim", limit=4, reason="A claim has no support.", lowered=True)
+    coverage.caps.add(name="extraneous", limit=4, reason="Words without support.", lowered=False)
+    coverage.inputs.add(name="recall", number=0.5)
+    coverage.inputs.add(name="unsupported_count", count=1)
+    coverage.inputs.add(name="severity", text="moderate")
+    coverage.inputs.add(name="is_capped", flag=True)
+    coverage.evidence.append(in_source("The council has approved a second crew."))
+    alignment = result.frameworks[2].metrics[1]
+    alignment.status, alignment.confidence = pb.JUDGE_METRIC_STATUS_ABSTAINED, 0.31
+    return result
