@@ -439,6 +439,7 @@ class JudgeResult(_message.Message):
     IS_CACHED_FIELD_NUMBER: _builtins.int
     DEGRADED_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     language_model: _builtins.str
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
@@ -449,6 +450,8 @@ class JudgeResult(_message.Message):
     """True if the result comes from the server's cache of earlier requests with the same hash."""
     degraded: _builtins.bool
     """True if the language model gave no usable answer somewhere, so that a deterministic form stood in for it."""
+    truncated_pair_count: _builtins.int
+    """NLI pairs that are longer than the model reads, so that part of the premise was left out. 0 if cached."""
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
         """What the scores were computed from, built once for all frameworks."""
@@ -486,10 +489,11 @@ class JudgeResult(_message.Message):
         is_cached: _builtins.bool = ...,
         degraded: _builtins.bool = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        truncated_pair_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "evidence", b"evidence", "timings", b"timings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
