@@ -9,6 +9,7 @@ from pipeline.evaluate.aggregate import applicable_components, applied_weights
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from pipeline.text.check import check_text
 
 
 def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: EvaluateConfig) -> None:
@@ -18,12 +19,12 @@ def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: E
         InvalidInputError: for the first field that breaks a rule.
     """
     limits = config.limits
-    _check_text(text_ids.GENERATED, generated.text, limits.max_summary_chars, may_be_blank=True)
-    _check_text(text_ids.SOURCE, datum.entry.text, limits.max_source_chars)
-    _check_text(text_ids.GOLD_SUMMARY, datum.summary.summary, limits.max_summary_chars)
-    _check_text(text_ids.MAIN_THEME, datum.summary.main_theme, limits.max_item_chars, may_be_blank=True)
+    check_text(text_ids.GENERATED, generated.text, limits.max_summary_chars, may_be_blank=True)
+    check_text(text_ids.SOURCE, datum.entry.text, limits.max_source_chars)
+    check_text(text_ids.GOLD_SUMMARY, datum.summary.summary, limits.max_summary_chars)
+    check_text(text_ids.MAIN_THEME, datum.summary.main_theme, limits.max_item_chars, may_be_blank=True)
     for field, text, max_chars in _items(datum, limits):
-        _check_text(field, text, max_chars)
+        check_text(field, text, max_chars)
     _check_count("datum.summary.logical_outline", datum.summary.logical_outline, limits.max_list_items)
     _check_count("datum.summary.entity_list", datum.summary.entity_list, limits.max_list_items)
     applied_weights(applicable_components(datum.summary), config.weights)
@@ -66,17 +67,6 @@ def _items(datum: GoldStandardDatum, limits: EvaluateLimits) -> Iterator[tuple[s
         yield text_ids.outline_point(index), point, limits.max_item_chars
     for index, entity in enumerate(summary.entity_list):
         yield text_ids.entity(index), entity, limits.max_entity_chars
-
-
-def _check_text(field: str, text: str, max_chars: int, *, may_be_blank: bool = False) -> None:
-    if len(text) > max_chars:
-        raise InvalidInputError(field, f"at most {max_chars} characters", f"{len(text)} characters")
-    if not may_be_blank and not text.strip():
-        raise InvalidInputError(field, "a text", "only white space")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(field, "valid Unicode", f"a lone surrogate at character {error.start}") from error
 
 
 def _check_count(field: str, items: Sequence[str], max_count: int) -> None:
