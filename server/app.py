@@ -138,7 +138,7 @@ class App:
         health.set_ready(engine.is_ready)
 
     def _services(self, runner: CallRunner, engine: Engine, backends: Backends, cpu: Executor) -> HandlerTable:
-        table = HandlerTable(runner)
+        table = HandlerTable(runner, is_traced=self._settings.tracing.endpoint is not None)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
         settings = self._settings

@@ -40,19 +40,21 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class CallRecord:
-    """What the log line says about one call. Servicers fill in the last two.
+    """What the log line says about one call. Servicers fill in the two before the last.
 
     Attributes:
         call_id: unique among the calls of all server processes.
         started_s: `time.monotonic` when the request had been read.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
+        code: the status that the call ended with.
     """
 
     call_id: str
     started_s: float
     queue_ms: float = 0.0
     item_count: int = 0
+    code: str = "OK"
 
 
 _current: ContextVar[CallRecord] = ContextVar("current_call")
@@ -148,6 +150,7 @@ class CallRunner:
 
     def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
         self._in_flight -= 1
+        record.code = code
         seconds = time.monotonic() - record.started_s
         metrics.observe(code, seconds)
         if self._is_logged(code) and logger.isEnabledFor(logging.INFO):

@@ -3,8 +3,9 @@
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -107,6 +108,17 @@ class SummarizeServiceConfig(BaseModel):
     )
 
 
+class JudgeServiceConfig(BaseModel):
+    """How JudgeService works; what it computes is in the sections `judge`, `synthesis` and `images`."""
+
+    model_config = FROZEN
+
+    cpu_threads: int = Field(default=2, ge=1, description="Threads for reading texts and images beside the event loop.")
+    inline_chars: int = Field(
+        default=2_000, ge=0, description="Source and summary together up to here are read on the event loop."
+    )
+
+
 class TlsConfig(BaseModel):
     """TLS, and mutual TLS when a client CA is given. Files are read again on SIGHUP."""
 
@@ -147,6 +159,37 @@ class MetricsConfig(BaseModel):
     enabled: bool = Field(default=True, description="Serve /metrics.")
     host: str = Field(default="127.0.0.1", description="Address of the metrics server.")
     port: int = Field(default=9464, ge=0, le=65535, description="Port of the metrics server; 0: the system chooses.")
+
+
+class TracingConfig(BaseModel):
+    """OpenTelemetry spans of calls, summaries, graph nodes and requests to the language model."""
+
+    model_config = FROZEN
+
+    endpoint: str | None = Field(
+        default=None,
+        description="Where spans are sent by OTLP over HTTP, path included: http://127.0.0.1:4318/v1/traces. MLflow "
+        'takes them too, with the header {"x-mlflow-experiment-id": "0"}. Without it there are none. Needs the extra '
+        "tracing.",
+    )
+    headers: dict[str, SecretStr] = Field(default={}, description="Sent along; for keys, as JSON in the environment.")
+    sample_share: float = Field(
+        default=1.0, ge=0, le=1, description="Share of the calls that are traced, unless the caller has decided."
+    )
+    export_timeout_s: float = Field(
+        default=5.0, gt=0, le=60, description="How long one export, and the last one after SIGTERM, may take."
+    )
+    max_queued_spans: int = Field(
+        default=8_192, ge=512, description="Spans that wait to be sent; more are dropped, and the log says so."
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _check_endpoint(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "http://none")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password:
+            raise ValueError("must be an http:// or https:// address without user and password: a key goes in headers")
+        return value
 
 
 class LogLevel(StrEnum):

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
+from server.call_spans import in_span
 from server.calls import CallRunner
 from server.wire import tolerant
 
@@ -17,9 +18,10 @@ class HandlerTable(grpc.GenericRpcHandler):
     Stands in for the server in the generated `add_XServicer_to_server`, so that servicers stay plain generated classes.
     """
 
-    def __init__(self, runner: CallRunner | None) -> None:
-        """Takes handlers as they are when there is no runner."""
+    def __init__(self, runner: CallRunner | None, *, is_traced: bool = False) -> None:
+        """Takes handlers as they are when there is no runner; `is_traced` gives every call a span."""
         self._runner = runner
+        self._is_traced = is_traced
         self._handlers: dict[str, Handler] = {}
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
@@ -40,6 +42,8 @@ class HandlerTable(grpc.GenericRpcHandler):
             return handler
         inner: Any = handler.unary_unary or handler.stream_unary or handler.unary_stream or handler.stream_stream
         behavior = runner.stream(rpc, inner) if handler.response_streaming else runner.unary(rpc, inner)
+        if self._is_traced:
+            behavior = in_span(rpc, behavior)
         return _maker_of(handler)(behavior, _tolerant(handler), handler.response_serializer)
 
 

@@ -23,6 +23,7 @@ from server.config import (
     MetricsConfig,
     SummarizeServiceConfig,
     TlsConfig,
+    TracingConfig,
 )
 from server.errors import SettingsError
 
@@ -55,6 +56,7 @@ class Settings(BaseSettings):
     auth: AuthConfig = Field(default=AuthConfig(), description="Bearer keys.")
     metrics: MetricsConfig = Field(default=MetricsConfig(), description="Prometheus metrics.")
     log: LogConfig = Field(default=LogConfig(), description="Log lines.")
+    tracing: TracingConfig = Field(default=TracingConfig(), description="OpenTelemetry spans.")
     inference: InferenceConfig = Field(default=InferenceConfig(), description="Sessions, batcher, cache.")
     evaluate: EvaluateConfig = Field(default=EvaluateConfig(), description="Scoring defaults and limits.")
     evaluate_service: EvaluateServiceConfig = Field(

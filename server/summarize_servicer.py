@@ -9,10 +9,11 @@ from typing import cast
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
-from pipeline.summarize.events import Event
+from pipeline.summarize.events import Accepted, Event
 from pipeline.summarize.summarizer import Summarizer
 from protos.precis.v1 import summarize_pb2 as pb
 from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
+from server.call_spans import name_session
 from server.calls import Context
 from server.convert_summarize import to_event, to_plan, to_view
 from server.errors import NoWriterError
@@ -96,6 +97,8 @@ class SummarizeServicer(SummarizeServiceServicer):
         generator = cast("AsyncGenerator[Event, None]", events)
         async with aclosing(until_stopping(self._stopping, generator)) as going:
             async for event in going:
+                if isinstance(event, Accepted):
+                    name_session(event.summary_id)
                 yield to_event(event, chosen)
 
     def _writer(self) -> ChosenWriter:

@@ -1,0 +1,75 @@
+"""An OpenTelemetry collector: takes spans by OTLP over HTTP, as any real one does, and keeps them."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.scripted_endpoint.http import Exchange, HttpConnection
+
+
+@dataclass
+class Collector:
+    """What arrived.
+
+    Attributes:
+        endpoint: address for the settings.
+        spans: in order of arrival.
+        resource: attributes of the process that sent them.
+        headers: of the last request.
+    """
+
+    endpoint: str = ""
+    spans: list[Span] = field(default_factory=list)
+    resource: Mapping[str, object] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    async def take(self, exchange: Exchange) -> None:
+        """Answers one export."""
+        request = exchange.request
+        is_zipped = request.headers.get("content-encoding") == "gzip"
+        body = gzip.decompress(request.body) if is_zipped else request.body
+        self.headers = request.headers
+        for sent in ExportTraceServiceRequest.FromString(body).resource_spans:
+            self.resource = attributes_of(sent.resource.attributes)
+            self.spans += [span for scope in sent.scope_spans for span in scope.spans]
+        await exchange.send(200, b"", content_type="application/x-protobuf")
+
+    def named(self, name: str) -> list[Span]:
+        """Returns the spans of a name."""
+        return [span for span in self.spans if span.name == name]
+
+
+@asynccontextmanager
+async def collector() -> AsyncIterator[Collector]:
+    """Listens while entered."""
+    taken, connections = Collector(), set[HttpConnection]()
+    make: Callable[[], HttpConnection] = lambda: HttpConnection(taken.take, connections)  # noqa: E731
+    server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
+    taken.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/traces"
+    try:
+        yield taken
+    finally:
+        server.close()
+        for connection in list(connections):
+            connection.close()
+            await connection.lost.wait()
+        await server.wait_closed()
+
+
+def attributes_of(pairs: "list[KeyValue] | object") -> dict[str, object]:
+    """Returns attributes as a dictionary."""
+    assert not isinstance(pairs, str)
+    return {pair.key: _plain(pair.value) for pair in pairs}  # type: ignore[attr-defined] # a repeated field
+
+
+def _plain(value: AnyValue) -> object:
+    kind = value.WhichOneof("value")
+    if kind == "array_value":
+        return [_plain(one) for one in value.array_value.values]
+    return getattr(value, kind) if kind else None
