@@ -23,6 +23,8 @@ class TermKind(StrEnum):
     COMMAND = "command"  # options, functions, manual pages, what stands in `code`
     ENTITY = "entity"  # names and acronyms
 
+    __hash__ = str.__hash__  # Enum's own is written in Python, and every lookup of a term calls it
+
 
 class Term(NamedTuple):
     """One term in the form that is compared, so that "5 mm", "5mm" and "**5** mm" are the same.
@@ -60,6 +62,9 @@ class _Word(NamedTuple):
     ends_sentence: bool
 
 
+_OPENING = '([{<"“‘„«|'
+_CLOSING = '.,;:!?)]}>"”’»|…'
+_ENDING = ".:!?|…"
 _EDGES = ".,;:!?()[]{}<>\"'“”‘’„«»*_`|…"
 _MOST_NAME_WORDS = 5
 _LONGEST_WORD = 200
@@ -167,18 +172,21 @@ def _classify(raw: str) -> _Word:
     before, after = raw[:start], raw[start + len(core) :]
     if core and after.startswith(")") and "(" in core:  # apt(8)
         core, after = core + ")", after[1:]
-    terms, number = _terms_of(core) if len(core) <= _LONGEST_WORD else ((), None)
-    is_acronym = bool(_ACRONYM.fullmatch(core)) and not terms
-    is_name = is_acronym or (core[:1].isupper() and not terms and len(core) > 1)
+    if core.isalpha():  # most words; no pattern of a term matches letters alone
+        terms, number = (), None
+    else:
+        terms, number = _terms_of(core) if len(core) <= _LONGEST_WORD else ((), None)
+    is_capital = core[:1].isupper() and not terms
+    is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
     return _Word(
         core=core,
         terms=terms,
         number=number,
-        is_name=is_name,
+        is_name=is_acronym or (is_capital and len(core) > 1),
         is_acronym=is_acronym,
-        opens=any(character in '([{<"“‘„«|' for character in before),
-        closes=any(character in '.,;:!?)]}>"”’»|…' for character in after),
-        ends_sentence=any(character in ".:!?|…" for character in after) or (not core and raw not in "—–&"),
+        opens=any(character in _OPENING for character in before),
+        closes=any(character in _CLOSING for character in after),
+        ends_sentence=any(character in _ENDING for character in after) or (not core and raw not in "—–&"),
     )
 
 
