@@ -59,9 +59,9 @@ class DuplicateFilter:
     def _clean_line(self, line: str, heading: str, chunks: tuple[int, int]) -> str:
         if _BULLET.match(line):
             return "" if self._is_repeated(line, heading, chunks) else line
-        if not any(self._find(part, "") for part in _ROUGH_END.split(line)):
-            for part in _ROUGH_END.split(line):
-                self._is_repeated(part, "", chunks)
+        keys = [key for part in _ROUGH_END.split(line) if (key := _key(part, ""))]
+        if self._seen.keys().isdisjoint(keys) and len(set(keys)) == len(keys):
+            self._seen.update(dict.fromkeys(keys, _Seen(chunks)))
             return line
         # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
         return self._clean_sentences(line, chunks)
@@ -75,10 +75,6 @@ class DuplicateFilter:
             end_of_last = end
         rest = line[end_of_last:]
         return "".join(kept).lstrip() + rest if kept else ""
-
-    def _find(self, sentence: str, heading: str) -> _Seen | None:
-        key = _key(sentence, heading)
-        return self._seen.get(key) if key else None
 
     def _is_repeated(self, sentence: str, heading: str, chunks: tuple[int, int]) -> bool:
         """Remembers a sentence; tells whether it was seen before."""
@@ -106,7 +102,7 @@ def _normalise(text: str) -> str:
 def _key(sentence: str, heading: str) -> bytes | None:
     """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
     words = _normalise(sentence)
-    if sum(word.isalnum() or len(word) > 1 for word in words.split()) < _MIN_WORDS or not (
+    if sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS or not (
         heading or _BULLET.match(sentence) or words.endswith(_ENDS)
     ):
         return None

@@ -172,10 +172,8 @@ def _classify(raw: str) -> _Word:
     before, after = raw[:start], raw[start + len(core) :]
     if core and after.startswith(")") and "(" in core:  # apt(8)
         core, after = core + ")", after[1:]
-    if core.isalpha():  # most words; no pattern of a term matches letters alone
-        terms, number = (), None
-    else:
-        terms, number = _terms_of(core) if len(core) <= _LONGEST_WORD else ((), None)
+    may_be_term = not core.isalpha() and len(core) <= _LONGEST_WORD  # no pattern of a term matches letters alone
+    terms, number = _terms_of(core) if may_be_term else ((), None)
     is_capital = core[:1].isupper() and not terms
     is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
     return _Word(

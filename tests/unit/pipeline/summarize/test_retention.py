@@ -74,6 +74,11 @@ def test_a_sentence_is_kept_where_it_first_stands() -> None:
     assert second == "Oil is changed yearly. Done here now."
 
 
+def test_a_sentence_that_stands_twice_in_one_line_is_kept_once() -> None:
+    sentence = "The pump must be primed."
+    assert clean(f"{sentence} It is blue and heavy too. {sentence}") == [f"{sentence} It is blue and heavy too."]
+
+
 def test_what_was_dropped_is_remembered_with_its_chunks() -> None:
     filter_ = DuplicateFilter()
     filter_.clean(Extraction("The pump must be primed.", (0, 6), (1, 2)))
