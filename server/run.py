@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 from inference.model import OpenBackend, open_session
 from server.app import App
+from server.garbage import spared
 from server.settings import Settings
 from server.signals import Signals
 
@@ -33,7 +34,8 @@ async def serve(
                 signals.on_reload(app.reload)
                 if announce is not None:
                     announce(app)
-                await signals.stop.wait()
+                with spared():
+                    await signals.stop.wait()
 
 
 async def _has_started(stack: AsyncExitStack, app: App, stop: asyncio.Event) -> bool:
