@@ -1,6 +1,14 @@
 """How to judge: every number that an operator may choose."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.evaluate.parse import parse
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.lock.config import LockConfig
+from pipeline.judge.ultra.config import UltraConfig
 
 
 class JudgeLimits(BaseModel):
@@ -10,7 +18,19 @@ class JudgeLimits(BaseModel):
 
     max_source_chars: int = Field(default=2_000_000, ge=1, description="Characters of the source text.")
     max_summary_chars: int = Field(default=200_000, ge=1, description="Characters of the summary.")
-    max_tool_scores: int = Field(default=32, ge=0, description="Scores of the caller's own tools for one metric.")
+    max_tool_scores: int = Field(default=100, ge=0, description="Scores of the caller's own tools.")
+    max_tool_name_chars: int = Field(default=100, ge=1, description="Characters of a tool's name.")
+
+
+class JudgementCacheConfig(BaseModel):
+    """How many judgements are kept in memory, for requests that come again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_judgements: int = Field(default=256, ge=0, description="Judgements kept, the last used ones. 0: none.")
+    max_chars: int = Field(
+        default=20_000_000, ge=0, description="Characters of all sources and summaries kept, for evidence holds them."
+    )
 
 
 class JudgeConfig(BaseModel):
@@ -18,7 +38,23 @@ class JudgeConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    evidence: EvidenceConfig = EvidenceConfig()
+    lock: LockConfig = LockConfig()
+    ultra: UltraConfig = UltraConfig()
     limits: JudgeLimits = JudgeLimits()
-    max_cached_judgements: int = Field(
-        default=256, ge=0, description="Finished judgements kept in memory by the hash of their request. 0: none."
-    )
+    cache: JudgementCacheConfig = JudgementCacheConfig()
+
+    def with_overrides(self, overrides: Mapping[str, Mapping[str, Any]]) -> "JudgeConfig":
+        """Returns a copy with some settings replaced, checked anew.
+
+        Args:
+            overrides: new values by section (`evidence`, `lock`, `ultra`), then by setting.
+
+        Raises:
+            InvalidInputError: a value breaks its rule; the field is `options.<setting>`, for callers see no sections.
+        """
+        changed: dict[str, BaseModel] = {}
+        for name, values in overrides.items():
+            section: BaseModel = getattr(self, name)
+            changed[name] = parse(type(section), {**section.model_dump(), **values}, "options")
+        return self.model_copy(update=changed)

@@ -1,0 +1,84 @@
+"""What a request may not ask for."""
+
+import math
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.judge.config import JudgeLimits
+from pipeline.judge.framework import Framework
+from pipeline.judge.fusion import LogisticMapping
+from pipeline.judge.limits import check_request, tool_score_notes, usable_tool_scores
+from pipeline.judge.metric import MetricName
+from pipeline.judge.request import JudgeRequest, MetricToolScore
+from pipeline.judge.ultra.levels import Tool
+
+COVERAGE, BIAS = MetricName.COVERAGE, MetricName.BIAS_TOXICITY
+REQUEST = JudgeRequest("The agency raised fees.", "Fees rose.")
+LIMITS = JudgeLimits(max_source_chars=30, max_summary_chars=20, max_tool_scores=3, max_tool_name_chars=5)
+UNKNOWN_FRAMEWORK = cast("tuple[Framework, ...]", ("twin_lock", "triple_lock"))  # as from a file
+UNKNOWN_METRIC = cast("MetricName", "style")
+PERCENT = LogisticMapping(b1=4, b2=0.1, b3=50, b4=0, b5=3)
+
+
+def score(value: float, tool: str = "mine", mapping: LogisticMapping | None = None) -> MetricToolScore:
+    return MetricToolScore(COVERAGE, tool, value, mapping)
+
+
+@pytest.mark.parametrize(
+    ("request_", "field", "got"),
+    [
+        (replace(REQUEST, source=""), "source", "only white space"),
+        (replace(REQUEST, summary=" \n\t"), "summary", "only white space"),
+        (replace(REQUEST, source="x" * 31), "source", "31 characters"),
+        (replace(REQUEST, summary="x" * 21), "summary", "21 characters"),
+        (replace(REQUEST, summary="half \ud83d"), "summary", "a lone surrogate at character 5"),
+        (replace(REQUEST, frameworks=UNKNOWN_FRAMEWORK), "frameworks[1]", "another word"),
+        (replace(REQUEST, tool_scores=(score(3), score(5.01, "b"))), "tool_scores[1].score", "5.01"),
+        (replace(REQUEST, tool_scores=(score(0.99),)), "tool_scores[0].score", "0.99"),
+        (replace(REQUEST, tool_scores=(score(-math.inf),)), "tool_scores[0].score", "-inf"),
+        (replace(REQUEST, tool_scores=(score(math.inf, mapping=PERCENT),)), "tool_scores[0].score", "inf"),
+        (replace(REQUEST, tool_scores=(score(3), score(4))), "tool_scores[1].tool", "one again"),
+        (replace(REQUEST, tool_scores=(score(3, " "),)), "tool_scores[0].tool", "only white space"),
+        (replace(REQUEST, tool_scores=(score(3, "too long"),)), "tool_scores[0].tool", "8 characters"),
+        (replace(REQUEST, tool_scores=tuple(score(3, str(i)) for i in range(4))), "tool_scores", "4 scores"),
+        (
+            replace(REQUEST, tool_scores=(replace(score(3), metric=UNKNOWN_METRIC),)),
+            "tool_scores[0].metric",
+            "another word",
+        ),
+    ],
+)
+def test_bad_input_is_refused_with_its_field(request_: JudgeRequest, field: str, got: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_request(request_, LIMITS)
+    assert (caught.value.field, caught.value.got) == (field, got)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        REQUEST,
+        replace(REQUEST, source="x", summary="longer than it"),
+        replace(REQUEST, source="🙂", summary="概要。"),
+        replace(REQUEST, source="x" * 30, summary="x" * 20, frameworks=tuple(Framework)),
+        replace(REQUEST, tool_scores=(score(1), score(5, "b"), replace(score(1), metric=BIAS))),
+        replace(REQUEST, tool_scores=(score(99, mapping=PERCENT), score(math.nan, "b"))),
+    ],
+)
+def test_the_rest_is_judged(request_: JudgeRequest) -> None:
+    check_request(request_, LIMITS)
+
+
+def test_tool_scores_are_mapped_and_grouped_and_nan_is_left_out_with_a_note() -> None:
+    scores = (score(50, "a", PERCENT), score(math.nan, "b"), score(2, "c"), replace(score(4), metric=BIAS))
+    assert usable_tool_scores(scores) == {COVERAGE: [Tool("a", 3.0), Tool("c", 2)], BIAS: [Tool("mine", 4)]}
+    assert tool_score_notes(scores) == ("tool_scores[1].score is NaN and was left out",)
+
+
+def test_frameworks_come_in_their_order_each_once_and_all_by_default() -> None:
+    assert REQUEST.wanted == tuple(Framework)
+    asked = replace(REQUEST, frameworks=(Framework.ULTRA, Framework.TWIN_LOCK, Framework.ULTRA))
+    assert asked.wanted == (Framework.TWIN_LOCK, Framework.ULTRA)
