@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from pipeline.judge.evidence.instructions import is_instruction
@@ -43,9 +41,7 @@ def test_a_sentence_that_states_something_is_not(sentence: str) -> None:
     assert not is_instruction(sentence)
 
 
-def test_long_and_repetitive_sentences_take_no_time() -> None:
-    started = time.process_time()
+def test_long_and_repetitive_sentences_are_read_in_time() -> None:
     assert not is_instruction("please " * 40)
     assert not is_instruction("ignore " + "the " * 70)
-    assert not is_instruction("a " * 1_000_000)
-    assert time.process_time() - started < 1  # quadratic growth would take minutes
+    assert not is_instruction("a " * 1_000_000)  # a quadratic pattern would run into the test's timeout
