@@ -40,9 +40,8 @@ def in_summary(words: str, summary: str = SUMMARY) -> common_pb2.TextSpan:
     return span("summary", summary, words)
 
 
-def evidence() -> evidence_pb2.EvidenceTable:
-    """A claim of each label."""
-    supported = evidence_pb2.JudgeClaim(
+def supported_claim() -> evidence_pb2.JudgeClaim:
+    return evidence_pb2.JudgeClaim(
         passage=in_summary("Harlow Falls replaced 9,300 lead lines."),
         entailment=0.97,
         contradiction=0.01,
@@ -51,23 +50,28 @@ def evidence() -> evidence_pb2.EvidenceTable:
         nli_label=SUPPORTED,
         label=SUPPORTED,
     )
-    partial = evidence_pb2.JudgeClaim(
+
+
+def partial_claim() -> evidence_pb2.JudgeClaim:
+    """Supported, were it not for a number."""
+    mismatch = evidence_pb2.ClaimMismatch(
+        kind=evidence_pb2.MISMATCH_KIND_NUMBER, claim=in_summary("$17 million"), source=in_source("$71 million")
+    )
+    return evidence_pb2.JudgeClaim(
         passage=in_summary("The work cost $17 million."),
         entailment=0.81,
         contradiction=0.12,
         support=in_source("The work cost $71 million, which is 12 percent more than planned."),
         opposition=in_source("The work cost $71 million, which is 12 percent more than planned."),
-        mismatches=[
-            evidence_pb2.ClaimMismatch(
-                kind=evidence_pb2.MISMATCH_KIND_NUMBER,
-                claim=in_summary("$17 million"),
-                source=in_source("$71 million"),
-            )
-        ],
+        mismatches=[mismatch],
         nli_label=SUPPORTED,
         label=PARTIAL,
     )
-    unsupported = evidence_pb2.JudgeClaim(
+
+
+def unsupported_claim() -> evidence_pb2.JudgeClaim:
+    """Contradicted."""
+    return evidence_pb2.JudgeClaim(
         passage=in_summary("The city will meet its deadline."),
         entailment=0.02,
         contradiction=0.93,
@@ -76,21 +80,23 @@ def evidence() -> evidence_pb2.EvidenceTable:
         nli_label=UNSUPPORTED,
         label=UNSUPPORTED,
     )
+
+
+def evidence() -> evidence_pb2.EvidenceTable:
+    """A claim of each label, a key point, and questions with and without an answer."""
+    questions = (
+        evidence_pb2.QuestionAnswer(question="The work cost ____.", answer="$71 million", given="$17 million"),
+        evidence_pb2.QuestionAnswer(question="The council has approved ____.", answer="a second crew"),
+    )
+    key_point = evidence_pb2.KeyPoint(
+        passage=in_source("The council has approved a second crew."),
+        covered_share=0.1,
+        coverage=evidence_pb2.KEY_POINT_COVERAGE_NOT,
+    )
     return evidence_pb2.EvidenceTable(
-        claims=[supported, partial, unsupported],
-        twin_key_points=[
-            evidence_pb2.KeyPoint(
-                passage=in_source("The council has approved a second crew."),
-                covered_share=0.1,
-                coverage=evidence_pb2.KEY_POINT_COVERAGE_NOT,
-            )
-        ],
-        coverage_questions=[
-            evidence_pb2.QuestionAnswer(
-                question="The work cost ____.", answer="$71 million", given="$17 million", score=0.0
-            ),
-            evidence_pb2.QuestionAnswer(question="The council has approved ____.", answer="a second crew", score=0.0),
-        ],
+        claims=[supported_claim(), partial_claim(), unsupported_claim()],
+        twin_key_points=[key_point],
+        coverage_questions=questions,
         question_author="deterministic",
         tokenizer="WordPiece",
         window_count=7,

@@ -84,7 +84,8 @@ def list_names(path: Path) -> list[str]:
 def parse_item(line: bytes, place: str) -> Item:
     """Parses one line; fields besides id, source and summary are left alone. Raises InputError."""
     fields = parse_object(decode(line, place), place)
-    return Item(str(fields.get("id", place)), text_of(fields, "source", place), text_of(fields, "summary", place))
+    fields["id"] = str(fields.get("id", place))
+    return Item(*(text_of(fields, name, place) for name in ("id", "source", "summary")))
 
 
 def text_of(fields: dict[str, Any], name: str, place: str) -> str:
@@ -93,6 +94,8 @@ def text_of(fields: dict[str, Any], name: str, place: str) -> str:
     if not isinstance(value, str):
         found = type(value).__name__ if name in fields else "nothing"
         raise InputError(f"{place}: {name}: expected a text, got {found}")
+    if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
+        raise InputError(f"{place}: {name}: not Unicode: a lone surrogate")
     return value
 
 

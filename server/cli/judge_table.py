@@ -48,15 +48,15 @@ def score_table(result: pb.JudgeResult) -> Table:
 
 
 def score_cell(metric: pb.JudgeMetric) -> Text:
-    """Shows a score with what is special about it: status, deciding cap, confidence."""
-    if not metric.HasField("score"):
-        return Text(status_name(metric), style="red")
-    text = Text(f"{metric.score:.2f}", style="" if counting_score(metric) is not None else "dim")
+    """Shows a score, and before it what is special: status, deciding cap, confidence."""
     remarks = [status_name(metric), "capped" if deciding_caps(metric) else ""]
+    if not metric.HasField("score"):
+        return Text(remarks[0], style="red")
     if metric.HasField("confidence"):
-        remarks.append(f"conf. {metric.confidence:.2f}")
-    shown_remarks = ", ".join(filter(None, remarks))
-    return text.append(f"  {shown_remarks}", style="dim") if shown_remarks else text
+        remarks.append(f"confidence {metric.confidence:.2f}")
+    said = ", ".join(filter(None, remarks))
+    score = (f"{metric.score:.2f}", "" if counting_score(metric) is not None else "dim")
+    return Text.assemble((f"{said}  " if said else "", "dim"), score)
 
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:

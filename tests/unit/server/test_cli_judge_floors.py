@@ -1,0 +1,76 @@
+"""--fail-under: what is read, and what is under it."""
+
+import pytest
+
+from protos.precis.v1 import judge_pb2 as pb
+from server.cli.errors import InputError
+from server.cli.judge_floors import Floor, FrameworkChoice, MetricChoice, check_floors, parse_floor
+from server.cli.judge_verdict import breaches_of
+from tests.judgements import judgement
+
+
+@pytest.mark.parametrize(
+    ("text", "floor"),
+    [
+        ("hallucination=7", Floor(MetricChoice.HALLUCINATION, 7.0)),
+        ("coverage=0", Floor(MetricChoice.COVERAGE, 0.0)),
+        ("bias_toxicity=9.5", Floor(MetricChoice.BIAS_TOXICITY, 9.5)),
+        ("ultra:Bias-Toxicity=10", Floor(MetricChoice.BIAS_TOXICITY, 10.0, FrameworkChoice.ULTRA)),
+        ("TWIN_LOCK:relevance=4", Floor(MetricChoice.RELEVANCE, 4.0, FrameworkChoice.TWIN_LOCK)),
+    ],
+)
+def test_a_floor_is_read(text: str, floor: Floor) -> None:
+    assert parse_floor(text) == floor
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hallucination", "expected METRIC=SCORE"),
+        ("hallucinations=7", "no such metric: hallucinations; there are coverage, alignment"),
+        ("=7", "no such metric: none"),
+        (":coverage=7", "no such framework: none"),
+        ("mega:coverage=7", "no such framework: mega; there are twin-lock, judge-lock, ultra"),
+        ("coverage=", "got nothing"),
+        ("coverage=11", "from 0 to 10, got 11"),
+        ("coverage=-1", "from 0 to 10"),
+        ("coverage=nan", "from 0 to 10, got nan"),
+        ("coverage=good", "from 0 to 10, got good"),
+    ],
+)
+def test_what_is_no_floor_is_said(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_floor(text)
+
+
+def test_a_framework_that_does_not_judge_has_no_floor() -> None:
+    floor = parse_floor("ultra:coverage=5")
+    check_floors((floor,), ())
+    check_floors((floor,), (FrameworkChoice.ULTRA,))
+    with pytest.raises(InputError, match="names ultra"):
+        check_floors((floor,), (FrameworkChoice.TWIN_LOCK,))
+
+
+def said(text: str, result: pb.JudgeResult) -> list[str]:
+    return [str(breach) for breach in breaches_of(result, [parse_floor(text)])]
+
+
+def test_a_floor_without_a_framework_is_for_all() -> None:
+    assert said("hallucination=3", judgement()) == ["judge-lock hallucination 1.67, not 3"]
+    assert said("twin-lock:hallucination=3.01", judgement()) == ["twin-lock hallucination 3.00, not 3.01"]
+
+
+def test_an_equal_score_passes() -> None:
+    assert said("twin-lock:hallucination=3", judgement()) == []
+
+
+def test_a_score_that_does_not_count_does_not_pass() -> None:
+    assert said("relevance=0", judgement()) == ["judge-lock relevance has no score that counts (error), not 0"]
+    assert said("ultra:alignment=1", judgement()) == ["ultra alignment has no score that counts (abstained), not 1"]
+
+
+def test_a_summary_without_claims_hallucinates_nothing() -> None:
+    result = judgement()
+    metric = result.frameworks[0].metrics[2]
+    metric.status, metric.score = pb.JUDGE_METRIC_STATUS_NO_CLAIMS, 10.0
+    assert said("twin-lock:hallucination=10", result) == []

@@ -1,0 +1,79 @@
+"""What precis judge reads, and how bad items are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from server.cli.errors import InputError
+from server.cli.judge_items import BadItem, Item, read_items, read_pair
+
+
+def test_a_pair_is_named_after_its_summary(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\ufeffSource.", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("Summary.\r\n", encoding="utf-8", newline="")
+    assert read_pair(tmp_path / "a.txt", tmp_path / "b.txt") == Item("b.txt", "Source.", "Summary.\r\n")
+
+
+def test_both_texts_cannot_come_from_standard_input() -> None:
+    with pytest.raises(InputError, match="cannot both be standard input"):
+        read_pair(Path("-"), Path("-"))
+
+
+def test_a_directory_gives_its_pairs_by_name_and_names_halves(tmp_path: Path) -> None:
+    for name, text in {
+        "b.source.txt": "B.",
+        "b.summary.txt": "b.",
+        "a.2.source.txt": "A.",
+        "a.2.summary.txt": "a.",
+        "alone.summary.txt": "x",
+        "readme.txt": "not an item",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "c.source.txt").write_bytes(b"\xff")
+    (tmp_path / "c.summary.txt").write_text("c.", encoding="utf-8")
+    first, alone, second, undecodable = read_items(tmp_path)
+    assert (first, second) == (Item("a.2", "A.", "a."), Item("b", "B.", "b."))
+    assert isinstance(alone, BadItem)
+    assert (alone.id, "alone.source.txt: No such file" in alone.error.message) == ("alone", True)
+    assert isinstance(undecodable, BadItem)
+    assert "not UTF-8" in undecodable.error.message
+
+
+def test_a_directory_without_pairs_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no NAME\.source\.txt"):
+        list(read_items(tmp_path))
+
+
+def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
+    path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert list(read_items(path)) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "expected a JSON object, got list"),
+        ('{"source": "S."}', "line 1: summary: expected a text, got nothing"),
+        ('{"source": null, "summary": "T."}', "line 1: source: expected a text, got NoneType"),
+        ('{"source": "\\ud800", "summary": "T."}', "line 1: source: not Unicode"),
+        ('{"id": "\\udfff", "source": "S.", "summary": "T."}', "line 1: id: not Unicode"),
+    ],
+)
+def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(line, encoding="utf-8")
+    [item] = read_items(path)
+    assert isinstance(item, BadItem)
+    assert item.id == "line 1"
+    assert message in item.error.message
+
+
+def test_the_hash_tells_items_and_terms_apart() -> None:
+    items = [Item("a", "b", "c"), Item("a", "bc", ""), Item("", "ab", "c")]
+    hashes = {item.sha256() for item in items} | {items[0].sha256("ultra"), items[0].sha256("ultra", "None")}
+    assert len(hashes) == 5
+    assert items[0].sha256("ultra") == Item("a", "b", "c").sha256("ultra")

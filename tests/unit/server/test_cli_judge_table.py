@@ -1,0 +1,131 @@
+"""A judgement on the terminal, and what a bulk run amounts to."""
+
+import io
+
+from google.rpc import code_pb2
+from rich.console import Console
+
+from protos.precis.v1 import common_pb2
+from protos.precis.v1 import judge_pb2 as pb
+from server.cli.judge_floors import parse_floor
+from server.cli.judge_items import Item
+from server.cli.judge_results import to_answer
+from server.cli.judge_table import print_judgement
+from server.cli.judge_tally import SHOWN_ITEMS, JudgeTally, print_tally
+from tests.judgements import judgement
+
+ITEM = Item("one", "Source.", "Summary.")
+
+
+def printed(result: pb.JudgeResult) -> str:
+    file = io.StringIO()
+    print_judgement(Console(file=file, width=160, highlight=False), result)
+    return file.getvalue()
+
+
+def row(text: str, *words: str) -> list[str]:
+    """The words of the one line that begins with some."""
+    [found] = [line.split() for line in text.splitlines() if line.split()[: len(words)] == list(words)]
+    return found
+
+
+def test_scores_stand_in_the_strict_order_with_what_is_special_about_them() -> None:
+    text = printed(judgement())
+    table = text.split("twin-lock\n")[0]
+    order = [
+        text.index(f" {name} ") for name in ("coverage", "alignment", "hallucination", "relevance", "bias-toxicity")
+    ]
+    assert order == sorted(order)
+    assert row(table, "coverage") == ["coverage", "capped", "4.00", "3.00", "5.21"]
+    assert row(table, "alignment")[3:] == ["abstained,", "confidence", "0.31", "6.40"]
+    assert row(table, "relevance") == ["relevance", "4.00", "error", "7.02"]
+
+
+def test_every_cap_says_why_and_whether_it_made_a_difference() -> None:
+    text = printed(judgement())
+    assert "at most 4: A claim has no support.\n" in text.replace(" \n", "\n").replace("  ", "")
+    assert "at most 4: Words without support. (it was as low without)" in text
+    assert "missing_metric" in text
+
+
+def test_doubtful_claims_come_worst_first_with_the_source() -> None:
+    text = printed(judgement())
+    assert "Claims that are not supported (2 of 3)" in text
+    assert (
+        text.index("The city will meet") < text.index("contradicted (0.93) by: The auditor") < text.index("$17 million")
+    )
+    assert "number: “$17 million”; the source has “$71 million”" in text
+    assert "closest (0.81): The work cost $71 million" in text
+    assert "replaced 9,300 lead lines" not in text
+
+
+def test_a_summary_without_doubt_is_said_to_be_so() -> None:
+    result = judgement()
+    del result.evidence.claims[1:]
+    assert "All 1 claims are supported." in printed(result)
+    del result.evidence.claims[:]
+    assert "The summary claims nothing." in printed(result)
+
+
+def test_what_the_numbers_come_from_is_named() -> None:
+    result = judgement()
+    assert "21 NLI pairs, 0.00 s; tiny-nli abababab, no language model" in printed(result)
+    result.language_model, result.degraded, result.is_cached = "gpt at host", True, True
+    result.notes.append("one [bold]note")
+    text = " ".join(printed(result).split())
+    assert "from the cache" in text
+    assert "gpt at host; degraded: the language model gave no usable answer somewhere; one [bold]note" in text
+
+
+def test_texts_cannot_drive_the_terminal() -> None:
+    result = judgement()
+    result.evidence.claims[2].passage.text = "[red]\x1b]0;owned\x07"
+    text = printed(result)
+    assert "[red]" in text
+    assert not set(text) & {"\x1b", "\x07"}
+
+
+def tallied(*results: pb.JudgeResult, floor: str = "hallucination=3") -> JudgeTally:
+    tally = JudgeTally([parse_floor(floor)])
+    for number, result in enumerate(results):
+        tally.add(to_answer(f"item-{number}", ITEM, "", result))
+    return tally
+
+
+def summarized(tally: JudgeTally) -> str:
+    file = io.StringIO()
+    print_tally(Console(file=file, width=120, highlight=False), tally)
+    return file.getvalue()
+
+
+def test_only_scores_that_count_are_in_the_spread() -> None:
+    better = judgement()
+    better.frameworks[0].metrics[0].score = 8
+    text = summarized(tallied(judgement(), better))
+    assert row(text, "twin-lock", "coverage") == ["twin-lock", "coverage", "6.00", "4.40", "6.00", "7.60", "2"]
+    assert "ultra alignment: abstained in 2 items" in text
+    assert "judge-lock relevance: error in 2 items" in text
+    assert not [line for line in text.splitlines() if line.split()[:2] == ["ultra", "alignment"] and "6.40" in line]
+
+
+def test_items_under_a_limit_are_worse_than_any_other() -> None:
+    good, low, breached = judgement(), judgement(), judgement()
+    for result in (good, low):
+        result.frameworks[1].metrics[2].score = 9
+    for framework in low.frameworks:
+        framework.mean_score = 0.5
+    tally = tallied(good, low, breached)
+    assert (tally.breached_count, tally.breaches["judge-lock hallucination"]) == (1, 1)
+    assert [item_id for _, (item_id, _) in tally.worst.ranked()] == ["item-2", "item-1", "item-0"]
+
+
+def test_failed_items_are_counted_and_the_first_are_named() -> None:
+    tally = tallied(judgement())
+    error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="empty [red]", field="source")
+    for number in range(SHOWN_ITEMS + 3):
+        tally.add(to_answer(f"bad-{number}", None, "", error))
+    text = summarized(tally)
+    assert (tally.item_count, tally.judged_count) == (14, 1)
+    assert "14 items, 13 failed" in text
+    assert "bad-9: INVALID_ARGUMENT: source: empty [red]" in text
+    assert "and 3 more failed items" in text
