@@ -1,5 +1,7 @@
 """What results refer to: places in the caller's texts, and models."""
 
+from typing import overload
+
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
 from protos.precis.v1 import common_pb2
@@ -10,6 +12,10 @@ def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:
     return common_pb2.ModelIdentity(name=identity.name, revision=identity.revision, sha256=identity.sha256)
 
 
+@overload
+def to_span(passage: Passage) -> common_pb2.TextSpan: ...
+@overload
+def to_span(passage: Passage | None) -> common_pb2.TextSpan | None: ...
 def to_span(passage: Passage | None) -> common_pb2.TextSpan | None:
     """Gives a stretch of the caller's text; nothing for nothing, which leaves a message field unset."""
     if passage is None:

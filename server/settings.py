@@ -11,12 +11,14 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.extractive.config import ExtractiveConfig
+from pipeline.judge.config import JudgeConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.config import (
     AuthConfig,
     EvaluateServiceConfig,
+    JudgeServiceConfig,
     LimitsConfig,
     ListenConfig,
     LogConfig,
@@ -62,13 +64,16 @@ class Settings(BaseSettings):
     evaluate_service: EvaluateServiceConfig = Field(
         default=EvaluateServiceConfig(), description="Streams and threads of EvaluateService."
     )
+    judge: JudgeConfig = Field(default=JudgeConfig(), description="Settings and limits of judgements.")
+    judge_service: JudgeServiceConfig = Field(default=JudgeServiceConfig(), description="Threads of JudgeService.")
     summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
     summarize_service: SummarizeServiceConfig = Field(
         default=SummarizeServiceConfig(), description="Chunks and threads of SummarizeService."
     )
     summary_storage: StorageConfig = Field(default=StorageConfig(), description="Where summaries are kept.")
     llm: LlmConfig | None = Field(
-        default=None, description="OpenAI-compatible endpoint that writes summaries; without it the extractive writer."
+        default=None,
+        description="OpenAI-compatible endpoint that writes summaries and helps to judge; neither needs one.",
     )
     llm_writer: LlmWriterConfig = Field(default=LlmWriterConfig(), description="How the endpoint is asked.")
     extractive: ExtractiveConfig = Field(default=ExtractiveConfig(), description="The extractive writer.")

@@ -171,8 +171,8 @@ class JudgeRequest(_message.Message):
 
     @_builtins.property
     def tool_scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___MetricToolScore]:
-        """Scores of the caller's own tools, fused into Ultra's; at most 32 for a metric (a setting), no tool twice. The other
-        frameworks do not read them.
+        """Scores of the caller's own tools, fused into Ultra's; at most 100 (a setting), each tool once for a metric. The
+        other frameworks do not read them.
         """
 
     def __init__(
@@ -400,7 +400,7 @@ class MetricToolScore(_message.Message):
     tool: _builtins.str
     """Name of the tool, for the response and the evidence; 1 to 100 characters."""
     score: _builtins.float
-    """The score, finite and in [1, 5]; 5 is best. A tool with another scale needs a `mapping`."""
+    """The score, in [1, 5]; 5 is best. NaN is left out, with a note. A tool with another scale needs a `mapping`."""
     @_builtins.property
     def mapping(self) -> _fusion_pb2.LogisticMapping:
         """Turns the score of another scale into one in [1, 5]. Default: none; the score is taken as it is."""

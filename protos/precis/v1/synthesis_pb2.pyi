@@ -46,6 +46,38 @@ SYNTHESIS_MODE_SCORING: SynthesisMode.ValueType  # 2
 """A level from A, excellent, to E, bad."""
 Global___SynthesisMode: _TypeAlias = SynthesisMode  # noqa: Y015
 
+class _ReplanReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ReplanReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReplanReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REPLAN_REASON_UNSPECIFIED: _ReplanReason.ValueType  # 0
+    """Never sent."""
+    REPLAN_REASON_SCOPE_NOT_COVERED: _ReplanReason.ValueType  # 1
+    """A part of the scope has no findings."""
+    REPLAN_REASON_NO_TOOL_SCORES: _ReplanReason.ValueType  # 2
+    """No tool has given a score."""
+    REPLAN_REASON_CONTRADICTION: _ReplanReason.ValueType  # 3
+    """A finding and a score cannot both be right."""
+    REPLAN_REASON_UNCERTAIN: _ReplanReason.ValueType  # 4
+    """The executor cannot tell."""
+
+class ReplanReason(_ReplanReason, metaclass=_ReplanReasonEnumTypeWrapper):
+    """Kinds of gaps in evidence."""
+
+REPLAN_REASON_UNSPECIFIED: ReplanReason.ValueType  # 0
+"""Never sent."""
+REPLAN_REASON_SCOPE_NOT_COVERED: ReplanReason.ValueType  # 1
+"""A part of the scope has no findings."""
+REPLAN_REASON_NO_TOOL_SCORES: ReplanReason.ValueType  # 2
+"""No tool has given a score."""
+REPLAN_REASON_CONTRADICTION: ReplanReason.ValueType  # 3
+"""A finding and a score cannot both be right."""
+REPLAN_REASON_UNCERTAIN: ReplanReason.ValueType  # 4
+"""The executor cannot tell."""
+Global___ReplanReason: _TypeAlias = ReplanReason  # noqa: Y015
+
 class _DistortionSeverity:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -108,8 +140,8 @@ class SynthesizeRequest(_message.Message):
     """Default: interactive."""
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Explanation mode: the answers to choose from, 2 to 26 of at most 1,000 characters; the answer is then a letter, "A"
-        for the first. Empty: an open answer. Scoring mode takes none.
+        """Explanation mode: the answers to choose from, 2 to 26 of at most 1,000 characters, no repeats; the answer is then a
+        letter, "A" for the first. Empty: an open answer. Scoring mode takes none.
         """
 
     @_builtins.property
@@ -460,7 +492,7 @@ class QualityToolScore(_message.Message):
     aspect: _builtins.str
     """Kind of distortion that the tool measures, for example "Blurs". Empty: quality as a whole."""
     tool: _builtins.str
-    """Name of the tool; 1 to 100 characters."""
+    """Name of the tool; 1 to 200 characters."""
     score: _builtins.float
     """In [1, 5]; 5 is best. NaN is dropped with a note. A tool with another scale needs a `mapping`."""
     @_builtins.property
@@ -586,7 +618,7 @@ class SynthesisOptions(_message.Message):
     fusion_form: _fusion_pb2.FusionForm.ValueType
     """As in JudgeOptions. Default: normalized."""
     eta: _builtins.float
-    """As in JudgeOptions, in (0, 100]. Default 1."""
+    """As in JudgeOptions, above 0. Default 1."""
     max_replan_iterations: _builtins.int
     """Assess: how often to plan again, 0 to 5. Default 2."""
     use_language_model: _builtins.bool
@@ -637,6 +669,8 @@ class Synthesis(_message.Message):
     NOTES_FIELD_NUMBER: _builtins.int
     LANGUAGE_MODEL_FIELD_NUMBER: _builtins.int
     MODE_FIELD_NUMBER: _builtins.int
+    REPLAN_NEEDS_FIELD_NUMBER: _builtins.int
+    ATTEMPT_COUNT_FIELD_NUMBER: _builtins.int
     final_answer: _builtins.str
     """Scoring mode: the letter of the level, "A" to "E". Explanation mode: the letter of a choice, or the open answer."""
     level: _fusion_pb2.QualityLevel.ValueType
@@ -655,6 +689,8 @@ class Synthesis(_message.Message):
     """Who answered: "deterministic", or model and endpoint."""
     mode: Global___SynthesisMode.ValueType
     """The kind of answer."""
+    attempt_count: _builtins.int
+    """Answers that the language model was asked for until one was usable, 0 to 3 (a setting)."""
     @_builtins.property
     def used_evidence(self) -> Global___QualityEvidence:
         """Evidence that the answer rests on."""
@@ -670,6 +706,10 @@ class Synthesis(_message.Message):
     @_builtins.property
     def language_model(self) -> _fusion_pb2.LanguageModelUsage:
         """What the language model was asked for. Not set when it was not asked."""
+
+    @_builtins.property
+    def replan_needs(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplanNeed]:
+        """The gaps in the evidence, at most one of each kind. A degraded answer has them and does not ask for replanning."""
 
     def __init__(
         self,
@@ -687,16 +727,50 @@ class Synthesis(_message.Message):
         notes: _abc.Iterable[_builtins.str] | None = ...,
         language_model: _fusion_pb2.LanguageModelUsage | None = ...,
         mode: Global___SynthesisMode.ValueType = ...,
+        replan_needs: _abc.Iterable[Global___ReplanNeed] | None = ...,
+        attempt_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "fusion", b"fusion", "language_model", b"language_model", "used_evidence", b"used_evidence"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_reason", b"replan_reason", "used_evidence", b"used_evidence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "attempt_count", b"attempt_count", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_needs", b"replan_needs", "replan_reason", b"replan_reason", "used_evidence", b"used_evidence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
     _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__fusion) -> _WhichOneofReturnType__fusion | None: ...
 
 Global___Synthesis: _TypeAlias = Synthesis  # noqa: Y015
+
+@_typing.final
+class ReplanNeed(_message.Message):
+    """One gap in the evidence."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    reason: Global___ReplanReason.ValueType
+    """Of what kind."""
+    message: _builtins.str
+    """What is missing, in a few words."""
+    @_builtins.property
+    def scope(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Parts of the scope that it is about."""
+
+    def __init__(
+        self,
+        *,
+        reason: Global___ReplanReason.ValueType = ...,
+        message: _builtins.str = ...,
+        scope: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "scope", b"scope"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplanNeed: _TypeAlias = ReplanNeed  # noqa: Y015
 
 @_typing.final
 class AssessmentPlan(_message.Message):

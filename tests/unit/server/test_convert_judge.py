@@ -1,0 +1,162 @@
+"""Judgements become messages without losing anything."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.events import EvidenceReady, MetricReady
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.framework import Framework, FrameworkResult, JsonObject
+from pipeline.judge.judgement import Judgement, JudgeTimings
+from pipeline.judge.metric import Cap, MetricName, MetricResult, MetricStatus
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import Passage
+from protos.precis.v1 import fusion_pb2
+from protos.precis.v1 import judge_pb2 as pb
+from server.convert_judge import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
+from server.judge_metrics import JudgeMetrics
+from tests.unit.pipeline.judge.tables import table
+from tests.unit.server.mirror import assert_mirrors, filled
+
+QUOTE = Passage("summary", 3, 8, "12 km", "12 km")
+COVERAGE = MetricResult(
+    MetricName.COVERAGE,
+    MetricStatus.ABSTAINED,
+    4.25,
+    0.5,
+    "It tells two points of three.",
+    (QUOTE, Passage("source", 0, 4, "Text", "Text")),
+    {"recall": 0.75, "full_count": 0, "severity": "severe", "is_capped": False},
+    (Cap("extraneous_claim", 4.0, "A claim is unsupported."),),
+)
+FAILED = MetricResult(MetricName.RELEVANCE, MetricStatus.ERROR, None, None, "", (), {}, error="missing_metric")
+
+
+def metrics() -> tuple[MetricResult, ...]:
+    others = {MetricName.COVERAGE: COVERAGE, MetricName.RELEVANCE: FAILED}
+    plain = replace(COVERAGE, status=MetricStatus.SCORED, score=0.0, confidence=None)
+    return tuple(others.get(name, replace(plain, name=name)) for name in MetricName)
+
+
+def judgement() -> Judgement:
+    objects: dict[MetricName, JsonObject] = {
+        metric.name: {"error": metric.error} if metric.error else {"score": metric.score} for metric in metrics()
+    }
+    return Judgement(
+        request_hash="f" * 64,
+        table=table(),
+        frameworks=(FrameworkResult(Framework.ULTRA, metrics(), objects),),
+        config=JudgeConfig(),
+        llm="m@there",
+        degraded=True,
+        notes=("one", "two"),
+        cached=False,
+        timings=JudgeTimings(9.5, 6.25, 3.125),
+    )
+
+
+def test_a_metric_keeps_everything() -> None:
+    metric = to_metric(COVERAGE)
+    assert (metric.name, metric.status) == (pb.JUDGE_METRIC_NAME_COVERAGE, pb.JUDGE_METRIC_STATUS_ABSTAINED)
+    assert (metric.score, metric.confidence, metric.reason) == (4.25, 0.5, COVERAGE.reason)
+    assert [(span.text_id, span.text) for span in metric.evidence] == [("summary", "12 km"), ("source", "Text")]
+    assert [(one.name, one.WhichOneof("value")) for one in metric.inputs] == [
+        ("recall", "number"),
+        ("full_count", "count"),
+        ("severity", "text"),
+        ("is_capped", "flag"),
+    ]
+    assert not metric.HasField("error")
+
+
+def test_a_score_of_zero_is_not_taken_for_none() -> None:
+    assert to_metric(replace(COVERAGE, score=0.0)).HasField("score")
+    failed = to_metric(FAILED)
+    assert not failed.HasField("score")
+    assert not failed.HasField("confidence")
+    assert (failed.status, failed.error) == (pb.JUDGE_METRIC_STATUS_ERROR, "missing_metric")
+
+
+@pytest.mark.parametrize(
+    ("value", "field"), [(True, "flag"), (False, "flag"), (0, "count"), (0.0, "number"), ("", "text")]
+)
+def test_an_input_keeps_its_type(value: float | str, field: str) -> None:
+    sent = to_input("name", value)
+    assert sent.WhichOneof("value") == field
+    assert getattr(sent, field) == value
+
+
+def test_a_cap_keeps_everything() -> None:
+    assert_mirrors(filled(Cap), to_cap(filled(Cap)), {})
+
+
+def test_the_result_holds_evidence_metrics_and_objects() -> None:
+    result = to_result(judgement())
+    assert len(result.evidence.claims) == 3
+    [framework] = result.frameworks
+    assert framework.framework == pb.JUDGE_FRAMEWORK_ULTRA
+    assert [metric.name for metric in framework.metrics] == sorted(pb.JudgeMetricName.values())[1:]
+    assert framework.mean_score == 0
+    objects = json.loads(framework.objects_json)
+    assert list(objects) == ["coverage", "alignment", "hallucination", "relevance", "bias_toxicity"]
+    assert objects["relevance"] == {"error": "missing_metric"}
+
+
+def test_the_result_says_how_it_came_about() -> None:
+    result = to_result(judgement())
+    assert (result.request_hash, result.language_model) == ("f" * 64, "m@there")
+    assert (result.degraded, list(result.notes), result.is_cached) == (True, ["one", "two"], False)
+    assert result.timings.total.ToMicroseconds() == 9500
+    assert result.timings.evidence.ToMicroseconds() == 6250
+    assert result.timings.scoring.ToMicroseconds() == 3125
+    assert len(result.models) == 2
+
+
+def test_models_are_named_nli_first() -> None:
+    one = filled(EvidenceTable)
+    result = to_result(replace(judgement(), table=one))
+    assert [ModelIdentity(model.name, model.revision, model.sha256) for model in result.models] == [
+        one.models.entailment,
+        one.models.embedder,
+    ]
+
+
+def test_applied_options_are_those_of_the_config() -> None:
+    config = JudgeConfig().with_overrides(
+        {
+            "evidence": {"window_sentences": (2,)},
+            "lock": {"relevance_mode": "jaccard"},
+            "ultra": {"eta": 3.0, "form": "paper_raw"},
+        }
+    )
+    assert to_options(config) == pb.JudgeOptions(
+        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
+        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
+        eta=3.0,
+        window_sentences=[2],
+    )
+
+
+def test_steps_are_sent_as_they_are() -> None:
+    assert to_event(EvidenceReady(table())).evidence.claims[0].passage.text == "claim 0"
+    done = to_event(MetricReady(Framework.TWIN_LOCK, COVERAGE)).metric
+    assert (done.framework, done.metric) == (pb.JUDGE_FRAMEWORK_TWIN_LOCK, to_metric(COVERAGE))
+
+
+def test_every_status_has_a_number_of_its_own() -> None:
+    assert set(STATUSES) == set(MetricStatus)
+    assert all(pb.JudgeMetricStatus.Name(number).endswith(status.name) for status, number in STATUSES.items())
+
+
+def test_judgements_are_counted_once() -> None:
+    registry = CollectorRegistry()
+    counts = JudgeMetrics(registry)
+    counts.observe(judgement())
+    counts.observe(replace(judgement(), cached=True))
+    for cached in ("true", "false"):
+        assert registry.get_sample_value("precis_judgements_total", {"cached": cached}) == 1
+    labels = {"framework": "ultra", "metric": "coverage", "status": "abstained"}
+    assert registry.get_sample_value("precis_judged_metrics_total", labels) == 1

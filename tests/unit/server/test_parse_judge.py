@@ -1,0 +1,105 @@
+"""Judge requests become domain types; what is wrong is named."""
+
+import math
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.framework import Framework
+from pipeline.judge.fusion import FusionForm, LogisticMapping
+from pipeline.judge.lock.config import RelevanceMode
+from pipeline.judge.metric import MetricName
+from pipeline.judge.request import MetricToolScore
+from protos.precis.v1 import fusion_pb2
+from protos.precis.v1 import judge_pb2 as pb
+from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
+
+MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)
+
+
+UNKNOWN: Any = 9  # proto3 lets unknown numbers through
+
+
+def score(**fields: Any) -> pb.MetricToolScore:  # noqa: ANN401
+    plain: dict[str, Any] = {"metric": pb.JUDGE_METRIC_NAME_COVERAGE, "tool": "rouge", "score": 3.5}
+    return pb.MetricToolScore(**{**plain, **fields})
+
+
+def test_what_is_not_set_is_the_servers_choice() -> None:
+    defaults = JudgeConfig().with_overrides({"ultra": {"eta": 2.5}})
+    parsed = parse_judge(pb.JudgeRequest(source="Source.", summary="Summary"), defaults)
+    assert (parsed.request.source, parsed.request.summary) == ("Source.", "Summary")
+    assert (parsed.request.frameworks, parsed.request.tool_scores) == ((), ())
+    assert parsed.config == defaults
+    assert parsed.uses_language_model
+    assert parsed.char_count == 14
+
+
+def test_every_option_reaches_its_setting() -> None:
+    options = pb.JudgeOptions(
+        use_language_model=False,
+        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
+        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
+        eta=0.5,
+        window_sentences=[1, 3],
+    )
+    parsed = parse_judge(pb.JudgeStreamRequest(source="S", summary="s", options=options), JudgeConfig())
+    assert not parsed.uses_language_model
+    assert parsed.config.lock.relevance_mode is RelevanceMode.JACCARD
+    assert (parsed.config.ultra.form, parsed.config.ultra.eta) == (FusionForm.PAPER_RAW, 0.5)
+    assert parsed.config.evidence.window_sentences == (1, 3)
+
+
+def test_tool_scores_keep_their_order_and_mapping() -> None:
+    request = pb.JudgeRequest(
+        tool_scores=[score(tool="b"), score(metric=pb.JUDGE_METRIC_NAME_RELEVANCE, score=70.0, mapping=MAPPING)]
+    )
+    assert parse_judge(request, JudgeConfig()).request.tool_scores == (
+        MetricToolScore(MetricName.COVERAGE, "b", 3.5),
+        MetricToolScore(MetricName.RELEVANCE, "rouge", 70.0, LogisticMapping(1, 2, 3, 4, 5)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (pb.JudgeRequest(frameworks=[pb.JUDGE_FRAMEWORK_ULTRA, UNKNOWN]), "frameworks[1]"),
+        (pb.JudgeRequest(frameworks=[pb.JUDGE_FRAMEWORK_UNSPECIFIED]), "frameworks[0]"),
+        (pb.JudgeRequest(frameworks=[pb.JUDGE_FRAMEWORK_ULTRA] * 2), "frameworks[1]"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(relevance_mode=UNKNOWN)), "options.relevance_mode"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(fusion_form=UNKNOWN)), "options.fusion_form"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(eta=0)), "options.eta"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(eta=math.nan)), "options.eta"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(window_sentences=[1, 6])), "options.window_sentences[1]"),
+        (pb.JudgeRequest(tool_scores=[score(), score(metric=0)]), "tool_scores[1].metric"),
+        (pb.JudgeRequest(tool_scores=[score(metric=UNKNOWN)]), "tool_scores[0].metric"),
+        (
+            pb.JudgeRequest(tool_scores=[score(mapping=fusion_pb2.LogisticMapping(b3=math.inf))]),
+            "tool_scores[0].mapping.b3",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_wrong_field_is_named(request_: pb.JudgeRequest, field: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_judge(request_, JudgeConfig())
+    assert caught.value.field == field
+    assert "expected" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "known"),
+    [
+        (FRAMEWORKS, Framework, pb.JudgeFramework),
+        (METRICS, MetricName, pb.JudgeMetricName),
+        (RELEVANCE_MODES, RelevanceMode, pb.RelevanceMode),
+        (FUSION_FORMS, FusionForm, fusion_pb2.FusionForm),
+    ],
+)
+def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
+    assert set(numbers) == set(kind)
+    assert set(numbers.values()) == set(known.values()) - {0}
+    assert all(known.Name(number).endswith(f"_{member.name}") for member, number in numbers.items())
