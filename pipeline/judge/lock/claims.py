@@ -47,13 +47,10 @@ def claim_sentence(claims: Sequence[Claim]) -> str:
     if not claims:
         return "The summary states nothing that could be checked."
     counts = ClaimCounts.of(claims)
-    return sentences(
-        (
-            f"Of {count(counts.total, 'claim')}, {counts.supported} supported, {counts.partial} partly,",
-            f"{counts.unsupported} not (u = {float(counts.unsupported_fraction):.2f}).",
-            _worst(claims),
-        )
-    )
+    partial = f", {counts.partial} in part" if counts.partial else ""
+    unsupported = f", {counts.unsupported} not at all" if counts.unsupported else ""
+    supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}{partial}{unsupported}"
+    return sentences((f"{supported} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
 
 
 def _worst(claims: Sequence[Claim]) -> str:

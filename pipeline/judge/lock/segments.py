@@ -79,8 +79,9 @@ class SegmentOverlaps:
         """Says how many segments are how relevant, and cites the others."""
         high, some = self.overlaps.count(Overlap.HIGH), self.overlaps.count(Overlap.SOME)
         segments = count(len(self.segments), "segment")
+        partly = f", {some} some of them" if some else ""
         apart = f" Not about the article: {cite_first(self.irrelevant)}." if self.irrelevant else ""
-        return f"Of {segments}, {high} share most of their words with the article and {some} share some.{apart}"
+        return f"The article has nearly all content words of {high} of {segments}{partly}.{apart}"
 
     @property
     def list(self) -> list[Json]:

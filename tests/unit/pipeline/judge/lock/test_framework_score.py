@@ -163,6 +163,6 @@ def test_reasons_are_sentences_that_cite_the_evidence(
     result = score(made, LockConfig())
     assert all(metric.reason.endswith(".") for metric in result.metrics)
     hallucination = result[HALLUCINATION].reason
-    assert hallucination.startswith("Of 2 claims, 1 supported, 0 partly, 1 not (u = 0.50).")
+    assert hallucination.startswith("The source supports 1 of 2 claims, 1 not at all (u = 0.50).")
     assert 'Unsupported: "claim 1" (summary 100-107). The source has "support 1" (source 100-109).' in hallucination
     assert '"segment 1" (summary 100-109)' in result[RELEVANCE].reason
