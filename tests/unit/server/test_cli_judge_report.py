@@ -22,7 +22,10 @@ from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.report_page import Element, read_page
 
 ITEM = Item("summary.txt", SOURCE, SUMMARY)
-HOSTILE = "</script></style></title><script>alert(1)</script><img src=x onerror=alert(1)> \"' onclick='alert(1)' &lt; {{ 7*7 }}"
+HOSTILE = (
+    "</script></style></title><script>alert(1)</script><img src=x onerror=alert(1)> "
+    "\"' onclick='alert(1)' &lt; {{ 7*7 }}"
+)
 
 
 def page_of(item: Item = ITEM, result: pb.JudgeResult | None = None, *floors: str) -> Element:

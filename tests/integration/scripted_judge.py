@@ -1,0 +1,95 @@
+"""A JudgeService that says what a test wants: judgements, refusals, and silence."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from protos.precis.v1 import judge_pb2 as pb
+from tests.judgements import judgement
+
+SERVICE = pb.DESCRIPTOR.services_by_name["JudgeService"].full_name
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class ScriptedJudge:
+    """Judges every summary alike, unless the summary is one of these words.
+
+    "busy": refused the first two times, with a delay. "bad": refused. "gone": the server is stopping. "never": there is
+    no answer.
+
+    Attributes:
+        seen: how often each summary came.
+        most_at_once: most calls in flight.
+        requests: the last request of each summary.
+    """
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self.most_at_once = 0
+        self.requests: dict[str, pb.JudgeRequest] = {}
+        self.address = ""
+        self.arrived = asyncio.Event()
+        self._in_flight = 0
+
+    async def judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
+        """Answers one call."""
+        self.seen[request.summary] += 1
+        self.requests[request.summary] = request
+        self._in_flight += 1
+        self.most_at_once = max(self.most_at_once, self._in_flight)
+        self.arrived.set()
+        try:
+            await asyncio.sleep(0)  # lets the other calls come in
+            return await self._answer(request, context)
+        finally:
+            self._in_flight -= 1
+
+    async def _answer(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
+        if request.summary == "never":
+            await asyncio.Event().wait()
+        if request.summary == "busy" and self.seen["busy"] < 3:
+            retry = error_details_pb2.RetryInfo(retry_delay=Duration(nanos=1_000_000))
+            await refuse(context, code_pb2.RESOURCE_EXHAUSTED, "the queue is full", retry)
+        if request.summary == "bad":
+            field = error_details_pb2.BadRequest.FieldViolation(field="summary", description="expected better")
+            await refuse(
+                context, code_pb2.INVALID_ARGUMENT, "refused", error_details_pb2.BadRequest(field_violations=[field])
+            )
+        if request.summary == "gone":
+            await refuse(context, code_pb2.UNAVAILABLE, "the server is stopping")
+        return pb.JudgeResponse(result=judgement())
+
+
+async def refuse(
+    context: Context, code: int, message: str, *details: error_details_pb2.RetryInfo | error_details_pb2.BadRequest
+) -> None:
+    """Ends a call with a rich status."""
+    status = status_pb2.Status(code=code, message=message)
+    for detail in details:
+        status.details.add().Pack(detail)
+    await context.abort_with_status(rpc_status.to_status(status))
+
+
+@asynccontextmanager
+async def scripted_judge() -> AsyncIterator[ScriptedJudge]:
+    """Serves a scripted judge on a free port."""
+    servicer, server = ScriptedJudge(), grpc.aio.server()
+    handler = grpc.unary_unary_rpc_method_handler(
+        servicer.judge,
+        request_deserializer=pb.JudgeRequest.FromString,
+        response_serializer=pb.JudgeResponse.SerializeToString,
+    )
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, {"Judge": handler})])
+    servicer.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    try:
+        yield servicer
+    finally:
+        await server.stop(None)
