@@ -33,6 +33,9 @@ class Embeddings:
         self._rows = {text: row for row, text in enumerate(texts)}
         self._vectors = vectors.astype(np.float64)  # the same cosine whatever the order of summation
 
+    def __contains__(self, text: str) -> bool:
+        return text in self._rows
+
     def of(self, texts: Sequence[str]) -> Float64:
         """Returns the vectors of some texts, shape (texts, dimension)."""
         return self._vectors[[self._rows[text] for text in texts]]

@@ -19,14 +19,23 @@ class EvidenceConfig(BaseModel):
     )
     max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
     max_claims: int = Field(default=10, ge=1, le=50, description="Most consequential claims of the summary.")
-    windows_per_claim: int = Field(
-        default=8, ge=1, description="Windows of each size asked about for each claim: the closest by cosine and words."
+    max_embedded_sentences: int = Field(
+        default=300,
+        ge=10,
+        description="Sentences of either text that the embedder reads, at most.",
     )
-    windows_per_key_point: int = Field(default=3, ge=1, description="Likewise, windows of the summary.")
+    windows_per_claim: int = Field(
+        default=4, ge=1, description="Windows of each size asked about for each claim: the closest by cosine and words."
+    )
+    windows_per_key_point: int = Field(default=2, ge=1, description="Likewise, windows of the summary.")
     supported_entailment: Share = Field(default=0.6, description="Least entailment of a supported claim.")
     supported_contradiction: Share = Field(default=0.5, description="A supported claim is contradicted less than this.")
     partial_entailment: Share = Field(default=0.3, description="Least entailment of a partly supported claim.")
     contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+    copied_run_share: Share = Field(
+        default=0.9,
+        description="A claim of which a run of this share of its words stands in the source is a copy, and supported.",
+    )
     fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is told fully.")
     partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not told.")
     min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")

@@ -1,0 +1,129 @@
+"""Third step: everything that the models said, put together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.judge.evidence.claim_labels import read_claim
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.coverage import read_key_point
+from pipeline.judge.evidence.drift import read_drift
+from pipeline.judge.evidence.intent import describe_intent
+from pipeline.judge.evidence.lexicons import find_lexicon_hits
+from pipeline.judge.evidence.pair_scores import PairScores
+from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts, mean_cosine
+from pipeline.judge.evidence.qags import claim_qags, coverage_qags
+from pipeline.judge.evidence.segments import SegmentSpan
+from pipeline.judge.evidence.table import (
+    Claim,
+    EvidenceModels,
+    EvidenceTable,
+    EvidenceTimings,
+    KeyPoint,
+    PairUsage,
+    Segment,
+    ToneReading,
+)
+from pipeline.judge.evidence.theme import find_theme
+from pipeline.judge.evidence.tone import Voice, read_voice
+from pipeline.protocols import Tokenizer
+
+_MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
+
+
+@dataclass(frozen=True, slots=True)
+class Instruments:
+    """What measures: the same for the whole table.
+
+    Attributes:
+        tokenizer: counts tokens.
+        config: the settings.
+        models: identities, for the table.
+    """
+
+    tokenizer: Tokenizer
+    config: EvidenceConfig
+    models: EvidenceModels
+
+
+def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> EvidenceTable:
+    """Returns the table, with timings of zero and no proposals."""
+    draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
+    claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
+    points = tuple(read_key_point(plan, fact, scores, tokenizer, config) for fact in plan.facts)
+    twin_count, judge_count = key_point_counts(plan)
+    voices = _voices(plan)
+    ranked = [fact.sentence for fact in plan.facts]
+    theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, config.theme_tokens)
+    source_texts = [passage.text for passage in draft.source.read.passages[:_MOST_SENTENCES]]
+    return EvidenceTable(
+        source=draft.source.read.text.original,
+        summary=draft.summary.read.text.original,
+        claims=claims,
+        omitted_claim_count=len(draft.all_claims) - len(claims),
+        window_count=sum(len(windows) for windows in draft.source.windows.values()),
+        twin_key_points=_by_position(points[:twin_count]),
+        judge_key_points=_by_position(points[:judge_count]),
+        segments=_segments(plan, theme_sentence),
+        theme=theme,
+        intent=describe_intent(draft.source.read, source_texts, voices[0], tokenizer, config.intent_tokens),
+        coverage_qags=coverage_qags(plan, [point.entailment for point in points], config),
+        claim_qags=claim_qags(draft, claims, config),
+        tone=_tone(plan, claims, voices, config),
+        lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
+        summary_token_count=sum(claim.content_count for claim in draft.all_claims),
+        extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
+        pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
+        models=instruments.models,
+        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
+        qag_author="deterministic",
+        notes=(),
+    )
+
+
+def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:
+    return tuple(sorted(points, key=lambda point: point.passage.start))
+
+
+def _voices(plan: Plan) -> tuple[Voice, Voice]:
+    source, summary = plan.draft.source.read, plan.draft.summary.read
+    return (
+        read_voice([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
+        read_voice([passage.text for passage in summary.passages[:_MOST_SENTENCES]]),
+    )
+
+
+def _tone(plan: Plan, claims: Sequence[Claim], voices: tuple[Voice, Voice], config: EvidenceConfig) -> ToneReading:
+    """Compares the summary's tone with that of the sentences it is about."""
+    source, summary = plan.draft.source.read, plan.draft.summary.read
+    told = dict.fromkeys(index for claim in plan.claims if claim.place for index in claim.place.sentences)
+    sentences = (
+        [source.passages[index].text for index in told],
+        [passage.text for passage in summary.passages[:_MOST_SENTENCES]],
+    )
+    return read_drift(claims, voices, sentences, mean_cosine(plan), config.contradicted)
+
+
+def _segments(plan: Plan, theme_sentence: int | None) -> tuple[Segment, ...]:
+    """Returns the segments; cosines of those that were not embedded are 0."""
+    table = plan.draft.source.read.table
+    article = frozenset(table.content_stems(range(len(table))))
+    return tuple(_segment(plan, span, article, theme_sentence) for span in plan.draft.segments)
+
+
+def _segment(plan: Plan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None) -> Segment:
+    to_theme = source_cosine = 0.0
+    if span.passage.text in plan.embeddings and theme_sentence is not None:
+        vector = plan.embeddings.of([span.passage.text])[0]
+        to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
+        source_cosine = float(plan.closeness.cosines(vector, 1).max())
+    return Segment(
+        passage=span.passage,
+        token_count=span.token_count,
+        content_token_count=len(span.stems),
+        containment=span.containment(article),
+        jaccard=span.jaccard(article),
+        cosine_to_theme=to_theme,
+        source_cosine=source_cosine,
+    )

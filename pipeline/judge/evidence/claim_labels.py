@@ -1,0 +1,89 @@
+"""Third step, for claims: labels from probabilities, literal copies and comparisons, with all features."""
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.copying import Copying
+from pipeline.judge.evidence.draft import Draft
+from pipeline.judge.evidence.labels import demote, label_of
+from pipeline.judge.evidence.mismatches import ClaimValues, find_mismatches
+from pipeline.judge.evidence.pair_scores import PairScores
+from pipeline.judge.evidence.plan import ClaimPlan
+from pipeline.judge.evidence.source_windows import Window
+from pipeline.judge.evidence.table import Claim, ClaimFeatures, Label, WindowScore
+from pipeline.protocols import Tokenizer
+
+_LEAST_COPIED_WORDS = 5
+
+
+def read_claim(
+    draft: Draft, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+) -> Claim:
+    """Returns a claim with its evidence."""
+    claim = plan.claim
+    text = claim.passage.text
+    entailment, support = scores.best(plan.windows, text)
+    contradiction = scores.contradiction(plan.place, text) if plan.place else 0.0
+    mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
+    copying = draft.sequences.copying(draft.summary.read.table, claim.words)
+    label_by_nli = label_of(entailment, contradiction, config)
+    label = label_by_nli
+    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.longest_run_share >= config.copied_run_share:
+        label = Label.SUPPORTED
+    if mismatches:
+        label = demote(label)
+    return Claim(
+        passage=claim.passage,
+        token_count=len(tokenizer.offsets(text)),
+        content_token_count=claim.content_count,
+        sentence_index=claim.sentence_index,
+        entailment=entailment,
+        contradiction=contradiction,
+        support=support.passage if support else None,
+        opposition=plan.place.passage if plan.place else None,
+        mismatches=mismatches,
+        label_by_nli=label_by_nli,
+        label=label,
+        extraneous_token_count=claim.content_count if label is Label.UNSUPPORTED else 0,
+        features=_features(draft, plan, scores, (copying, values), support),
+    )
+
+
+def _features(
+    draft: Draft, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
+) -> ClaimFeatures:
+    copying, values = measured
+    text = plan.claim.passage.text
+    content = draft.summary.read.table.content_stems(plan.claim.words)
+    stems = frozenset(content)
+    known = draft.values.stems
+    by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
+    return ClaimFeatures(
+        windows=tuple(
+            WindowScore(
+                size,
+                max((scores.entailment(window, text) for window in windows), default=0.0),
+                max((scores.contradiction(window, text) for window in windows), default=0.0),
+            )
+            for size, windows in by_size.items()
+        ),
+        support_contradiction=scores.contradiction(support, text) if support else 0.0,
+        bigram_share=copying.bigram_share,
+        trigram_share=copying.trigram_share,
+        longest_run_share=copying.longest_run_share,
+        containment=len(stems & known) / len(stems) if stems else 0.0,
+        support_containment=_containment(draft, stems, support),
+        window_containment=plan.best_share,
+        best_cosine=plan.best_cosine,
+        number_count=values.number_count,
+        unmatched_number_count=values.unmatched_number_count,
+        name_count=values.name_count,
+        unmatched_name_count=values.unmatched_name_count,
+        unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
+    )
+
+
+def _containment(draft: Draft, stems: frozenset[str], window: Window | None) -> float:
+    if window is None or not stems:
+        return 0.0
+    read = draft.source.read
+    said = {stem for sentence in window.sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    return len(stems & said) / len(stems)

@@ -1,0 +1,58 @@
+"""How literally a claim stands in the source."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pipeline.judge.evidence.word_table import WordTable
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """Shares of a claim's word sequences that the source has, each in [0, 1].
+
+    Attributes:
+        bigram_share: of pairs of neighbouring words; of words when there is only one.
+        trigram_share: likewise of three; of pairs when there are only two words.
+        longest_run_share: words of the longest run that stands in the source, of all words.
+    """
+
+    bigram_share: float
+    trigram_share: float
+    longest_run_share: float
+
+
+class SourceSequences:
+    """The neighbouring stems of a source, looked up by claims."""
+
+    def __init__(self, source: WordTable) -> None:
+        stems = source.stems
+        self._stems = stems
+        self._known = frozenset(stems)
+        self._triples = frozenset(zip(stems, stems[1:], stems[2:], strict=False))
+        self._pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, pair in enumerate(pairwise(stems)):
+            self._pairs[pair].append(position)
+
+    def has_pair(self, left: str, right: str) -> bool:
+        """Tells whether two stems stand side by side somewhere."""
+        return (left, right) in self._pairs
+
+    def copying(self, claim: WordTable, words: range) -> Copying:
+        """Measures a claim; there is at least one word."""
+        stems = [claim.stems[index] for index in words]
+        single = sum(stem in self._known for stem in stems) / len(stems)
+        pairs = list(pairwise(stems))
+        triples = list(zip(stems, stems[1:], stems[2:], strict=False))
+        pair_share = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else single
+        triple_share = sum(triple in self._triples for triple in triples) / len(triples) if triples else pair_share
+        return Copying(pair_share, triple_share, self._longest_run(stems) / len(stems))
+
+    def _longest_run(self, stems: list[str]) -> int:
+        """Returns the words of the longest run. Extends the runs that end at each word, one step at a time."""
+        longest = int(any(stem in self._known for stem in stems))
+        runs: dict[int, int] = {}  # position in the source of the run's last word -> length
+        for pair in pairwise(stems):
+            runs = {position + 1: runs.get(position, 1) + 1 for position in self._pairs.get(pair, ())}
+            longest = max(longest, *runs.values()) if runs else longest
+        return longest

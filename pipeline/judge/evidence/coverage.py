@@ -1,0 +1,44 @@
+"""How much of a key point the summary tells: u, the covered share.
+
+A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
+or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
+have says how much is told, and entailment whether it is told so: u is their mean.
+"""
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.labels import covered_of
+from pipeline.judge.evidence.pair_scores import PairScores
+from pipeline.judge.evidence.plan import FactPlan, Plan
+from pipeline.judge.evidence.table import KeyPoint
+from pipeline.protocols import Tokenizer
+
+
+def read_key_point(
+    plan: Plan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+) -> KeyPoint:
+    """Returns a fact of the source with what the summary tells of it."""
+    draft = plan.draft
+    source = draft.source
+    passage = source.read.passages[fact.sentence]
+    stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
+    weights = {stem: source.index.rarity(stem) for stem in stems}
+    entailment, best = scores.best(fact.windows, passage.text)
+    content_share = max((_share(plan, weights, window.sentences) for window in fact.windows), default=0.0)
+    share = (entailment + content_share) / 2
+    return KeyPoint(
+        passage=passage,
+        token_count=len(tokenizer.offsets(passage.text)),
+        entailment=entailment,
+        content_share=content_share,
+        covered_share=share,
+        covered=covered_of(share, config),
+        best=best.passage if best else None,
+    )
+
+
+def _share(plan: Plan, weights: dict[str, float], sentences: range) -> float:
+    """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
+    read = plan.draft.summary.read
+    told = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    total = sum(weights.values())
+    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0

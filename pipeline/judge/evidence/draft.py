@@ -1,0 +1,110 @@
+"""First step: both texts read and cut, and what the embedder shall read, before any model runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.judge.evidence.centrality import word_centrality
+from pipeline.judge.evidence.claims import ClaimSpan, find_claims, most_consequential
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.copying import SourceSequences
+from pipeline.judge.evidence.mismatches import SourceValues
+from pipeline.judge.evidence.names import known_names
+from pipeline.judge.evidence.reading import ReadText
+from pipeline.judge.evidence.relevance import Float64, WordIndex
+from pipeline.judge.evidence.segments import SegmentSpan, find_segments
+from pipeline.judge.evidence.source_windows import Window, make_windows
+from pipeline.protocols import Tokenizer
+
+SOURCE, SUMMARY = "source", "summary"
+"""Text ids of evidence."""
+
+_SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One of the two texts, ready to be searched.
+
+    Attributes:
+        read: the text.
+        index: its words.
+        windows: by size.
+        embedded: indices of the sentences that the embedder reads, rising.
+    """
+
+    read: ReadText
+    index: WordIndex
+    windows: dict[int, tuple[Window, ...]]
+    embedded: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """One table between reading and embedding.
+
+    Attributes:
+        source: the article.
+        summary: the summary.
+        all_claims: of the summary, in order.
+        claims: the most consequential of them, in order.
+        segments: of the summary, in order.
+        values: numbers, dates and names of the source.
+        sequences: neighbouring words of the source.
+        names: casefolded words that stand capitalised inside a sentence somewhere.
+        texts: to embed, without repeats.
+    """
+
+    source: Side
+    summary: Side
+    all_claims: tuple[ClaimSpan, ...]
+    claims: tuple[ClaimSpan, ...]
+    segments: tuple[SegmentSpan, ...]
+    values: SourceValues
+    sequences: SourceSequences
+    names: frozenset[str]
+    texts: tuple[str, ...]
+
+
+def make_draft(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> Draft:
+    """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
+    article = ReadText.of(SOURCE, source, config.max_sentence_chars)
+    told = ReadText.of(SUMMARY, summary, config.max_sentence_chars)
+    index, told_index = WordIndex(article), WordIndex(told)
+    all_claims = find_claims(told)
+    claims = most_consequential(all_claims, told, config.max_claims)
+    segments = find_segments(told, tokenizer, config.min_segment_tokens)
+    most = config.max_embedded_sentences
+    embedded = _to_embed(article, index, [told.table.content_stems(claim.words) for claim in claims], most)
+    told_embedded = tuple(range(min(len(told.sentences), most)))
+    texts = [article.passages[place].text for place in embedded]
+    texts += [told.passages[place].text for place in told_embedded]
+    texts += [claim.passage.text for claim in claims] + [segment.passage.text for segment in segments[:most]]
+    return Draft(
+        source=Side(article, index, make_windows(article, config.window_sentences), embedded),
+        summary=Side(told, told_index, make_windows(told, config.window_sentences), told_embedded),
+        all_claims=all_claims,
+        claims=claims,
+        segments=segments,
+        values=SourceValues.of(article, told),
+        sequences=SourceSequences(article.table),
+        names=known_names((article.table, told.table)),
+        texts=tuple(dict.fromkeys(texts)),
+    )
+
+
+def _to_embed(text: ReadText, index: WordIndex, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
+    """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
+    count = len(text.sentences)
+    if count <= most:
+        return tuple(range(count))
+    chosen: dict[int, None] = {}
+    for stems in claims:
+        shares: Float64 = index.shares(stems, 1)
+        chosen.update(dict.fromkeys(np.argsort(-shares, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
+    for place in np.argsort(-word_centrality(text, index), kind="stable").tolist():
+        if len(chosen) >= most:
+            break
+        chosen[place] = None
+    return tuple(sorted(list(chosen)[:most]))

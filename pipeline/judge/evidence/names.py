@@ -1,0 +1,81 @@
+"""Names in a claim, by their capital letters: text in lower case, in capitals or in CJK script has none.
+
+A capital at the start of a sentence says nothing, so the first word is a name only with a capitalised word after it, or
+if it stands capitalised inside a sentence elsewhere.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.judge.evidence.stems import FUNCTION_WORDS
+from pipeline.judge.evidence.word_table import WordTable
+
+_NO_NAME_LIST = """
+    mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general
+    january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
+_MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
+_FEW_WORDS = 6
+_SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
+_GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A run of capitalised words.
+
+    Attributes:
+        first: index of its first word in the word table.
+        last: exclusive.
+    """
+
+    first: int
+    last: int
+
+
+def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[Name]:
+    """Returns the names among some words of a text, in order.
+
+    Args:
+        table: of the text.
+        indices: of the words to look at.
+        known: casefolded words that stand capitalised inside a sentence somewhere.
+    """
+    capitals = [index for index in indices if _is_capitalised(table.raw(index))]
+    if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
+        return []
+    names: list[Name] = []
+    for index in capitals:
+        if table.words[index] in _NO_NAMES:
+            continue
+        if names and _GAP.fullmatch(table.text, table.ends[names[-1].last - 1], table.starts[index]):
+            names[-1] = Name(names[-1].first, index + 1)
+        else:
+            names.append(Name(index, index + 1))
+    return [
+        name
+        for name in names
+        if name.last - name.first > 1 or table.words[name.first] in known or not _starts_sentence(table, name.first)
+    ]
+
+
+def known_names(tables: Iterable[WordTable]) -> frozenset[str]:
+    """Returns the casefolded words that stand capitalised inside a sentence somewhere in some texts."""
+    return frozenset(
+        table.words[index]
+        for table in tables
+        for index in range(len(table))
+        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[:1].isupper() and len(word) > 1
+
+
+def _starts_sentence(table: WordTable, index: int) -> bool:
+    start = table.starts[index]
+    return bool(_SENTENCE_END.search(table.text, max(0, start - 6), start))

@@ -1,0 +1,189 @@
+"""Second step: which windows each claim and each fact is compared with, and so all NLI pairs of the request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.evaluate.embeddings import Embeddings
+from pipeline.judge.evidence.centrality import choose_distinct, rank_centrality
+from pipeline.judge.evidence.claims import ClaimSpan
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import Draft, Side
+from pipeline.judge.evidence.mismatches import Region
+from pipeline.judge.evidence.pair_scores import Pair
+from pipeline.judge.evidence.relevance import Closeness, Float64, most_relevant
+from pipeline.judge.evidence.source_windows import Window
+
+_SENTENCES_PER_KEY_POINT = 4
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClaimPlan:
+    """What one claim is compared with.
+
+    Attributes:
+        claim: the claim.
+        windows: of the source that the NLI model reads.
+        place: the one sentence where the source speaks about the same; None without source.
+        region: around it, for numbers, dates, names and negations.
+        best_cosine: with a window, in [-1, 1].
+        best_share: of the claim's content words, by weight, that one window has.
+    """
+
+    claim: ClaimSpan
+    windows: tuple[Window, ...]
+    place: Window | None
+    region: Region
+    best_cosine: float
+    best_share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactPlan:
+    """What one fact of the source is compared with.
+
+    Attributes:
+        sentence: its index in the source.
+        windows: of the summary that the NLI model reads.
+    """
+
+    sentence: int
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """One table between embedding and NLI.
+
+    Attributes:
+        draft: what was read.
+        embeddings: the vectors.
+        centrality: of the source's sentences.
+        closeness: of the source's sentences.
+        claims: one for each claim.
+        facts: distinct sentences of the source, the most central first; key points are the first of them.
+        pairs: to submit, without repeats.
+    """
+
+    draft: Draft
+    embeddings: Embeddings
+    centrality: Float64
+    closeness: Closeness
+    claims: tuple[ClaimPlan, ...]
+    facts: tuple[FactPlan, ...]
+    pairs: tuple[Pair, ...]
+
+
+def key_point_counts(plan: Plan) -> tuple[int, int]:
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every four sentences, within their limits."""
+    wanted = -(-len(plan.draft.source.read.sentences) // _SENTENCES_PER_KEY_POINT)
+    (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
+    return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
+
+
+def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, preferred: Sequence[int] = ()) -> Plan:
+    """Chooses windows and facts.
+
+    Args:
+        draft: what was read.
+        embeddings: of `draft.texts`.
+        config: how many windows.
+        preferred: sentences of the source that shall be facts, the most important first.
+    """
+    closeness = _closeness(draft.source, embeddings)
+    told_closeness = _closeness(draft.summary, embeddings)
+    centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
+    claims = tuple(_plan_claim(draft, claim, closeness, embeddings, config) for claim in draft.claims)
+    facts = tuple(
+        FactPlan(sentence, _summary_windows(draft, sentence, closeness, told_closeness, config))
+        for sentence in _facts(draft, centrality, closeness, config, preferred)
+    )
+    pairs = [(window.passage.text, plan.claim.passage.text) for plan in claims for window in plan.windows]
+    for fact in facts:
+        text = draft.source.read.passages[fact.sentence].text
+        pairs += [(window.passage.text, text) for window in fact.windows]
+    return Plan(draft, embeddings, centrality, closeness, claims, facts, tuple(dict.fromkeys(pairs)))
+
+
+def exact_pair_count(plan: Plan) -> int:
+    """Returns how many pairs all windows would make."""
+    source_windows = sum(len(windows) for windows in plan.draft.source.windows.values())
+    summary_windows = sum(len(windows) for windows in plan.draft.summary.windows.values())
+    return len(plan.claims) * source_windows + len(plan.facts) * summary_windows
+
+
+def _closeness(side: Side, embeddings: Embeddings) -> Closeness:
+    vectors = embeddings.of([side.read.passages[place].text for place in side.embedded])
+    return Closeness(vectors, side.embedded, len(side.read.sentences))
+
+
+def _plan_claim(
+    draft: Draft, claim: ClaimSpan, closeness: Closeness, embeddings: Embeddings, config: EvidenceConfig
+) -> ClaimPlan:
+    stems = draft.summary.read.table.content_stems(claim.words)
+    vector = embeddings.of([claim.passage.text])[0]
+    windows: list[Window] = []
+    place, best_cosine, best_share = None, 0.0, 0.0
+    for size, candidates in draft.source.windows.items():
+        shares, cosines = draft.source.index.shares(stems, size), closeness.cosines(vector, size)
+        best = most_relevant(candidates, shares + cosines, config.windows_per_claim)
+        windows += best
+        place = best[0] if place is None else place
+        best_cosine, best_share = max(best_cosine, float(cosines.max())), max(best_share, float(shares.max()))
+    return ClaimPlan(claim, tuple(windows), place, _region(draft.source, windows, place), best_cosine, best_share)
+
+
+def _region(source: Side, windows: Sequence[Window], place: Window | None) -> Region:
+    """Returns the place and the best window of each size, with one sentence around them."""
+    count = len(source.read.sentences)
+    best = [place, *windows[:2]] if place is not None else []
+    near = sorted(
+        {
+            index
+            for window in best
+            for index in range(max(0, window.first - 1), min(count, window.first + window.size + 1))
+        }
+    )
+    spans = tuple((source.read.sentences[index].start, source.read.sentences[index].end) for index in near)
+    beside = tuple(dict.fromkeys(source.read.ranges[window.first] for window in best))
+    return Region(spans, beside)
+
+
+def _facts(
+    draft: Draft, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
+) -> list[int]:
+    """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
+    read = draft.source.read
+    most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.qag_count)
+    long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
+    allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
+    raised = centrality.copy()
+    for rank, sentence in enumerate(preferred):
+        raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
+    return choose_distinct(read, raised, closeness, allowed=allowed, most=most)
+
+
+def _summary_windows(
+    draft: Draft, sentence: int, closeness: Closeness, told: Closeness, config: EvidenceConfig
+) -> tuple[Window, ...]:
+    stems = draft.source.read.table.content_stems(draft.source.read.ranges[sentence])
+    vector = closeness.vectors[sentence]
+    windows: list[Window] = []
+    for size, candidates in draft.summary.windows.items():
+        relevance = draft.summary.index.shares(stems, size) + told.cosines(vector, size)
+        windows += most_relevant(candidates, relevance, config.windows_per_key_point)
+    return tuple(windows)
+
+
+def mean_cosine(plan: Plan) -> float:
+    """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence."""
+    sides = []
+    for side in (plan.draft.source, plan.draft.summary):
+        vectors = _closeness(side, plan.embeddings).vectors
+        total = vectors.sum(axis=0)
+        sides.append(total / max(np.linalg.norm(total), np.finfo(np.float64).tiny))
+    if not all(side.any() for side in sides):
+        return 1.0
+    return float(np.clip(sides[0] @ sides[1], -1, 1))

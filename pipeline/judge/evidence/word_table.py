@@ -1,0 +1,72 @@
+"""The words of a text in the forms in which they are compared. Parts of hyphenated words are words of their own."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.judge.evidence.stems import is_content, stem
+from pipeline.text.words import split_words
+
+_HYPHENS = re.compile(r"[-‐‑–]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordTable:
+    """Words in order; all attributes have the same length.
+
+    Attributes:
+        text: normalised; positions count its code points.
+        starts: first character of each word, rising.
+        ends: exclusive.
+        words: casefolded.
+        stems: of `words`.
+        content: whether a word says something by itself.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    words: list[str]
+    stems: list[str]
+    content: list[bool]
+
+    @classmethod
+    def of(cls, text: str) -> "WordTable":
+        """Splits a normalised text. Linear in its length."""
+        starts, ends = _split_at_hyphens(text)
+        words = [text[start:end].casefold().replace("’", "'") for start, end in zip(starts, ends, strict=True)]
+        return cls(text, starts, ends, words, [stem(word) for word in words], [is_content(word) for word in words])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def between(self, start: int, end: int) -> range:
+        """Returns the indices of the words that begin at `start` or after it, and before `end`."""
+        return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
+
+    def content_stems(self, indices: Iterable[int]) -> list[str]:
+        """Returns the stems of the content words among some words, repeats included."""
+        return [self.stems[index] for index in indices if self.content[index]]
+
+    def raw(self, index: int) -> str:
+        """Returns a word as it stands."""
+        return self.text[self.starts[index] : self.ends[index]]
+
+
+def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
+    """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
+    found = split_words(text)
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+        first = start
+        for hyphen in _HYPHENS.finditer(text, start, end):
+            if hyphen.start() > first:
+                starts.append(first)
+                ends.append(hyphen.start())
+            first = hyphen.end()
+        if end > first:
+            starts.append(first)
+            ends.append(end)
+    return starts, ends
