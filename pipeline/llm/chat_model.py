@@ -50,9 +50,15 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """The alternatives at one place of an answer: token texts with natural logarithms of probabilities, best first."""
+    """One place of an answer.
+
+    Attributes:
+        alternatives: token texts with natural logarithms of probabilities, best first.
+        token: the one that stands there; it need not be among the alternatives. Empty if the endpoint does not say.
+    """
 
     alternatives: tuple[tuple[str, float], ...]
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

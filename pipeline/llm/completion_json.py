@@ -50,7 +50,10 @@ def _to_completion(answer: Json) -> Completion:
 def _top_logprobs(logprobs: Json | None) -> tuple[TokenLogprobs, ...]:
     places = (logprobs or {}).get("content") or ()
     return tuple(
-        TokenLogprobs(tuple((str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]))
+        TokenLogprobs(
+            tuple((str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]),
+            str(place.get("token") or ""),
+        )
         for place in places
     )
 

@@ -38,7 +38,7 @@ def test_a_completion_is_read_whole() -> None:
         prompt_tokens=11,
         completion_tokens=3,
         model="served-name",
-        top_logprobs=(TokenLogprobs((("yes", -0.1),)),),
+        top_logprobs=(TokenLogprobs((("yes", -0.1),), "yes"),),
     )
 
 
@@ -95,7 +95,7 @@ def test_a_stream_is_put_together() -> None:
         prompt_tokens=4,
         completion_tokens=2,
         model="m",
-        top_logprobs=(TokenLogprobs((("yes", -0.1),)),),
+        top_logprobs=(TokenLogprobs((("yes", -0.1),), "yes"),),
     )
 
 

@@ -1,0 +1,57 @@
+"""Says in words what evidence and fusion say in numbers. No model: equal evidence, equal words."""
+
+from pipeline.judge.fusion import Fusion
+from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+
+_ORDER = (Severity.SEVERE, Severity.MODERATE, Severity.SLIGHT, Severity.UNCERTAIN, Severity.NONE)
+_MAX_FINDINGS = 5
+_MAX_SCORES = 8
+
+
+def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
+    """Returns sentences on the level, the worst findings and the tool scores; never empty."""
+    sentences = [_level(fusion)] if fusion is not None else []
+    worst = worst_findings(scope, evidence)
+    if wrong := [pair for pair in worst if pair[1].severity is not Severity.NONE]:
+        said = "; ".join(_finding(part, finding) for part, finding in wrong[:_MAX_FINDINGS])
+        more = len(wrong) - _MAX_FINDINGS
+        sentences.append(f"Found: {said}{f'; and {more} more' if more > 0 else ''}.")
+    elif worst:
+        sentences.append(f"Nothing wrong was found in {', '.join(dict.fromkeys(part for part, _ in worst))}.")
+    if evidence.tool_scores:
+        shown = ", ".join(_score(one) for one in evidence.tool_scores[:_MAX_SCORES])
+        more = len(evidence.tool_scores) - _MAX_SCORES
+        sentences.append(f"Tools, from 1 to 5: {shown}{f', and {more} more' if more > 0 else ''}.")
+    return " ".join(sentences) or "There is no evidence to answer from."
+
+
+def worst_findings(scope: tuple[str, ...], evidence: Evidence) -> list[tuple[str, Finding]]:
+    """Returns the findings about the scope with their parts, the most severe first."""
+    found = [
+        (part, finding)
+        for part, findings in evidence.distortion_analysis.items()
+        if part in scope
+        for finding in findings or ()
+    ]
+    return sorted(found, key=lambda pair: _ORDER.index(pair[1].severity))
+
+
+def _level(fusion: Fusion) -> str:
+    level = f"{fusion.level.letter}, {fusion.level.name.capitalize()}"
+    if fusion.q_bar is None:
+        return f"The level probabilities give {fusion.q:.2f} of 5: level {level}."
+    if fusion.agreement is None:
+        return f"The tools give {fusion.q:.2f} of 5 on average: level {level}."
+    return (
+        f"The tools' mean of {fusion.q_bar:.2f} fused with the level probabilities gives {fusion.q:.2f}: level {level}."
+    )
+
+
+def _finding(part: str, finding: Finding) -> str:
+    explanation = f" ({finding.explanation.rstrip(' .')})" if finding.explanation.strip() else ""
+    return f"{finding.severity.value} {finding.kind} in {part}{explanation}"
+
+
+def _score(score: ToolScore) -> str:
+    about = " ".join(filter(None, [score.aspect, f"in {score.scope}"]))
+    return f"{score.tool} {score.score:.2f} ({about})"

@@ -1,0 +1,43 @@
+import pytest
+
+from pipeline.judge.fusion import fuse
+from pipeline.judge.synthesis.choose import choose
+from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity
+
+FINDINGS = (
+    Finding("Blurs", Severity.MODERATE),
+    Finding("Noise", Severity.SEVERE),
+    Finding("Loss of detail", Severity.SLIGHT),
+    Finding("Blocking", Severity.NONE),
+)
+EVIDENCE = Evidence({GLOBAL: FINDINGS})
+
+
+def chosen(question: str, *choices: str) -> str | None:
+    index = choose(question, choices, (GLOBAL,), EVIDENCE, fuse([2.6, 2.8]))
+    return None if index is None else choices[index]
+
+
+@pytest.mark.parametrize(
+    ("choices", "right"),
+    [
+        (("Blurry edges", "Noisy shadows", "Blocking"), "Noisy shadows"),
+        (("It is blurred.", "Blocking artifacts"), "It is blurred."),
+        (("Excellent", "Good", "Fair", "Poor", "Bad"), "Fair"),
+        (("detail", "blocking"), "detail"),
+    ],
+)
+def test_the_choice_that_the_evidence_names_is_taken(choices: tuple[str, ...], right: str) -> None:
+    assert chosen("Which one?", *choices) == right
+
+
+def test_a_question_for_the_severity_of_something_is_answered_with_it() -> None:
+    choices = ("None", "Slight", "Moderate", "Severe")
+    assert chosen("How bad are the blurs?", *choices) == "Moderate"
+    assert chosen("How bad is the blocking?", *choices) == "None"
+    assert chosen("How bad is the weather?", *choices) is None
+
+
+@pytest.mark.parametrize("choices", [("Yes", "No"), ("Blocking", "Colour of the sky"), ("Noise left", "Noise right")])
+def test_no_choice_is_taken_that_the_evidence_does_not_single_out(choices: tuple[str, ...]) -> None:
+    assert chosen("Which one?", *choices) is None
