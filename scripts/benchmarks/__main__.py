@@ -20,6 +20,7 @@ class Benchmark(StrEnum):
     NLI = "nli"
     ACCURACY = "accuracy"
     EVALUATE = "evaluate"
+    SUMMARIZE = "summarize"
     SOAK = "soak"
 
 
@@ -43,6 +44,8 @@ def main(
     accuracy  The installed NLI model on SNLI dev and MultiNLI dev matched.
 
     evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
+
+    summarize Calls, wall time, CPU, memory and checkpoints of summaries, against a scripted language model.
 
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
     """

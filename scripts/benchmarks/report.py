@@ -11,12 +11,12 @@ PIPED_WIDTH = 110  # columns; rich would assume 80 and fold the rows of a table 
 
 QUIET_CPU_SHARE = 0.9  # of the CPU time asked for; workers that end at different times cost a few percent
 
-Figure = float | int | str | bool | None
+Figure = float | int | str | bool | Mapping[str, float] | None
 
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that the project promises."""
+    """A figure that the project promises; of a figure with several values, the worst of them."""
 
     key: str
     bound: float
@@ -76,6 +76,8 @@ class Report:
             table.add_column(name, justify="right" if name in {"measured", "target"} else "left")
         for target in self.targets:
             value = self.figures.get(target.key)
+            if isinstance(value, Mapping) and value:
+                value = (min if target.at_least else max)(value.values())
             if isinstance(value, int | float):
                 verdict = "[green]met[/]" if target.is_met(value) else "[red]missed[/]"
                 table.add_row(target.key, f"{value:.4g}", str(target), verdict)
@@ -86,4 +88,6 @@ class Report:
 
 def _rounded(value: Figure) -> Figure:
     """Keeps six significant digits: more would be noise."""
+    if isinstance(value, Mapping):
+        return {key: float(f"{one:.6g}") for key, one in value.items()}
     return float(f"{value:.6g}") if isinstance(value, float) else value

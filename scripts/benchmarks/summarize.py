@@ -1,0 +1,91 @@
+"""Benchmark: what summaries cost besides the language model, against a scripted endpoint with a fixed latency.
+
+The endpoint is a real HTTP server in a process of its own that counts every request. What is measured here runs as in
+`precis serve`: same summarizer, storage, client and event loop.
+"""
+
+import os
+from pathlib import Path
+from statistics import median
+
+import uvloop
+
+from scripts.benchmarks.corpus import source_text
+from scripts.benchmarks.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.report import Figure, Report, Target
+from scripts.benchmarks.summary_bench import Documents, open_bench
+from scripts.benchmarks.summary_counts import (
+    count_calls,
+    count_second_iteration,
+    measure_faults,
+    measure_growth,
+)
+from scripts.benchmarks.summary_series import LATENCY_S, Load, Series, measure_series
+from server.garbage import spared
+
+CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # of the seed: the last of the 201 batches of 1,403 holds 3 chunks
+WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64
+FAULTY_CHUNKS_QUICK = 700
+# The largest first: memory that it took is not taken again.
+FULL = (Load(64, CHUNKS, 3), Load(32, CHUNKS, 3), Load(8, CHUNKS), Load(1, 203))
+QUICK = (Load(64, CHUNKS), Load(32, 224), Load(8, 56), Load(1, 7))
+TARGETS = (
+    Target("calls_1403", 270, at_least=False),
+    Target("calls_1400", 269, at_least=False),
+    Target("calls_1403_second", 539, at_least=False),
+    Target("wall_ratio", 1.1, at_least=False),
+    Target("cpu_ms_per_call", 5.0, at_least=False),
+    Target("added_mb", 300, at_least=False),
+    Target("checkpoint_growth", 2.2, at_least=False),
+    Target("faulty_calls_ratio", 1.5, at_least=False),
+    Target("rerun_calls", 0, at_least=False),
+    Target("rerun_time_ratio", 0.03, at_least=False),
+)
+
+
+def run(models: Path, data: Path, *, quick: bool) -> Report:  # noqa: ARG001 - no models, but all benchmarks take them
+    """Measures speed and memory first, then counts."""
+    load_average = os.getloadavg()[0]
+    documents = Documents(source_text(data))
+    series = uvloop.run(_measure(documents, QUICK if quick else FULL))
+    figures = uvloop.run(_count(documents, FAULTY_CHUNKS_QUICK if quick else CHUNKS))
+    return Report(
+        title=f"summarize: every call takes the endpoint {LATENCY_S:g} s",
+        columns=("load", "calls", "rounds", "path s", "wall s", "ratio min", "median", "CPU ms/call min", "median"),
+        rows=[one.row() for one in series],
+        figures=_figures(series) | figures | {"latency_s": LATENCY_S, "load_average": load_average},
+        targets=TARGETS,
+    )
+
+
+async def _measure(documents: Documents, loads: tuple[Load, ...]) -> list[Series]:
+    """Has all modules loaded and the first calls behind, as in a server that has run for a minute, then measures."""
+    with EndpointProcess(Behaviour()) as endpoint:
+        async with open_bench(endpoint.base_url, WARM_UP_CONCURRENCY) as bench:
+            await bench.time(documents.next(WARM_UP_CHUNKS))
+    with EndpointProcess(Behaviour(LATENCY_S)) as endpoint, spared():  # as in `precis serve`
+        return [await measure_series(endpoint, documents, load) for load in loads]
+
+
+async def _count(documents: Documents, faulty_chunks: int) -> dict[str, Figure]:
+    return {
+        **await count_calls(documents, CHUNKS),
+        **await count_calls(documents, EVEN_CHUNKS),
+        **await count_second_iteration(documents, CHUNKS),
+        **await measure_growth(documents),
+        **await measure_faults(documents, faulty_chunks),
+    }
+
+
+def _figures(series: list[Series]) -> dict[str, Figure]:
+    """Returns the figures of the promises; CPU, memory and rerun are those of the largest load that is measured."""
+    whole = [one for one in series if one.load.chunks == CHUNKS]
+    return {
+        "wall_ratio": {f"{one.load.concurrency}": median(one.ratios) for one in series},
+        "wall_ratio_min": {f"{one.load.concurrency}": min(one.ratios) for one in series},
+        "cpu_ms_per_call": max(median(one.cpu_ms) for one in whole),
+        "cpu_ms_per_call_min": max(min(one.cpu_ms) for one in whole),
+        "added_mb": series[0].added_mb,
+        "rerun_calls": max(one.rerun_calls for one in series),
+        "rerun_time_ratio": max(one.rerun_time_ratio for one in whole),
+    }
