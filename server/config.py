@@ -177,7 +177,7 @@ class TracingConfig(BaseModel):
         default=1.0, ge=0, le=1, description="Share of the calls that are traced, unless the caller has decided."
     )
     export_timeout_s: float = Field(
-        default=5.0, gt=0, le=60, description="How long one export, and the last one after SIGTERM, may take."
+        default=10.0, gt=0, le=60, description="How long one export, and the last one after SIGTERM, may take."
     )
     max_queued_spans: int = Field(
         default=8_192, ge=512, description="Spans that wait to be sent; more are dropped, and the log says so."

@@ -78,6 +78,16 @@ class Followed:
         return self.events[-1].summary
 
 
+async def resume(stub: SummarizeServiceStub, summary_id: str) -> Followed:
+    """Goes on with a summary whose reader has just left: at once, or as soon as its server has let go of it."""
+    while True:
+        try:
+            return await follow(stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=summary_id)))
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.ABORTED:
+                raise
+
+
 async def follow(call: Call) -> Followed:
     """Reads a stream to its end."""
     return Followed([response.event async for response in call])

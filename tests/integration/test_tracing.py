@@ -10,7 +10,7 @@ from protos.precis.v1 import summarize_pb2 as pb
 from tests.integration.collector import attributes_of, collector
 from tests.integration.programs import unused_port
 from tests.integration.server_process import ServerProcess
-from tests.integration.summaries import PASS, chunks, follow
+from tests.integration.summaries import PASS, chunks, follow, resume
 from tests.integration.traced_server import precis_serve, summarize_stub
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -73,9 +73,9 @@ async def test_a_callers_trace_goes_on_and_the_resumed_summary_points_back(tiny_
             call.cancel()
             await endpoint.log.until(lambda log: log.in_flight == 0)
             endpoint.gate.set()
-            await follow(stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=summary_id)))
+            await resume(stub, summary_id)
         await stop(server)
-    first, second = taken.named("invoke_workflow summarize")
+    first, *_, second = taken.named("invoke_workflow summarize")
     (rpc,) = taken.named(RPC)
     assert (rpc.trace_id.hex(), rpc.parent_span_id.hex()) == (PARENT.split("-")[1], PARENT.split("-")[2])
     assert attributes_of(rpc.attributes)["rpc.response.status_code"] == "CANCELLED"
