@@ -47,7 +47,7 @@ async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_mod
     assert any(f"id={facts['precis.call_id']} " in line for line in server.errors)  # the call's log line
     assert [
         line for line in server.errors if "chat/completions" in line
-    ] == []  # a line for each call, not each request
+    ] == []  # spans have them
     assert below(taken.spans, rpc) == [run]
     nodes = below(taken.spans, run)
     assert sorted(node.name for node in nodes) == sorted(
