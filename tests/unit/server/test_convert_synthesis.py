@@ -1,0 +1,124 @@
+"""Answers to questions about quality become messages without losing anything."""
+
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from pipeline.judge.fusion import FusionForm, Level, fuse
+from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
+from pipeline.judge.synthesis.request import Mode
+from pipeline.judge.synthesis.result import LlmUsage, SummarizerOutput, Synthesis
+from pipeline.judge.ultra.levels import LevelSource
+from protos.precis.v1 import fusion_pb2
+from protos.precis.v1 import synthesis_pb2 as pb
+from server.convert_synthesis import (
+    LEVELS,
+    PROBABILITY_SOURCES,
+    REPLAN_REASONS,
+    to_fusion,
+    to_quality_evidence,
+    to_synthesis,
+)
+
+EVIDENCE = Evidence(
+    {"Global": (Finding("Blurs", Severity.MODERATE, "Soft edges."), Finding("Noise", Severity.NONE)), "car": None},
+    (ToolScore("psnr", 2.75, "car", "Noise"), ToolScore("whole", 4.5)),
+)
+C_AT_70 = (0.075, 0.075, 0.7, 0.075, 0.075)
+NEED = ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, "no analysis of car", ("car",))
+ANSWER = Synthesis(
+    output=SummarizerOutput(
+        final_answer="C", quality_reasoning="Soft.", need_replan=True, replan_reason="no analysis of car"
+    ),
+    mode=Mode.SCORING,
+    fusion=fuse([2.6, 2.8], C_AT_70),
+    level_source=LevelSource.CLASSIFICATION,
+    replan_needs=(NEED,),
+    used_evidence=EVIDENCE,
+    author="m@there",
+    attempts=2,
+    usage=LlmUsage(3, 40, 5),
+    notes=("one", "two"),
+)
+
+
+def test_an_answer_keeps_everything() -> None:
+    sent = to_synthesis(ANSWER, language_model="m@there")
+    assert (sent.final_answer, sent.level, sent.quality_reasoning) == ("C", fusion_pb2.QUALITY_LEVEL_FAIR, "Soft.")
+    assert (sent.need_replan, sent.replan_reason) == (True, "no analysis of car")
+    assert sent.replan_needs == [
+        pb.ReplanNeed(reason=pb.REPLAN_REASON_SCOPE_NOT_COVERED, message="no analysis of car", scope=["car"])
+    ]
+    assert (sent.error, sent.degraded, sent.author, sent.attempt_count) == ("", False, "m@there", 2)
+    assert (list(sent.notes), sent.mode) == (["one", "two"], pb.SYNTHESIS_MODE_SCORING)
+    assert sent.language_model == fusion_pb2.LanguageModelUsage(
+        identity="m@there", calls=3, prompt_tokens=40, completion_tokens=5
+    )
+
+
+def test_the_worked_example_of_the_fusion_is_sent() -> None:
+    sent = to_synthesis(ANSWER, language_model="m@there").fusion
+    assert round(sent.score, 2) == 2.94
+    assert (sent.level, sent.form) == (fusion_pb2.QUALITY_LEVEL_FAIR, fusion_pb2.FUSION_FORM_NORMALIZED)
+    assert sent.tool_mean == pytest.approx(2.7)
+    assert list(sent.probabilities) == pytest.approx(C_AT_70)
+    assert sum(sent.alpha) == pytest.approx(1)
+    assert sent.probability_source == fusion_pb2.PROBABILITY_SOURCE_CLASSIFICATION
+    assert 0 < sent.agreement < 1
+
+
+def test_what_was_not_there_is_not_set() -> None:
+    without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW), LevelSource.LOG_PROBABILITIES)
+    assert not without_tools.HasField("tool_mean")
+    assert not without_tools.HasField("agreement")
+    assert not without_tools.alpha
+    output = SummarizerOutput(final_answer="", quality_reasoning="Nothing is known.", error="no_evidence: none")
+    sent = to_synthesis(replace(ANSWER, output=output, fusion=None, usage=LlmUsage()), language_model="")
+    assert not sent.HasField("fusion")
+    assert not sent.HasField("language_model")
+    assert (sent.level, sent.error, sent.replan_reason) == (0, "no_evidence: none", "")
+
+
+def test_a_degraded_answer_names_the_model_that_failed() -> None:
+    output = SummarizerOutput(final_answer="C", quality_reasoning="Soft.", error="bad_answers: all", degraded=True)
+    degraded = to_synthesis(replace(ANSWER, output=output, author="deterministic"), language_model="m@there")
+    assert (degraded.degraded, degraded.author, degraded.language_model.identity) == (True, "deterministic", "m@there")
+
+
+def test_an_explanation_has_no_level() -> None:
+    sent = to_synthesis(replace(ANSWER, mode=Mode.EXPLANATION), language_model="")
+    assert (sent.level, sent.mode) == (0, pb.SYNTHESIS_MODE_EXPLANATION)
+
+
+def test_evidence_keeps_findings_and_scores() -> None:
+    sent = to_quality_evidence(EVIDENCE)
+    first, second = sent.distortion_analysis
+    assert (first.scope, second.scope, len(second.findings)) == ("Global", "car", 0)
+    assert [(one.kind, one.severity, one.explanation) for one in first.findings] == [
+        ("Blurs", pb.DISTORTION_SEVERITY_MODERATE, "Soft edges."),
+        ("Noise", pb.DISTORTION_SEVERITY_NONE, ""),
+    ]
+    assert [(one.tool, one.score, one.scope, one.aspect) for one in sent.tool_scores] == [
+        ("psnr", 2.75, "car", "Noise"),
+        ("whole", 4.5, "Global", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "known"),
+    [
+        (LEVELS, Level, fusion_pb2.QualityLevel),
+        (PROBABILITY_SOURCES, LevelSource, fusion_pb2.ProbabilitySource),
+        (REPLAN_REASONS, ReplanReason, pb.ReplanReason),
+    ],
+)
+def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
+    assert set(numbers) == set(kind)
+    assert set(numbers.values()) == set(known.values()) - {0}
+
+
+def test_a_level_has_its_own_number_on_the_wire() -> None:
+    assert all(int(number) == int(level) for level, number in LEVELS.items())
