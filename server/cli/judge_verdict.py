@@ -15,7 +15,7 @@ class Breach:
     Attributes:
         floor: what was asked for.
         metric: framework and metric, for example "ultra hallucination".
-        found: the score, or why there is none that counts.
+        found: how it falls short: "3.00 < 7", or that there is no score that counts.
     """
 
     floor: Floor
@@ -24,13 +24,13 @@ class Breach:
 
     def __str__(self) -> str:
         """Says it in a few words."""
-        return f"{self.metric} {self.found}, not {self.floor.score:g}"
+        return f"{self.metric} {self.found}"
 
 
 def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[Breach]:
     """Lists what is under a floor; a score that is missing or does not count is."""
     return [
-        Breach(floor, f"{framework_name(framework)} {metric_name(metric)}", found(metric))
+        Breach(floor, f"{framework_name(framework)} {metric_name(metric)}", found(metric, floor))
         for floor in floors
         for framework in frameworks_of(result, floor)
         for metric in framework.metrics
@@ -50,7 +50,9 @@ def is_under(score: float | None, floor: float) -> bool:
     return score is None or score < floor
 
 
-def found(metric: pb.JudgeMetric) -> str:
-    """Says what a metric has: a score, or why it has none that counts."""
+def found(metric: pb.JudgeMetric, floor: Floor) -> str:
+    """Says how a metric falls short."""
     score = counting_score(metric)
-    return f"{score:.2f}" if score is not None else f"has no score that counts ({status_name(metric)})"
+    return (
+        f"{score:.2f} < {floor.score:g}" if score is not None else f"has no score that counts ({status_name(metric)})"
+    )

@@ -17,6 +17,7 @@ COMMANDS = (
     "serve",
     "summarize",
     "evaluate",
+    "judge",
     "embed",
     "entail",
     "health",

@@ -56,8 +56,8 @@ def said(text: str, result: pb.JudgeResult) -> list[str]:
 
 
 def test_a_floor_without_a_framework_is_for_all() -> None:
-    assert said("hallucination=3", judgement()) == ["judge-lock hallucination 1.67, not 3"]
-    assert said("twin-lock:hallucination=3.01", judgement()) == ["twin-lock hallucination 3.00, not 3.01"]
+    assert said("hallucination=3", judgement()) == ["judge-lock hallucination 1.67 < 3"]
+    assert said("twin-lock:hallucination=3.01", judgement()) == ["twin-lock hallucination 3.00 < 3.01"]
 
 
 def test_an_equal_score_passes() -> None:
@@ -65,8 +65,8 @@ def test_an_equal_score_passes() -> None:
 
 
 def test_a_score_that_does_not_count_does_not_pass() -> None:
-    assert said("relevance=0", judgement()) == ["judge-lock relevance has no score that counts (error), not 0"]
-    assert said("ultra:alignment=1", judgement()) == ["ultra alignment has no score that counts (abstained), not 1"]
+    assert said("relevance=0", judgement()) == ["judge-lock relevance has no score that counts (error)"]
+    assert said("ultra:alignment=1", judgement()) == ["ultra alignment has no score that counts (abstained)"]
 
 
 def test_a_summary_without_claims_hallucinates_nothing() -> None:

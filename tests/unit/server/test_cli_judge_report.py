@@ -120,7 +120,7 @@ def test_charts_show_scores_statuses_and_caps() -> None:
 
 def test_what_is_under_a_limit_is_said_first() -> None:
     assert one(page_of(ITEM, None, "twin-lock:hallucination=7"), class_="breaches").text.endswith(
-        "twin-lock hallucination 3.00, not 7"
+        "twin-lock hallucination 3.00 < 7"
     )
     assert list(page_of(ITEM, None, "twin-lock:hallucination=3").find(class_="breaches")) == []
 
