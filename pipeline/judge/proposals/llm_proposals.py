@@ -1,0 +1,141 @@
+"""Key points, questions and answers that a chat model writes for the evidence table.
+
+Questions are written from one text only, and answered from the other only, in a call of its own that sees neither the
+statement nor the expected answer. The model gives ids and quotes; the table checks both and scores.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQag
+from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json, fits
+from pipeline.judge.proposals.config import ProposalConfig
+from pipeline.judge.proposals.given_answers import answer_messages, answer_schema, read_given_answers
+from pipeline.judge.proposals.questions import (
+    Messages,
+    Questions,
+    Statements,
+    WrittenQuestion,
+    claim_messages,
+    question_schema,
+    read_questions,
+    source_messages,
+    thinned,
+)
+from pipeline.llm.chat_model import ChatModel, ChatRequest
+from pipeline.text.passage import Passage
+
+_SHARES = (1.0, 0.5, 0.25, 0.125)  # of statements or of a text, until the prompt fits
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One direction of questions.
+
+    Attributes:
+        name: in notes.
+        statements: asked about.
+        ask: makes the conversation about some of them.
+        answering_text: from which the questions are answered.
+        with_key_points: whether key points are asked for as well.
+    """
+
+    name: str
+    statements: Sequence[Passage]
+    ask: Callable[[Statements], Messages]
+    answering_text: Callable[[Sequence[WrittenQuestion]], str]
+    with_key_points: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of one direction; parts that failed are empty."""
+
+    key_point_ids: tuple[int, ...] = ()
+    qags: tuple[ProposedQag, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LlmProposals:
+    """Asks a chat model; `pipeline.judge.evidence.proposals.Proposals`.
+
+    Args:
+        chat: any model.
+        config: how it is asked.
+    """
+
+    def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
+        self._chat = chat
+        self._config = config or ProposalConfig()
+
+    async def propose(self, task: ProposalTask) -> ProposalSet:
+        """Returns proposals. What fails ends in an empty part with a note."""
+        points, count = task.key_point_count, task.qag_count
+        from_source = _Side(
+            "coverage",
+            task.source_sentences,
+            lambda statements: source_messages(statements, points, count),
+            lambda _: task.summary.text,
+            with_key_points=True,
+        )
+        from_claims = _Side(
+            "claim",
+            task.claims,
+            lambda statements: claim_messages(statements, count),
+            partial(_windows, task),
+            with_key_points=False,
+        )
+        coverage, claims = await asyncio.gather(self._ask_side(from_source, count), self._ask_side(from_claims, count))
+        return ProposalSet(
+            key_point_ids=coverage.key_point_ids,
+            coverage_qags=coverage.qags,
+            claim_qags=claims.qags,
+            author=self._chat.identity,
+            notes=(*coverage.notes, *claims.notes),
+        )
+
+    async def _ask_side(self, side: _Side, count: int) -> _Outcome:
+        """Has questions written from one side, then answered from the other."""
+        if not side.statements:
+            return _Outcome()
+        try:
+            written = await self._write(side, count)
+        except UnusableAnswerError as error:
+            return _Outcome(notes=(f"{side.name} questions missing, {error.reason}",))
+        notes = (f"{side.name} ids refused, no such statement: {written.refused_count}",) * bool(written.refused_count)
+        try:
+            given = await self._answer(written.questions, side.answering_text(written.questions))
+        except UnusableAnswerError as error:
+            return _Outcome(written.key_point_ids, notes=(*notes, f"{side.name} answers missing, {error.reason}"))
+        qags = tuple(
+            ProposedQag(one.id, one.question, one.answer, quote)
+            for one, quote in zip(written.questions, given, strict=True)
+        )
+        return _Outcome(written.key_point_ids, qags, notes)
+
+    async def _write(self, side: _Side, count: int) -> Questions:
+        schema = question_schema(with_key_points=side.with_key_points)
+        offered = [thinned(side.statements, share) for share in _SHARES]
+        requests = [self._request(side.ask(statements), schema) for statements in offered]
+        at = next((index for index, request in enumerate(requests) if fits(self._chat, request)), len(_SHARES) - 1)
+        read = partial(read_questions, statements=offered[at], count=count)
+        return (await ask_json(self._chat, requests[at], read, max_attempts=self._config.max_attempts)).value
+
+    async def _answer(self, questions: Sequence[WrittenQuestion], text: str) -> list[str | None]:
+        shortened = [text[: int(share * len(text))] for share in _SHARES]
+        requests = [self._request(answer_messages(questions, one), answer_schema()) for one in shortened]
+        request = next((one for one in requests if fits(self._chat, one)), requests[-1])
+        read = partial(read_given_answers, count=len(questions))
+        return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
+
+    def _request(self, messages: Messages, schema: dict[str, object]) -> ChatRequest:
+        config = self._config
+        return ChatRequest(messages, config.question_tokens, 0.0, json_schema=schema, seed=config.seed)
+
+
+def _windows(task: ProposalTask, questions: Sequence[WrittenQuestion]) -> str:
+    """Returns the passages of the source that are closest to the claims asked about, each once, in their order."""
+    windows = {(one.start, one.end): one.text for asked in questions for one in task.source_windows[asked.id]}
+    return "\n\n".join(windows[place] for place in sorted(windows))

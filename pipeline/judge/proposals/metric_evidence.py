@@ -1,0 +1,87 @@
+"""What a model gets to see of the evidence table for one metric.
+
+Texts and places only: no probability, label or tool score is shown. What the model believes is fused with the tools
+afterwards, and would count them twice if it had read them.
+"""
+
+from collections.abc import Callable, Mapping
+
+from pipeline.judge.evidence.table import Claim, EvidenceTable
+from pipeline.judge.metric import MetricName
+
+Json = dict[str, object]
+
+_MAX_SEGMENTS = 20
+
+
+def metric_evidence(metric: MetricName, table: EvidenceTable, max_summary_chars: int) -> Json:
+    """Returns what `json.dumps` takes: the summary, and the parts of the table that matter for a metric."""
+    return {"summary": table.summary[:max_summary_chars], **_PARTS[metric](table)}
+
+
+def _coverage(table: EvidenceTable) -> Json:
+    points = [
+        {"key_point_of_the_article": point.passage.text, "closest_part_of_the_summary": point.best and point.best.text}
+        for point in table.judge_key_points
+    ]
+    questions = [
+        {"question": qag.question, "answer_in_the_article": qag.answer, "answer_in_the_summary": qag.given}
+        for qag in table.coverage_qags
+    ]
+    return {"key_points": points, "questions": questions}
+
+
+def _alignment(table: EvidenceTable) -> Json:
+    points = [point.passage.text for point in table.judge_key_points]
+    return {"intent_of_the_article": table.intent, "key_points_of_the_article": points, **_claims(table)}
+
+
+def _claims(table: EvidenceTable) -> Json:
+    return {"claims_of_the_summary": [_claim(claim) for claim in table.claims]}
+
+
+def _claim(claim: Claim) -> Json:
+    shown: Json = {"claim": claim.passage.text}
+    if claim.support is not None:
+        shown["closest_part_of_the_article"] = claim.support.text
+    if claim.opposition is not None and claim.opposition != claim.support:
+        shown["another_part_of_the_article"] = claim.opposition.text
+    if claim.mismatches:
+        shown["not_found_there"] = [mismatch.claim.text for mismatch in claim.mismatches]
+    return shown
+
+
+def _hallucination(table: EvidenceTable) -> Json:
+    questions = [
+        {"question": qag.question, "answer_in_the_summary": qag.answer, "answer_in_the_article": qag.given}
+        for qag in table.claim_qags
+    ]
+    return {**_claims(table), "questions": questions}
+
+
+def _relevance(table: EvidenceTable) -> Json:
+    points = [point.passage.text for point in table.judge_key_points]
+    parts = [segment.passage.text for segment in table.segments[:_MAX_SEGMENTS]]
+    return {
+        "subject_of_the_article": table.theme.text,
+        "key_points_of_the_article": points,
+        "parts_of_the_summary": parts,
+    }
+
+
+def _bias_toxicity(table: EvidenceTable) -> Json:
+    points = [point.passage.text for point in table.judge_key_points]
+    words = [
+        {"words": hit.passage.text, "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
+        for hit in table.lexicon_hits
+    ]
+    return {"key_points_of_the_article": points, "words_that_a_list_names": words}
+
+
+_PARTS: Mapping[MetricName, Callable[[EvidenceTable], Json]] = {
+    MetricName.COVERAGE: _coverage,
+    MetricName.ALIGNMENT: _alignment,
+    MetricName.HALLUCINATION: _hallucination,
+    MetricName.RELEVANCE: _relevance,
+    MetricName.BIAS_TOXICITY: _bias_toxicity,
+}
