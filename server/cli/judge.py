@@ -31,7 +31,8 @@ def judge(
         Path | None, typer.Option("--source", metavar="TXT", help="The source text; - reads stdin.")
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option("--summary", "-s", metavar="TXT", help="Its summary; - reads stdin.")
+        list[Path] | None,
+        typer.Option("--summary", "-s", metavar="TXT", help="Its summary. Repeatable; - reads stdin."),
     ] = None,
     framework: Annotated[
         list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default all).")
@@ -77,7 +78,9 @@ def judge(
 
       precis judge --source article.txt --summary summary.txt --report out.html
 
-      precis judge --source a.txt --summary s.txt --json | jq '.result.frameworks'
+      precis judge --source a.txt -s one.txt -s two.txt
+
+      precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'
 
       precis judge nightly/ --output results.jsonl --fail-under hallucination=7
 
@@ -108,7 +111,7 @@ def judge(
         from server.cli.judge_bulk import judge_bulk
 
         asyncio.run(judge_bulk(items, connection, run))
-    elif source is None or summary is None:
+    elif source is None or not summary:
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
     else:
         if resume:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,12 @@ class BadItem:
     error: common_pb2.ItemError
 
 
-def read_pair(source: Path, summary: Path) -> Item:
-    """Reads two texts; one of them may come from standard input. Raises InputError."""
-    if source == summary == STDIN:
-        raise InputError("--source and --summary cannot both be standard input")
-    return Item(summary.name if summary != STDIN else "stdin", read_text(source), read_text(summary))
+def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
+    """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
+    if [source, *summaries].count(STDIN) > 1:
+        raise InputError("only one of --source and --summary can be standard input")
+    text = read_text(source)
+    return [Item("stdin" if path == STDIN else path.name, text, read_text(path)) for path in summaries]
 
 
 def read_items(path: Path) -> Iterator[Item | BadItem]:

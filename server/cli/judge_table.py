@@ -1,6 +1,6 @@
 """A judgement on the terminal: the scores, why they are what they are, and the claims without support."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -24,6 +24,7 @@ from server.cli.judge_names import (
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
+TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
@@ -36,9 +37,34 @@ def print_judgement(console: Console, result: pb.JudgeResult) -> None:
     console.print(footer(result))
 
 
+def print_comparison(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
+    """Prints the scores of several summaries side by side, and the claims of each that have no support."""
+    console.print(comparison_table(results))
+    for name, result in results:
+        console.print(shown(name, style="bold"))
+        console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
+    console.print(footer(results[0][1]))
+
+
+def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
+    """Builds the table of several judgements: one column each, best score of a row in bold."""
+    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("")
+    table.add_column("")
+    for name, _ in results:
+        table.add_column(shown(name, limit=30), justify="right")
+    for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
+        for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
+            best = max((score for metric in metrics if (score := counting_score(metric)) is not None), default=None)
+            cells = (score_cell(metric, best=best) for metric in metrics)
+            table.add_row(framework_name(frameworks[0]), metric_name(metrics[0]), *cells)
+        table.add_section()
+    return table
+
+
 def score_table(result: pb.JudgeResult) -> Table:
     """Builds the table of metrics by framework."""
-    table = Table(title="scores   (10 best, 0 worst)", box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("")
     for framework in result.frameworks:
         table.add_column(framework_name(framework), justify="right")
@@ -47,16 +73,17 @@ def score_table(result: pb.JudgeResult) -> Table:
     return table
 
 
-def score_cell(metric: pb.JudgeMetric) -> Text:
-    """Shows a score, and before it what is special: status, deciding cap, confidence."""
+def score_cell(metric: pb.JudgeMetric, *, best: float | None = None) -> Text:
+    """Shows a score, and before it what is special: status, deciding cap, confidence. `best` is highlighted."""
     remarks = [status_name(metric), "capped" if deciding_caps(metric) else ""]
     if not metric.HasField("score"):
         return Text(remarks[0], style="red")
     if metric.HasField("confidence"):
         remarks.append(f"confidence {metric.confidence:.2f}")
     said = ", ".join(filter(None, remarks))
-    score = (f"{metric.score:.2f}", "" if counting_score(metric) is not None else "dim")
-    return Text.assemble((f"{said}  " if said else "", "dim"), score)
+    counting = counting_score(metric)
+    style = "dim" if counting is None else "bold green" if counting == best else ""
+    return Text.assemble((f"{said}  " if said else "", "dim"), (f"{metric.score:.2f}", style))
 
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:

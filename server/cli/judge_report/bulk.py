@@ -9,7 +9,7 @@ from server.cli.judge_names import LABELS, framework_name
 from server.cli.judge_report.index import Index, IndexRow
 from server.cli.judge_report.page import ReportedItem, render_report
 from server.cli.judge_report.scores import mean_charts, to_title
-from server.cli.judge_results import Answer
+from server.cli.judge_results import Answer, to_answer
 from server.cli.judge_tally import JudgeTally, badness_of
 from server.cli.judge_verdict import breaches_of
 from server.cli.worst_items import WorstItems
@@ -60,3 +60,15 @@ class BulkReport:
 def failures_of(failed: FailedItems) -> tuple[tuple[str, str], ...]:
     """Names the failed items, and says why."""
     return tuple((item_id, f"{code_name(error.code)}: {error.message}") for item_id, error in failed.first)
+
+
+def report_of(judged: Sequence[ReportedItem], floors: Sequence[Floor]) -> str:
+    """Renders the page of one judgement, or of a few with an overview."""
+    if len(judged) == 1:
+        return render_report(judged, floors)
+    report, tally = BulkReport(floors), JudgeTally(floors)
+    for one in judged:
+        answer = to_answer(one.item.id, one.item, "", one.result)
+        report.add(answer)
+        tally.add(answer)
+    return report.render(tally)

@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import InputError
-from server.cli.judge_items import BadItem, Item, read_items, read_pair
+from server.cli.judge_items import BadItem, Item, read_items, read_summaries
 
 
-def test_a_pair_is_named_after_its_summary(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("\ufeffSource.", encoding="utf-8")
-    (tmp_path / "b.txt").write_text("Summary.\r\n", encoding="utf-8", newline="")
-    assert read_pair(tmp_path / "a.txt", tmp_path / "b.txt") == Item("b.txt", "Source.", "Summary.\r\n")
+def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
+    for name, text in {"a.txt": "\ufeffSource.", "b.txt": "Summary.\r\n", "c.txt": "Other."}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    assert read_summaries(tmp_path / "a.txt", [tmp_path / "b.txt", tmp_path / "c.txt"]) == [
+        Item("b.txt", "Source.", "Summary.\r\n"),
+        Item("c.txt", "Source.", "Other."),
+    ]
 
 
-def test_both_texts_cannot_come_from_standard_input() -> None:
-    with pytest.raises(InputError, match="cannot both be standard input"):
-        read_pair(Path("-"), Path("-"))
+def test_standard_input_is_one_text() -> None:
+    with pytest.raises(InputError, match="only one of --source and --summary"):
+        read_summaries(Path("-"), [Path("a.txt"), Path("-")])
 
 
 def test_a_directory_gives_its_pairs_by_name_and_names_halves(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from protos.precis.v1 import judge_pb2 as pb
 from server.cli.judge_floors import parse_floor
 from server.cli.judge_items import Item
 from server.cli.judge_results import to_answer
-from server.cli.judge_table import print_judgement
+from server.cli.judge_table import print_comparison, print_judgement
 from server.cli.judge_tally import SHOWN_ITEMS, JudgeTally, print_tally
 from tests.judgements import judgement
 
@@ -39,6 +39,19 @@ def test_scores_stand_in_the_strict_order_with_what_is_special_about_them() -> N
     assert row(table, "coverage") == ["coverage", "capped", "4.00", "3.00", "5.21"]
     assert row(table, "alignment")[3:] == ["abstained,", "confidence", "0.31", "6.40"]
     assert row(table, "relevance") == ["relevance", "4.00", "error", "7.02"]
+
+
+def test_summaries_are_compared_row_by_row_and_the_best_is_highlighted() -> None:
+    better = judgement()
+    better.frameworks[0].metrics[2].score = 8
+    file = io.StringIO()
+    print_comparison(
+        Console(file=file, width=140, force_terminal=True, color_system="standard"), [("a", judgement()), ("b", better)]
+    )
+    [hallucination] = [line for line in file.getvalue().splitlines() if "twin-lock" in line and "hallucination" in line]
+    assert "\x1b[1;32m8.00" in hallucination
+    assert "\x1b[1;32m3.00" not in hallucination
+    assert file.getvalue().count("Claims that are not supported") == 2
 
 
 def test_every_cap_says_why_and_whether_it_made_a_difference() -> None:
