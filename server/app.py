@@ -35,7 +35,8 @@ from server.parse_summarize import DocumentRules
 from server.reflection import ReflectionServicer
 from server.settings import Settings
 from server.summarize_servicer import SummarizeServicer
-from server.summary_writer import choose_writer
+from server.summary_metrics import SummaryMetrics
+from server.summary_writer import ChosenWriter, choose_writer
 from server.tls import CertificateStore, certificate_store
 
 SERVICES = (
@@ -115,7 +116,8 @@ class App:
         settings, registry = self._settings, new_registry()
         if settings.metrics.enabled:
             self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
-        summarizer = await self._open_summaries(stack)
+        summary_metrics = SummaryMetrics(registry)
+        summarizer = await self._open_summaries(stack, summary_metrics)
         health = HealthServicer(SERVICES)
         engine = Engine(settings.engine_config, observer=BatchMetrics(registry), open_backend=self._open_backend)
         engine.watch(health.set_ready)
@@ -129,7 +131,8 @@ class App:
         runner = CallRunner(policy, CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
         services = self._services(runner, engine, backends, cpu)
-        self._add_summaries(services, stack, summarizer, backends)
+        chosen = self._add_summaries(services, stack, summarizer, backends)
+        summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
@@ -150,29 +153,31 @@ class App:
         add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
         return table
 
-    async def _open_summaries(self, stack: AsyncExitStack) -> Summarizer:
+    async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:
         try:
             return await stack.enter_async_context(
-                open_summarizer(self._settings.summarize, self._settings.summary_storage)
+                open_summarizer(self._settings.summarize, self._settings.summary_storage, observer=metrics)
             )
         except StorageError as error:
             raise StartupError(f"summary_storage: {error}") from error
 
     def _add_summaries(
         self, table: HandlerTable, stack: AsyncExitStack, summarizer: Summarizer, backends: Backends
-    ) -> None:
+    ) -> ChosenWriter | None:
         settings = self._settings
         # Threads of their own: choosing sentences of a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
+        chosen = choose_writer(settings, backends, cpu=cpu)
         servicer = SummarizeServicer(
             summarizer,
-            choose_writer(settings, backends, cpu=cpu),
+            chosen,
             DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens),
             cpu=cpu,
             stopping=self._stopping,
         )
         server: Any = table
         add_SummarizeServiceServicer_to_server(servicer, server)
+        return chosen
 
     async def _drain(self, health: HealthServicer, listener: Listener) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)

@@ -51,5 +51,5 @@ async def open_backends(
         chat = OpenAiChatModel(endpoint)
     except LlmError as error:
         raise StartupError(f"llm: {error}") from error
-    registry.register(EndpointCollector(endpoint.usage.snapshot))
+    registry.register(EndpointCollector(endpoint))
     return Backends(scoring, chat)

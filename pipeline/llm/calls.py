@@ -47,6 +47,7 @@ class Caller:
                 delay_s = retries.delay_after(error)
                 if delay_s is None:
                     raise
+                endpoint.usage.count_retry()
                 note_retry(error, attempt=retries.failed_attempts, delay_s=delay_s)
             await endpoint.clock.sleep(delay_s)
 

@@ -17,6 +17,7 @@ class UsageSnapshot:
 
     Attributes:
         attempts: requests sent.
+        retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
         prompt_tokens: of all answers.
@@ -25,6 +26,7 @@ class UsageSnapshot:
     """
 
     attempts: int
+    retries: int
     answers: int
     failures: Mapping[str, int]
     prompt_tokens: int
@@ -38,6 +40,7 @@ class UsageTotals:
     def __init__(self, prices: PriceConfig) -> None:
         self._prices = prices
         self._attempts = 0
+        self._retries = 0
         self._answers = 0
         self._failures: Counter[str] = Counter()
         self._prompt_tokens = 0
@@ -57,6 +60,10 @@ class UsageTotals:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self._attempts += 1
 
+    def count_retry(self) -> None:
+        """Counts a failed request that will be made again."""
+        self._retries += 1
+
     def count_answer(self, completion: Completion) -> None:
         """Counts a completion."""
         self._answers += 1
@@ -70,5 +77,11 @@ class UsageTotals:
     def snapshot(self) -> UsageSnapshot:
         """Returns the totals so far."""
         return UsageSnapshot(
-            self._attempts, self._answers, dict(self._failures), self._prompt_tokens, self._completion_tokens, self.cost
+            attempts=self._attempts,
+            retries=self._retries,
+            answers=self._answers,
+            failures=dict(self._failures),
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+            cost=self.cost,
         )
