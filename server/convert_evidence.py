@@ -75,6 +75,7 @@ def to_evidence(table: EvidenceTable) -> pb.EvidenceTable:
         tokenizer=table.models.tokenizer,
         notes=table.notes,
         timings=to_evidence_timings(table.timings),
+        salient_share=table.salient_share,
     )
 
 

@@ -14,6 +14,7 @@ from pipeline.judge.evidence.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts, mean_cosine
 from pipeline.judge.evidence.qags import claim_qags, coverage_qags
+from pipeline.judge.evidence.salience import salient_share
 from pipeline.judge.evidence.segments import SegmentSpan
 from pipeline.judge.evidence.table import (
     Claim,
@@ -72,6 +73,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         claim_qags=claim_qags(draft, claims, config),
         tone=_tone(plan, claims, voices, config),
         lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
+        salient_share=salient_share(draft.source.index, draft.summary.read.table),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),

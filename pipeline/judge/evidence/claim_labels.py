@@ -1,5 +1,7 @@
 """Third step, for claims: labels from probabilities, literal copies and comparisons, with all features."""
 
+from rapidfuzz.distance import LCSseq
+
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.copying import Copying
 from pipeline.judge.evidence.draft import Draft
@@ -55,6 +57,7 @@ def _features(
     content = draft.summary.read.table.content_stems(plan.claim.words)
     stems = frozenset(content)
     known = draft.values.stems
+    _, sentence = scores.best([window for window in plan.windows if window.size == 1], text)
     by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
     return ClaimFeatures(
         windows=tuple(
@@ -66,9 +69,14 @@ def _features(
             for size, windows in by_size.items()
         ),
         support_contradiction=scores.contradiction(support, text) if support else 0.0,
+        sentence_contradiction=scores.contradiction(sentence, text) if sentence else 0.0,
+        stitched_entailment=scores.entailment(plan.stitched, text) if plan.stitched else 0.0,
+        stitched_contradiction=scores.contradiction(plan.stitched, text) if plan.stitched else 0.0,
         bigram_share=copying.bigram_share,
         trigram_share=copying.trigram_share,
         longest_run_share=copying.longest_run_share,
+        fragment_share=copying.fragment_share,
+        sequence_share=_sequence_share(draft, plan, sentence),
         containment=len(stems & known) / len(stems) if stems else 0.0,
         support_containment=_containment(draft, stems, support),
         window_containment=plan.best_share,
@@ -79,6 +87,16 @@ def _features(
         unmatched_name_count=values.unmatched_name_count,
         unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
     )
+
+
+def _sequence_share(draft: Draft, plan: ClaimPlan, sentence: Window | None) -> float:
+    """Returns the longest common subsequence of the claim and a sentence, as a share of the claim's words."""
+    if sentence is None:
+        return 0.0
+    claim, source = draft.summary.read.table, draft.source.read
+    words = [claim.stems[index] for index in plan.claim.words]
+    said = [source.table.stems[index] for index in source.ranges[sentence.first]]
+    return float(LCSseq.similarity(words, said)) / len(words)
 
 
 def _containment(draft: Draft, stems: frozenset[str], window: Window | None) -> float:

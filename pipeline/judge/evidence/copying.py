@@ -15,11 +15,13 @@ class Copying:
         bigram_share: of pairs of neighbouring words; of words when there is only one.
         trigram_share: likewise of three; of pairs when there are only two words.
         longest_run_share: words of the longest run that stands in the source, of all words.
+        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
     """
 
     bigram_share: float
     trigram_share: float
     longest_run_share: float
+    fragment_share: float
 
 
 class SourceSequences:
@@ -46,7 +48,19 @@ class SourceSequences:
         triples = list(zip(stems, stems[1:], stems[2:], strict=False))
         pair_share = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else single
         triple_share = sum(triple in self._triples for triple in triples) / len(triples) if triples else pair_share
-        return Copying(pair_share, triple_share, self._longest_run(stems) / len(stems))
+        longest, fragments = self._longest_run(stems), self._fragment_count(stems)
+        return Copying(pair_share, triple_share, longest / len(stems), fragments / len(stems))
+
+    def _fragment_count(self, stems: list[str]) -> int:
+        """Counts runs, each as long as it can be from left to right; a word without a neighbour is one by itself."""
+        count, ends = 0, set[int]()  # positions in the source of the last word of the current run
+        for previous, stem in pairwise(["", *stems]):
+            starts = self._pairs.get((previous, stem), ())
+            # A run of one word can go on wherever its pair stands; a longer one only from where it is.
+            ends = {start + 1 for start in starts if not ends or start in ends} if count else set()
+            if not ends:
+                count += 1
+        return count
 
     def _longest_run(self, stems: list[str]) -> int:
         """Returns the words of the longest run. Extends the runs that end at each word, one step at a time."""

@@ -14,6 +14,7 @@ from pipeline.judge.evidence.mismatches import Region
 from pipeline.judge.evidence.pair_scores import Pair
 from pipeline.judge.evidence.relevance import Closeness, Float64, most_relevant
 from pipeline.judge.evidence.source_windows import Window
+from pipeline.judge.evidence.stitching import stitch
 
 _SENTENCES_PER_KEY_POINT = 4
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
@@ -28,6 +29,7 @@ class ClaimPlan:
         windows: of the source that the NLI model reads.
         place: the one sentence where the source speaks about the same; None without source.
         region: around it, for numbers, dates, names and negations.
+        stitched: the sentences that between them have the claim's words; None without source.
         best_cosine: with a window, in [-1, 1].
         best_share: of the claim's content words, by weight, that one window has.
     """
@@ -36,8 +38,14 @@ class ClaimPlan:
     windows: tuple[Window, ...]
     place: Window | None
     region: Region
+    stitched: Window | None
     best_cosine: float
     best_share: float
+
+    @property
+    def premises(self) -> tuple[Window, ...]:
+        """All that the claim's NLI pairs are made of."""
+        return (*self.windows, self.stitched) if self.stitched else self.windows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +108,7 @@ def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, pref
         FactPlan(sentence, _summary_windows(draft, sentence, closeness, told_closeness, config))
         for sentence in _facts(draft, centrality, closeness, config, preferred)
     )
-    pairs = [(window.passage.text, plan.claim.passage.text) for plan in claims for window in plan.windows]
+    pairs = [(window.passage.text, plan.claim.passage.text) for plan in claims for window in plan.premises]
     for fact in facts:
         text = draft.source.read.passages[fact.sentence].text
         pairs += [(window.passage.text, text) for window in fact.windows]
@@ -132,7 +140,9 @@ def _plan_claim(
         windows += best
         place = best[0] if place is None else place
         best_cosine, best_share = max(best_cosine, float(cosines.max())), max(best_share, float(shares.max()))
-    return ClaimPlan(claim, tuple(windows), place, _region(draft.source, windows, place), best_cosine, best_share)
+    stitched = stitch(draft.source.read, draft.source.index, stems)
+    region = _region(draft.source, windows, place)
+    return ClaimPlan(claim, tuple(windows), place, region, stitched, best_cosine, best_share)
 
 
 def _region(source: Side, windows: Sequence[Window], place: Window | None) -> Region:

@@ -1,5 +1,6 @@
 """Where a text speaks about something: shared words, weighted by how rare they are in it, and closeness of meaning."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import log1p
@@ -31,6 +32,24 @@ class WordIndex:
     def sentence_count(self, stem: str) -> int:
         """Returns how many sentences have a stem."""
         return len(self._places.get(stem, ()))
+
+    def widespread(self, most: int) -> dict[str, int]:
+        """Returns the stems of most sentences with their number of sentences; first in the text first on a tie."""
+        ranked = sorted(self._places.items(), key=lambda item: -len(item[1]))
+        return {stem: len(places) for stem, places in ranked[:most]}
+
+    def has(self, sentence: int, stem: str) -> bool:
+        """Tells whether a sentence has a stem."""
+        places = self._places.get(stem, [])
+        position = bisect_left(places, sentence)
+        return position < len(places) and places[position] == sentence
+
+    def counts(self, stems: Iterable[str]) -> Float64:
+        """Returns how many of some distinct stems each sentence has, shape (sentences,)."""
+        found = np.zeros(self._count)
+        for stem in stems:
+            found[self._places.get(stem, [])] += 1
+        return found
 
     def shares(self, stems: Iterable[str], size: int) -> Float64:
         """Returns which share of some stems, by weight, each window of neighbouring sentences has.

@@ -104,9 +104,14 @@ class ClaimFeatures:
     Attributes:
         windows: one score for each window size, small first.
         support_contradiction: contradiction by the window with the highest entailment.
+        sentence_contradiction: contradiction by the single sentence with the highest entailment.
+        stitched_entailment: by the premise stitched from the sentences that have the claim's words, in [0, 1].
+        stitched_contradiction: likewise.
         bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
         trigram_share: likewise, of three words; of pairs when the claim has two words.
         longest_run_share: words of the longest run that stands in the source, of all words of the claim.
+        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
+        sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
         containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
         support_containment: likewise, in `Claim.support`; 0 without.
         window_containment: likewise, in the window that has most of them.
@@ -120,9 +125,14 @@ class ClaimFeatures:
 
     windows: tuple[WindowScore, ...]
     support_contradiction: float
+    sentence_contradiction: float
+    stitched_entailment: float
+    stitched_contradiction: float
     bigram_share: float
     trigram_share: float
     longest_run_share: float
+    fragment_share: float
+    sequence_share: float
     containment: float
     support_containment: float
     window_containment: float
@@ -336,6 +346,7 @@ class EvidenceTable:
         claim_qags: at most 6, from claims, answered from the source alone.
         tone: tone, sentiment and drift.
         lexicon_hits: by position in the summary.
+        salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
         summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
         extraneous_token_count: content tokens of unsupported claims.
         pairs: NLI usage.
@@ -359,6 +370,7 @@ class EvidenceTable:
     claim_qags: tuple[Qag, ...]
     tone: ToneReading
     lexicon_hits: tuple[LexiconHit, ...]
+    salient_share: float
     summary_token_count: int
     extraneous_token_count: int
     pairs: PairUsage

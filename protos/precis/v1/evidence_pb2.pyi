@@ -223,6 +223,7 @@ class EvidenceTable(_message.Message):
     TOKENIZER_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
     TIMINGS_FIELD_NUMBER: _builtins.int
+    SALIENT_SHARE_FIELD_NUMBER: _builtins.int
     omitted_claim_count: _builtins.int
     """Statements beyond those."""
     intent: _builtins.str
@@ -241,6 +242,8 @@ class EvidenceTable(_message.Message):
     """NLI pairs that all windows would have made; more than were scored for long sources."""
     tokenizer: _builtins.str
     """Tokenizer that counted."""
+    salient_share: _builtins.float
+    """How much of what the source speaks about most the summary mentions, by words and their weight, in [0, 1]."""
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeClaim]:
         """Statements of the summary: its sentences, split where they say several things. The 10 most consequential, in order."""
@@ -310,10 +313,11 @@ class EvidenceTable(_message.Message):
         tokenizer: _builtins.str = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
         timings: Global___EvidenceTimings | None = ...,
+        salient_share: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["theme", b"theme", "timings", b"timings", "tone", b"tone"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_questions", b"claim_questions", "claims", b"claims", "coverage_questions", b"coverage_questions", "exact_pair_count", b"exact_pair_count", "extraneous_token_count", b"extraneous_token_count", "intent", b"intent", "judge_key_points", b"judge_key_points", "lexicon_hits", b"lexicon_hits", "notes", b"notes", "omitted_claim_count", b"omitted_claim_count", "question_author", b"question_author", "scored_pair_count", b"scored_pair_count", "segments", b"segments", "summary_token_count", b"summary_token_count", "theme", b"theme", "timings", b"timings", "tokenizer", b"tokenizer", "tone", b"tone", "twin_key_points", b"twin_key_points", "window_count", b"window_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_questions", b"claim_questions", "claims", b"claims", "coverage_questions", b"coverage_questions", "exact_pair_count", b"exact_pair_count", "extraneous_token_count", b"extraneous_token_count", "intent", b"intent", "judge_key_points", b"judge_key_points", "lexicon_hits", b"lexicon_hits", "notes", b"notes", "omitted_claim_count", b"omitted_claim_count", "question_author", b"question_author", "salient_share", b"salient_share", "scored_pair_count", b"scored_pair_count", "segments", b"segments", "summary_token_count", b"summary_token_count", "theme", b"theme", "timings", b"timings", "tokenizer", b"tokenizer", "tone", b"tone", "twin_key_points", b"twin_key_points", "window_count", b"window_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -419,6 +423,11 @@ class ClaimFeatures(_message.Message):
     NAME_COUNT_FIELD_NUMBER: _builtins.int
     UNMATCHED_NAME_COUNT_FIELD_NUMBER: _builtins.int
     UNMATCHED_WORD_SHARE_FIELD_NUMBER: _builtins.int
+    SENTENCE_CONTRADICTION_FIELD_NUMBER: _builtins.int
+    STITCHED_ENTAILMENT_FIELD_NUMBER: _builtins.int
+    STITCHED_CONTRADICTION_FIELD_NUMBER: _builtins.int
+    FRAGMENT_SHARE_FIELD_NUMBER: _builtins.int
+    SEQUENCE_SHARE_FIELD_NUMBER: _builtins.int
     support_contradiction: _builtins.float
     """Contradiction probability of the window with the highest entailment, in [0, 1]."""
     bigram_share: _builtins.float
@@ -445,6 +454,16 @@ class ClaimFeatures(_message.Message):
     """Of those, the ones that stand nowhere in the source."""
     unmatched_word_share: _builtins.float
     """Content words that stand nowhere in the source."""
+    sentence_contradiction: _builtins.float
+    """Contradiction probability of the single sentence with the highest entailment, in [0, 1]."""
+    stitched_entailment: _builtins.float
+    """Entailment probability of the premise that is stitched from the sentences that have the claim's words, in [0, 1]."""
+    stitched_contradiction: _builtins.float
+    """Contradiction probability of the same premise, in [0, 1]."""
+    fragment_share: _builtins.float
+    """Runs of the source that the claim is pieced together from, of all its words; near 0 for a copy."""
+    sequence_share: _builtins.float
+    """Words that the sentence with the highest entailment has in the same order."""
     @_builtins.property
     def windows(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowScore]:
         """One entry for each window size, small first."""
@@ -466,10 +485,15 @@ class ClaimFeatures(_message.Message):
         name_count: _builtins.int = ...,
         unmatched_name_count: _builtins.int = ...,
         unmatched_word_share: _builtins.float = ...,
+        sentence_contradiction: _builtins.float = ...,
+        stitched_entailment: _builtins.float = ...,
+        stitched_contradiction: _builtins.float = ...,
+        fragment_share: _builtins.float = ...,
+        sequence_share: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_cosine", b"best_cosine", "bigram_share", b"bigram_share", "containment", b"containment", "longest_run_share", b"longest_run_share", "name_count", b"name_count", "number_count", b"number_count", "support_containment", b"support_containment", "support_contradiction", b"support_contradiction", "trigram_share", b"trigram_share", "unmatched_name_count", b"unmatched_name_count", "unmatched_number_count", b"unmatched_number_count", "unmatched_word_share", b"unmatched_word_share", "window_containment", b"window_containment", "windows", b"windows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_cosine", b"best_cosine", "bigram_share", b"bigram_share", "containment", b"containment", "fragment_share", b"fragment_share", "longest_run_share", b"longest_run_share", "name_count", b"name_count", "number_count", b"number_count", "sentence_contradiction", b"sentence_contradiction", "sequence_share", b"sequence_share", "stitched_contradiction", b"stitched_contradiction", "stitched_entailment", b"stitched_entailment", "support_containment", b"support_containment", "support_contradiction", b"support_contradiction", "trigram_share", b"trigram_share", "unmatched_name_count", b"unmatched_name_count", "unmatched_number_count", b"unmatched_number_count", "unmatched_word_share", b"unmatched_word_share", "window_containment", b"window_containment", "windows", b"windows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
