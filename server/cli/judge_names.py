@@ -36,6 +36,7 @@ MISMATCHES = {
     evidence_pb2.MISMATCH_KIND_NAME: "name",
     evidence_pb2.MISMATCH_KIND_NEGATION: "negation",
 }
+WHOLE_SCORE = "score"  # what most caps limit
 UNKNOWN = "unknown"  # a value of a newer server
 
 
@@ -62,5 +63,10 @@ def status_name(metric: judge_pb2.JudgeMetric) -> str:
 
 
 def deciding_caps(metric: judge_pb2.JudgeMetric) -> list[judge_pb2.MetricCap]:
-    """Lists the caps without which the score would be higher."""
-    return [cap for cap in metric.caps if cap.lowered]
+    """Lists the caps without which the score would be higher, not those on a part of it."""
+    return [cap for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
+
+
+def capped_name(cap: judge_pb2.MetricCap) -> str:
+    """Says what a cap on a part of a score limits; empty when it limits the score itself."""
+    return "" if cap.applies_to in ("", WHOLE_SCORE) else cap.applies_to.replace("_", " ")

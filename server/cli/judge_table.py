@@ -15,6 +15,7 @@ from server.cli.judge_names import (
     LABELS,
     MISMATCHES,
     UNKNOWN,
+    capped_name,
     counting_score,
     deciding_caps,
     framework_name,
@@ -102,10 +103,9 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
 
 def cap_text(cap: pb.MetricCap) -> Text:
     """Says which limit holds and why."""
-    effect = "" if cap.lowered else " (it was as low without)"
-    return Text.assemble(
-        (f"at most {cap.limit:g}", "yellow"), ": ", shown(cap.reason, limit=QUOTE_LIMIT), (effect, "dim")
-    )
+    limit = f"{capped_name(cap)} at most {cap.limit:g}".lstrip()
+    reason = shown(cap.reason, limit=QUOTE_LIMIT)
+    return Text.assemble((limit, "yellow"), ": ", reason, ("" if cap.lowered else " (it was as low without)", "dim"))
 
 
 def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
@@ -120,7 +120,8 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
         label = LABELS.get(claim.label, UNKNOWN)
         table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
-    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)})"
+    omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
+    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted})"
     return Group(Text(title, style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
 
 

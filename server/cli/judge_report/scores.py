@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protos.precis.v1 import judge_pb2 as pb
-from server.cli.judge_names import counting_score, deciding_caps, framework_name, metric_name, status_name
+from server.cli.judge_names import capped_name, counting_score, deciding_caps, framework_name, metric_name, status_name
 
 TITLES = {
     "twin-lock": "Twin-Lock",
@@ -14,6 +14,15 @@ TITLES = {
     "bias-toxicity": "Bias and toxicity",
 }
 QUOTE_LIMIT = 5  # passages that one metric names
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A cap: what it says, whether the score is lower for it, and why it holds."""
+
+    says: str
+    lowered: bool
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class Bar:
     counts: bool = True
     remarks: tuple[str, ...] = ()
     reason: str = ""
-    caps: tuple[pb.MetricCap, ...] = ()
+    caps: tuple[Limit, ...] = ()
     inputs: tuple[tuple[str, str], ...] = ()
     quotes: tuple[tuple[str, str], ...] = ()
 
@@ -72,10 +81,15 @@ def to_bar(metric: pb.JudgeMetric) -> Bar:
         counts=counting_score(metric) is not None,
         remarks=tuple(filter(None, remarks)),
         reason=metric.error or metric.reason,
-        caps=tuple(metric.caps),
+        caps=tuple(map(to_limit, metric.caps)),
         inputs=tuple((value.name, to_text(value)) for value in metric.inputs),
         quotes=tuple((span.text_id, span.text) for span in metric.evidence[:QUOTE_LIMIT]),
     )
+
+
+def to_limit(cap: pb.MetricCap) -> Limit:
+    """Builds one limit."""
+    return Limit(f"{capped_name(cap)} at most {cap.limit:g}".lstrip(), cap.lowered, cap.reason)
 
 
 def capped_at(metric: pb.JudgeMetric) -> str:

@@ -110,6 +110,7 @@ def test_charts_show_scores_statuses_and_caps() -> None:
     assert [item.text for item in one(coverage, class_="caps").find("li")] == [
         "at most 4: A claim has no support.",
         "at most 4 (it was as low without): Words without support.",
+        "tox score at most 5: A mild word.",
     ]
     inputs = [[cell.text for cell in row.find() if cell.name in ("th", "td")] for row in coverage.find("tr")]
     assert inputs == [["recall", "0.5"], ["unsupported_count", "1"], ["severity", "moderate"], ["is_capped", "yes"]]

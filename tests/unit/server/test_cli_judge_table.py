@@ -58,6 +58,7 @@ def test_every_cap_says_why_and_whether_it_made_a_difference() -> None:
     text = printed(judgement())
     assert "at most 4: A claim has no support.\n" in text.replace(" \n", "\n").replace("  ", "")
     assert "at most 4: Words without support. (it was as low without)" in text
+    assert "tox score at most 5: A mild word." in text
     assert "missing_metric" in text
 
 
