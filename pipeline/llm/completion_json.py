@@ -25,7 +25,7 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
     try:
         answer = _joined(body) if content_type.startswith("text/event-stream") else cast("Json", json.loads(body))
         return _to_completion(answer)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise UnreadableAnswerError(_describe(body, content_type)) from None  # the cause would quote the answer
 
 

@@ -56,6 +56,8 @@ def extract_json(text: str, schema: Schema) -> str:
         value, end = _decode(body, 0, start)
     except json.JSONDecodeError as error:
         raise JsonProblemError(f"no JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:  # "[[[[..."
+        raise JsonProblemError("no JSON: it is nested too deeply") from None
     _check(value, schema)
     return body[:end] if end == len(body) and start == 0 else json.dumps(value, ensure_ascii=False)
 

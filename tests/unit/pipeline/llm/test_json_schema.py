@@ -39,6 +39,7 @@ def test_a_plain_value_may_hold_brackets() -> None:
         ("no topics here", "no JSON"),
         ("", "no JSON"),
         (GOOD[:-5], "no JSON"),
+        ("[" * 100_000, "nested too deeply"),
         ('{"topics": ["pumps"]}', r"\$\.topics breaks the rule minItems: 2"),
         ('{"topics": ["pumps", 3]}', r"\$\.topics\[1\] breaks the rule type"),
         ("{}", "required"),
