@@ -21,6 +21,7 @@ class Benchmark(StrEnum):
     ACCURACY = "accuracy"
     EVALUATE = "evaluate"
     SUMMARIZE = "summarize"
+    HANDBOOK = "handbook"
     SOAK = "soak"
 
 
@@ -46,6 +47,8 @@ def main(
     evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
 
     summarize Calls, wall time, CPU, memory and checkpoints of summaries, against a scripted language model.
+
+    handbook  A manual of 350 pages (of --data) by the extractive writer: minutes, compression, terms that are kept.
 
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
     """
