@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline.evaluate.parse import parse
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.lock.config import LockConfig
+from pipeline.judge.proposals.config import ProposalConfig
 from pipeline.judge.ultra.config import UltraConfig
 
 
@@ -41,6 +42,7 @@ class JudgeConfig(BaseModel):
     evidence: EvidenceConfig = EvidenceConfig()
     lock: LockConfig = LockConfig()
     ultra: UltraConfig = UltraConfig()
+    proposals: ProposalConfig = ProposalConfig()
     limits: JudgeLimits = JudgeLimits()
     cache: JudgementCacheConfig = JudgementCacheConfig()
 

@@ -1,0 +1,203 @@
+"""Judges a summary against its source: evidence once, then the frameworks in their strict order."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from concurrent.futures import Executor
+from functools import partial
+from typing import TypeVar
+
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.events import EvidenceReady, JudgeEvent, MetricReady
+from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.framework import Framework
+from pipeline.judge.judgement import Judgement
+from pipeline.judge.judgement_cache import JudgementCache
+from pipeline.judge.limits import check_request, tool_score_notes
+from pipeline.judge.models import JudgeModels
+from pipeline.judge.proposals.llm_proposals import LlmProposals
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.request_hash import hash_request
+from pipeline.judge.stopwatch import Stopwatch
+from pipeline.judge.verdict import Verdict, reach_verdict
+from pipeline.llm.chat_model import ChatModel
+from pipeline.protocols import Embedder, Entailment, Tokenizer
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Emit = Callable[[JudgeEvent], None]
+
+
+class Judge:
+    """Judges. Holds no state between calls besides the cache; one object serves any number of calls at once.
+
+    Args:
+        config: how to judge.
+        executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
+            it. None: in the loop's own thread, for scripts and tests.
+        cache: judgements of earlier requests, which objects with other settings may share. None: nothing is kept.
+    """
+
+    def __init__(
+        self,
+        config: JudgeConfig | None = None,
+        *,
+        executor: Executor | None = None,
+        cache: JudgementCache | None = None,
+    ) -> None:
+        self._config = config or JudgeConfig()
+        self._executor = executor
+        self._cache = cache
+
+    async def judge(
+        self,
+        request: JudgeRequest,
+        *,
+        entailment: Entailment,
+        embedder: Embedder,
+        tokenizer: Tokenizer,
+        chat_model: ChatModel | None = None,
+    ) -> Judgement:
+        """Returns the verdicts of all frameworks wanted, with the evidence they share.
+
+        A metric that cannot be computed is an error inside the judgement; the others are scored. Without a chat model
+        every step has a deterministic form; Twin-Lock alone never asks one.
+
+        Raises:
+            InvalidInputError: a field breaks a rule; raised before any model runs.
+            ModelOutputError: a model's answer is unusable.
+        """
+        models = JudgeModels(entailment, embedder, tokenizer, _needed(chat_model, request))
+        return await self._answer(request, models, _ignore)
+
+    async def stream(
+        self,
+        request: JudgeRequest,
+        *,
+        entailment: Entailment,
+        embedder: Embedder,
+        tokenizer: Tokenizer,
+        chat_model: ChatModel | None = None,
+    ) -> AsyncGenerator[JudgeEvent, None]:
+        """Sends the evidence, each metric in the strict order, and the judgement, as soon as they are there.
+
+        The work does not wait for a slow reader, since equal requests may wait for it. Closing the generator ends it.
+        Arguments and errors are those of `judge`.
+        """
+        models = JudgeModels(entailment, embedder, tokenizer, _needed(chat_model, request))
+        events: asyncio.Queue[JudgeEvent | None] = asyncio.Queue()  # holds no more than there are metrics
+        work = asyncio.create_task(self._answer(request, models, events.put_nowait))
+        work.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            yield await work
+        finally:
+            work.cancel()
+            await asyncio.wait([work])
+
+    async def _answer(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
+        """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
+        key = await self._run(partial(self._check, request, models))
+        is_computed = False
+
+        async def compute() -> Judgement:
+            nonlocal is_computed
+            is_computed = True
+            return await self._compute(request, models, key, emit)
+
+        judgement = await (compute() if self._cache is None else self._cache.get(key, compute))
+        if not is_computed:
+            for event in _replay(judgement):
+                emit(event)
+        return judgement
+
+    def _check(self, request: JudgeRequest, models: JudgeModels) -> str:
+        """Refuses bad input, and returns the hash of the request."""
+        check_request(request, self._config.limits)
+        return hash_request(request, self._config, models.evidence_models, models.chat_identity)
+
+    async def _compute(self, request: JudgeRequest, models: JudgeModels, key: str, emit: Emit) -> Judgement:
+        stopwatch = Stopwatch()
+        table = await self._gather(request, models)
+        stopwatch.lap()
+        emit(EvidenceReady(table))
+        verdicts = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
+        stopwatch.lap()
+        judgement = Judgement(
+            request_hash=key,
+            table=table,
+            frameworks=tuple(verdict.result for verdict in verdicts),
+            config=self._config,
+            llm=models.chat_identity,
+            degraded=_proposals_failed(table, models) or any(verdict.degraded for verdict in verdicts),
+            notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
+            cached=False,
+            timings=stopwatch.timings(),
+        )
+        _log(judgement)
+        return judgement
+
+    def _gather(self, request: JudgeRequest, models: JudgeModels) -> Awaitable[EvidenceTable]:
+        return build_evidence(
+            request.source,
+            request.summary,
+            config=self._config.evidence,
+            entailment=models.entailment,
+            embedder=models.embedder,
+            tokenizer=models.tokenizer,
+            proposals=LlmProposals(models.chat, self._config.proposals) if models.chat else None,
+            executor=self._executor,
+        )
+
+    async def _score(
+        self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: JudgeModels, emit: Emit
+    ) -> Verdict:
+        verdict = await reach_verdict(framework, table, self._config, models=models, tool_scores=request.tool_scores)
+        for metric in verdict.result.metrics:
+            emit(MetricReady(framework, metric))
+        return verdict
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        """Runs CPU work of more than 5 ms where it does not hold up the event loop."""
+        if self._executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _needed(chat_model: ChatModel | None, request: JudgeRequest) -> ChatModel | None:
+    """Twin-Lock is rules alone: a request for nothing else asks no chat model, and does not depend on which it is."""
+    return None if request.wanted == (Framework.TWIN_LOCK,) else chat_model
+
+
+def _proposals_failed(table: EvidenceTable, models: JudgeModels) -> bool:
+    """Tells whether a deterministic form stood in for a chat model's, or something that it proposed was refused."""
+    return models.chat is not None and bool(table.notes)
+
+
+def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
+    longer = ("the summary is longer than its source",) if len(request.summary) > len(request.source) else ()
+    return (*longer, *tool_score_notes(request.tool_scores), *table.notes)
+
+
+def _replay(judgement: Judgement) -> Iterator[JudgeEvent]:
+    """Returns what led to a judgement that is there already."""
+    yield EvidenceReady(judgement.table)
+    for result in judgement.frameworks:
+        for metric in result.metrics:
+            yield MetricReady(result.framework, metric)
+
+
+def _ignore(_: JudgeEvent) -> None:
+    """For callers who want the judgement alone."""
+
+
+def _log(judgement: Judgement) -> None:
+    means = " ".join(
+        f"{result.framework}={'none' if result.mean is None else format(result.mean, '.2f')}"
+        for result in judgement.frameworks
+    )
+    pairs = judgement.table.pairs.scored_pair_count
+    logger.info("judge %s pairs=%d degraded=%s", means, pairs, judgement.degraded)
