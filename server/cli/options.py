@@ -54,6 +54,21 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
+class EndpointOptions:
+    """An OpenAI-compatible endpoint named on the command line.
+
+    Attributes:
+        url: base address.
+        model: as the endpoint calls it.
+        key_file: holds the endpoint's key; None for an endpoint without one.
+    """
+
+    url: str
+    model: str
+    key_file: Path | None = None
+
+
+@dataclass(frozen=True)
 class SummaryOptions:
     """How `precis summarize` has a document summarized.
 

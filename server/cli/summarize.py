@@ -1,9 +1,10 @@
 """`precis summarize`: the command's options and help. The work is in `summarize_document`."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +14,15 @@ from server.cli.options import (
     AddressOption,
     ApiKeyFileOption,
     Connection,
+    EndpointOptions,
     SummaryOptions,
     TlsCaOption,
     TlsCertOption,
     TlsKeyOption,
 )
+
+if TYPE_CHECKING:
+    from server.cli.summary_calls import SummaryCalls
 
 ALL = "all"
 
@@ -58,11 +63,17 @@ def summarize(
     timeout: Annotated[
         float | None, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
     address: AddressOption = DEFAULT_ADDRESS,
     tls_ca: TlsCaOption = None,
     tls_cert: TlsCertOption = None,
     tls_key: TlsKeyOption = None,
     api_key_file: ApiKeyFileOption = None,
+    context: typer.Context,
 ) -> None:
     """Summarize a long document: every technical detail kept, nothing said twice.
 
@@ -72,6 +83,12 @@ def summarize(
     The server decides who writes: the language model of its settings
     (PRECIS_LLM__BASE_URL, PRECIS_LLM__MODEL, PRECIS_LLM__API_KEY_FILE), or
     without one its own extractive writer, which chooses sentences.
+
+    With --endpoint and --model this command writes the summary itself: no server
+    is asked (none lets its callers choose where it sends texts and keys), and
+    --api-key-file is the endpoint's key. All other settings are those of
+    `precis serve`; what is done is kept in ./summaries, and --resume needs
+    the same --endpoint and --model.
 
     [bold]Examples[/]
 
@@ -83,6 +100,8 @@ def summarize(
 
       precis summarize --resume 1a3c9e6b291d4c6ea838a06cfba52a7f
 
+      precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3
+
     [bold]Exit codes[/]  0 done; 2 the input has to change; 3 the server cannot be
     reached, is full or stopping; 4 anything else, such as a partial summary;
     130 Ctrl+C.
@@ -91,17 +110,57 @@ def summarize(
         raise InputError("name one FILE to summarize, or --resume ID")
     if plan and resume is not None:
         raise InputError("--plan and --resume exclude each other")
+    here = named_endpoint(endpoint, model, context)
     connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key)
     from server.cli.summarize_document import Target, plan_document, resume_summary, summarize_document
 
     target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"))
-    if resume is not None:
-        asyncio.run(resume_summary(resume, connection, target, timeout_s=timeout))
-    elif plan and file is not None:
-        asyncio.run(plan_document(file, options, connection, target, timeout_s=timeout))
-    elif file is not None:
-        asyncio.run(summarize_document(file, options, connection, target, timeout_s=timeout))
+
+    async def work() -> None:
+        async with open_calls(here, connection, timeout) as calls:
+            if resume is not None:
+                await resume_summary(resume, calls, target)
+            elif plan and file is not None:
+                await plan_document(file, options, calls, target)
+            elif file is not None:
+                await summarize_document(file, options, calls, target)
+
+    asyncio.run(work())
+
+
+def open_calls(
+    here: EndpointOptions | None, connection: Connection, timeout_s: float | None
+) -> "AbstractAsyncContextManager[SummaryCalls]":
+    """Opens what the command calls: this process or a server."""
+    if here is not None:
+        from server.cli.local_summaries import local_summaries
+
+        return local_summaries(here, timeout_s)
+    from server.cli.summary_calls import remote_summaries
+
+    return remote_summaries(connection, timeout_s)
+
+
+def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:
+    """Reads --endpoint, --model and the endpoint's key file. Raises InputError."""
+    if url is None or model is None:
+        if url or model:
+            raise InputError("--endpoint and --model belong together: give both or none")
+        return None
+    typed = {name for name in context.params if is_typed(context, name)}
+    if of_server := sorted(typed & {"address", "tls_ca", "tls_cert", "tls_key"}):
+        flag = "--" + of_server[0].replace("_", "-")
+        raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
+    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
+    key_file = context.params["api_key_file"] if "api_key_file" in typed else None
+    return EndpointOptions(url, model, key_file)
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Tells whether an option stands on the command line, and not in the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def parse_wave(wave: str | None) -> int | None:

@@ -2,16 +2,19 @@
 
 import io
 
+import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
 from protos.precis.v1 import summarize_pb2 as pb
+from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Connection, SummaryOptions
 from server.cli.summarize import parse_wave
 from server.cli.summarize_document import how_to_resume, to_markdown, to_options
 from server.cli.summarize_view import describe, ending, print_plan
+from server.cli.summary_calls import RemoteSummaries
 
 
 def test_progress_names_tokens_rate_and_time_left() -> None:
@@ -63,9 +66,11 @@ def test_the_markdown_ends_with_the_topics() -> None:
     assert to_markdown(pb.Summary(text="Partial.")) == "Partial.\n"
 
 
-def test_the_hint_names_a_server_elsewhere() -> None:
-    assert how_to_resume("a1", Connection()).endswith("precis summarize --resume a1")
-    assert how_to_resume("a1", Connection("host:1")).endswith("--resume a1 --address host:1")
+async def test_the_hint_names_a_server_elsewhere() -> None:
+    stub = SummarizeServiceStub(grpc.aio.insecure_channel("host:1"))
+    assert how_to_resume("a1", RemoteSummaries(stub, Connection(), None)).endswith("precis summarize --resume a1")
+    there = RemoteSummaries(stub, Connection("host:1"), None)
+    assert how_to_resume("a1", there).endswith("--resume a1 --address host:1")
 
 
 def test_options_leave_the_rest_to_the_server() -> None:
