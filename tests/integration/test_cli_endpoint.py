@@ -36,7 +36,7 @@ async def summarize(tmp_path: Path, endpoint: ScriptedEndpoint, *arguments: obje
     """Runs the command against an endpoint."""
     stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
     named = ("--endpoint", endpoint.base_url, "--model", "scripted")
-    return await precis("summarize", *arguments, *named, **stored | variables)
+    return await precis("summarize", *arguments, *named, stdin=None, **stored | variables)
 
 
 async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manual: Path, key_file: Path) -> None:
@@ -117,7 +117,7 @@ async def test_what_cannot_work_is_one_line(
     tmp_path: Path, manual: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
-    ended = await precis("summarize", manual, *arguments, **stored)
+    ended = await precis("summarize", manual, *arguments, stdin=None, **stored)
     assert (ended.code, message in ended.error) == (code, True), ended.err
 
 
