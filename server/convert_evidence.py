@@ -1,11 +1,11 @@
 """An evidence table as a message."""
 
+from pipeline.judge.evidence.claim_features import ClaimFeatures
+from pipeline.judge.evidence.provenance import EvidenceTimings
 from pipeline.judge.evidence.table import (
     Claim,
-    ClaimFeatures,
     Covered,
     EvidenceTable,
-    EvidenceTimings,
     KeyPoint,
     Label,
     LexiconHit,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.table import EvidenceModels
+from pipeline.judge.evidence.provenance import EvidenceModels
 from pipeline.judge.request import JudgeRequest
 
 

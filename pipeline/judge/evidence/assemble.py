@@ -13,19 +13,12 @@ from pipeline.judge.evidence.intent import describe_intent
 from pipeline.judge.evidence.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts, mean_cosine
+from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
 from pipeline.judge.evidence.qags import claim_qags, coverage_qags
+from pipeline.judge.evidence.reading import ReadText
 from pipeline.judge.evidence.salience import salient_share
 from pipeline.judge.evidence.segments import SegmentSpan
-from pipeline.judge.evidence.table import (
-    Claim,
-    EvidenceModels,
-    EvidenceTable,
-    EvidenceTimings,
-    KeyPoint,
-    PairUsage,
-    Segment,
-    ToneReading,
-)
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, Segment, ToneReading
 from pipeline.judge.evidence.theme import find_theme
 from pipeline.judge.evidence.tone import Voice, read_voice
 from pipeline.protocols import Tokenizer
@@ -53,6 +46,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
     draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
     points = tuple(read_key_point(plan, fact, scores, tokenizer, config) for fact in plan.facts)
+    judge_points = tuple(read_key_point(plan, fact, scores, tokenizer, config) for fact in plan.judge_facts)
     twin_count, judge_count = key_point_counts(plan)
     voices = _voices(plan)
     ranked = [fact.sentence for fact in plan.facts]
@@ -65,7 +59,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         omitted_claim_count=len(draft.all_claims) - len(claims),
         window_count=sum(len(windows) for windows in draft.source.windows.values()),
         twin_key_points=_by_position(points[:twin_count]),
-        judge_key_points=_by_position(points[:judge_count]),
+        judge_key_points=_by_position(judge_points[:judge_count]),
         segments=_segments(plan, theme_sentence),
         theme=theme,
         intent=describe_intent(draft.source.read, source_texts, voices[0], tokenizer, config.intent_tokens),
@@ -80,8 +74,14 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         models=instruments.models,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         qag_author="deterministic",
-        notes=(),
+        proposals_failed=False,
+        notes=_notes(draft.summary.read),
     )
+
+
+def _notes(summary: ReadText) -> tuple[str, ...]:
+    count = summary.instruction_count
+    return (f"instruction_to_judge: {count} sentence{'s' * (count > 1)} left out",) if count else ()
 
 
 def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:

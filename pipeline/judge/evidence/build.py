@@ -17,7 +17,8 @@ from pipeline.judge.evidence.pair_scores import NO_PROBABILITIES, PairScores
 from pipeline.judge.evidence.plan import Plan, make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet
 from pipeline.judge.evidence.proposed import apply_proposals, make_task, preferred_facts
-from pipeline.judge.evidence.table import EvidenceModels, EvidenceTable, EvidenceTimings
+from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings
+from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from rapidfuzz.distance import LCSseq
 
+from pipeline.judge.evidence.claim_features import ClaimFeatures, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.copying import Copying
 from pipeline.judge.evidence.draft import Draft
@@ -10,7 +11,7 @@ from pipeline.judge.evidence.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.source_windows import Window
-from pipeline.judge.evidence.table import Claim, ClaimFeatures, Label, WindowScore
+from pipeline.judge.evidence.table import Claim, Label
 from pipeline.protocols import Tokenizer
 
 _LEAST_COPIED_WORDS = 5
@@ -28,7 +29,7 @@ def read_claim(
     copying = draft.sequences.copying(draft.summary.read.table, claim.words)
     label_by_nli = label_of(entailment, contradiction, config)
     label = label_by_nli
-    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.longest_run_share >= config.copied_run_share:
+    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
         label = Label.SUPPORTED
     if mismatches:
         label = demote(label)

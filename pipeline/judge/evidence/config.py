@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from annotated_types import Interval
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 WindowSize = Annotated[int, Interval(ge=1, le=5)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -32,9 +32,9 @@ class EvidenceConfig(BaseModel):
     supported_contradiction: Share = Field(default=0.5, description="A supported claim is contradicted less than this.")
     partial_entailment: Share = Field(default=0.3, description="Least entailment of a partly supported claim.")
     contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
-    copied_run_share: Share = Field(
-        default=0.9,
-        description="A claim of which a run of this share of its words stands in the source is a copy, and supported.",
+    copied_trigram_share: Share = Field(
+        default=1.0,
+        description="A claim of which this share of all runs of three words stands in the source is a copy: supported.",
     )
     fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is told fully.")
     partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not told.")
@@ -42,3 +42,10 @@ class EvidenceConfig(BaseModel):
     theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
     intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")
     qag_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")
+
+    @field_validator("window_sentences")
+    @classmethod
+    def _check_no_repeats(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(sizes)) != len(sizes):
+            raise ValueError("expected sizes without repeats, got a repeated size")
+        return sizes

@@ -70,7 +70,7 @@ class Draft:
 def make_draft(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> Draft:
     """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
     article = ReadText.of(SOURCE, source, config.max_sentence_chars)
-    told = ReadText.of(SUMMARY, summary, config.max_sentence_chars)
+    told = ReadText.of_summary(SUMMARY, summary, config.max_sentence_chars)
     index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)

@@ -71,7 +71,8 @@ class Plan:
         centrality: of the source's sentences.
         closeness: of the source's sentences.
         claims: one for each claim.
-        facts: distinct sentences of the source, the most central first; key points are the first of them.
+        facts: distinct sentences of the source, the most central first; Twin-Lock's key points are the first of them.
+        judge_facts: likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
         pairs: to submit, without repeats.
     """
 
@@ -81,6 +82,7 @@ class Plan:
     closeness: Closeness
     claims: tuple[ClaimPlan, ...]
     facts: tuple[FactPlan, ...]
+    judge_facts: tuple[FactPlan, ...]
     pairs: tuple[Pair, ...]
 
 
@@ -98,28 +100,40 @@ def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, pref
         draft: what was read.
         embeddings: of `draft.texts`.
         config: how many windows.
-        preferred: sentences of the source that shall be facts, the most important first.
+        preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
     """
     closeness = _closeness(draft.source, embeddings)
     told_closeness = _closeness(draft.summary, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     claims = tuple(_plan_claim(draft, claim, closeness, embeddings, config) for claim in draft.claims)
-    facts = tuple(
-        FactPlan(sentence, _summary_windows(draft, sentence, closeness, told_closeness, config))
-        for sentence in _facts(draft, centrality, closeness, config, preferred)
-    )
+    ranked = _facts(draft, centrality, closeness, config, ())
+    for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
+    planned = {
+        sentence: FactPlan(sentence, _summary_windows(draft, sentence, closeness, told_closeness, config))
+        for sentence in dict.fromkeys([*ranked, *for_judge])
+    }
     pairs = [(window.passage.text, plan.claim.passage.text) for plan in claims for window in plan.premises]
-    for fact in facts:
+    for fact in planned.values():
         text = draft.source.read.passages[fact.sentence].text
         pairs += [(window.passage.text, text) for window in fact.windows]
-    return Plan(draft, embeddings, centrality, closeness, claims, facts, tuple(dict.fromkeys(pairs)))
+    return Plan(
+        draft,
+        embeddings,
+        centrality,
+        closeness,
+        claims,
+        facts=tuple(planned[sentence] for sentence in ranked),
+        judge_facts=tuple(planned[sentence] for sentence in for_judge),
+        pairs=tuple(dict.fromkeys(pairs)),
+    )
 
 
 def exact_pair_count(plan: Plan) -> int:
     """Returns how many pairs all windows would make."""
     source_windows = sum(len(windows) for windows in plan.draft.source.windows.values())
     summary_windows = sum(len(windows) for windows in plan.draft.summary.windows.values())
-    return len(plan.claims) * source_windows + len(plan.facts) * summary_windows
+    facts = {fact.sentence for fact in (*plan.facts, *plan.judge_facts)}
+    return len(plan.claims) * source_windows + len(facts) * summary_windows
 
 
 def _closeness(side: Side, embeddings: Embeddings) -> Closeness:

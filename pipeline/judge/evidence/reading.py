@@ -1,7 +1,9 @@
 """A text with its sentences and words: what every part of the evidence reads."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from pipeline.judge.evidence.instructions import is_instruction
 from pipeline.judge.evidence.respace import read_respaced
 from pipeline.judge.evidence.word_table import WordTable
 from pipeline.text.normalize import NormalizedText
@@ -20,6 +22,7 @@ class ReadText:
         passages: the same as evidence.
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
+        instruction_count: sentences that were left out because they speak to the judge.
     """
 
     text: NormalizedText
@@ -27,15 +30,34 @@ class ReadText:
     passages: tuple[Passage, ...]
     table: WordTable
     ranges: tuple[range, ...]
+    instruction_count: int
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
         """Reads a text as the caller sent it. About 1 ms for 1,000 words once the words are known."""
         text = read_respaced(text_id, original)
-        sentences = tuple(claims(split_sentences(text.text, max_sentence_chars)))
+        return cls._split(text, claims(split_sentences(text.text, max_sentence_chars)))
+
+    @classmethod
+    def of_summary(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
+        """Reads a summary: sentences that tell the judge how to grade are blank, unless there is nothing else."""
+        text = read_respaced(text_id, original)
+        sentences = claims(split_sentences(text.text, max_sentence_chars))
+        kept = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
+        if not kept:
+            return cls._split(text, sentences)
+        read = text.text
+        for sentence in sentences:
+            if sentence not in kept:
+                read = read[: sentence.start] + " " * (sentence.end - sentence.start) + read[sentence.end :]
+        return cls._split(replace(text, text=read), kept, instruction_count=len(sentences) - len(kept))
+
+    @classmethod
+    def _split(cls, text: NormalizedText, sentences: Sequence[Sentence], instruction_count: int = 0) -> "ReadText":
         table = WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in sentences)
-        return cls(text, sentences, sentence_passages(text, sentences), table, ranges)
+        passages = sentence_passages(text, sentences)
+        return cls(text, tuple(sentences), passages, table, ranges, instruction_count)
 
     def words_passage(self, words: range) -> Passage:
         """Returns a run of words as evidence; there is at least one."""

@@ -7,7 +7,8 @@ a reader who has the table can recompute every label by hand.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.protocols import ModelIdentity
+from pipeline.judge.evidence.claim_features import ClaimFeatures
+from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
 from pipeline.text.passage import Passage
 
 
@@ -60,13 +61,6 @@ class Severity(StrEnum):
     STRONG = "strong"
 
 
-class QagSide(StrEnum):
-    """Which text questions are answered from."""
-
-    SUMMARY = "summary"  # coverage: questions from the article
-    SOURCE = "source"  # hallucination: questions from claims
-
-
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """Something in a claim that its evidence does not say, or says otherwise.
@@ -80,68 +74,6 @@ class Mismatch:
     kind: MismatchKind
     claim: Passage
     source: Passage | None
-
-
-@dataclass(frozen=True, slots=True)
-class WindowScore:
-    """The best that windows of one size say about a claim; each value is a maximum of its own.
-
-    Attributes:
-        sentence_count: size of the windows.
-        entailment: greatest probability, in [0, 1]; 0 without such windows.
-        contradiction: greatest probability, in [0, 1]; 0 without such windows.
-    """
-
-    sentence_count: int
-    entailment: float
-    contradiction: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimFeatures:
-    """Numbers about one claim and the source, for calibrated scores. Shares are in [0, 1], 1 for a literal copy.
-
-    Attributes:
-        windows: one score for each window size, small first.
-        support_contradiction: contradiction by the window with the highest entailment.
-        sentence_contradiction: contradiction by the single sentence with the highest entailment.
-        stitched_entailment: by the premise stitched from the sentences that have the claim's words, in [0, 1].
-        stitched_contradiction: likewise.
-        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
-        trigram_share: likewise, of three words; of pairs when the claim has two words.
-        longest_run_share: words of the longest run that stands in the source, of all words of the claim.
-        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
-        sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
-        containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
-        support_containment: likewise, in `Claim.support`; 0 without.
-        window_containment: likewise, in the window that has most of them.
-        best_cosine: with the closest window, in [-1, 1]; 0 without source.
-        number_count: numbers and dates in the claim.
-        unmatched_number_count: of those, the ones that stand nowhere in the source.
-        name_count: names in the claim.
-        unmatched_name_count: of those, the ones that stand nowhere in the source.
-        unmatched_word_share: of the claim's content words, those that stand nowhere in the source.
-    """
-
-    windows: tuple[WindowScore, ...]
-    support_contradiction: float
-    sentence_contradiction: float
-    stitched_entailment: float
-    stitched_contradiction: float
-    bigram_share: float
-    trigram_share: float
-    longest_run_share: float
-    fragment_share: float
-    sequence_share: float
-    containment: float
-    support_containment: float
-    window_containment: float
-    best_cosine: float
-    number_count: int
-    unmatched_number_count: int
-    name_count: int
-    unmatched_name_count: int
-    unmatched_word_share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,35 +231,6 @@ class LexiconHit:
 
 
 @dataclass(frozen=True, slots=True)
-class PairUsage:
-    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
-
-    scored_pair_count: int
-    exact_pair_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceModels:
-    """What the numbers come from."""
-
-    entailment: ModelIdentity
-    embedder: ModelIdentity
-    tokenizer: str
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceTimings:
-    """Where the time went, in milliseconds; waiting for the models included. Not part of what must be reproducible."""
-
-    total_ms: float
-    reading_ms: float
-    embedding_ms: float
-    proposals_ms: float
-    nli_ms: float
-    assembly_ms: float
-
-
-@dataclass(frozen=True, slots=True)
 class EvidenceTable:
     """All evidence of one request.
 
@@ -353,7 +256,8 @@ class EvidenceTable:
         models: what the numbers come from.
         timings: where the time went; differs from run to run.
         qag_author: "deterministic", or the name of the chat model that proposed questions.
-        notes: proposals that were refused, in a few words each; empty without proposals.
+        proposals_failed: proposals were asked for, and for a part of them the deterministic form had to stand in.
+        notes: what was left out or refused, in a few words each.
     """
 
     source: str
@@ -377,4 +281,5 @@ class EvidenceTable:
     models: EvidenceModels
     timings: EvidenceTimings
     qag_author: str
+    proposals_failed: bool
     notes: tuple[str, ...]

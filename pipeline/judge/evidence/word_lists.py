@@ -66,11 +66,12 @@ _TRAITS = (
 # "The men are dangerous" speaks of some men, "men are dangerous" of all.
 STEREOTYPE = re.compile(
     rf"""
-    (?<!\w)(?<!the\s)(?<!these\s)(?<!those\s)(?<!two\s)(?:(?:all|every|most|typical)\s)?{_GROUPS}\s(?:are|is)\s+
+    (?<!\w)(?<!the\s)(?<!these\s)(?<!those\s)(?:(?:all|every|most|typical)\s)?{_GROUPS}\s(?:are|is)\s+
         (?:(?:all|always|just|simply|naturally|inherently|generally|by\ nature|nothing\ but|born|so|too|more|less)\s)*
         {_TRAITS}(?!\w)
-    |(?<!\w){_GROUPS}\s+(?:belong\ in\ the\ kitchen|can(?:not|'t)\ be\ trusted|don't\ belong|always\ (?:lie|cheat|steal)|
-        should\ (?:go\ back|know\ their\ place)|(?:cannot|can't)\ (?:drive|lead|think))(?!\w)
+    |(?<!\w){_GROUPS}\s+(?:belong\ in\ the\ kitchen|can(?:not|'t)\ be\ trusted|don't\ belong|
+        always\ (?:lie|cheat|steal)|should\ (?:go\ back|know\ their\ place)|(?:cannot|can't)\ (?:drive|lead|think)
+        )(?!\w)
     |(?<!\w)(?:like\ a\ typical|as\ you\ would\ expect\ (?:of|from)(?:\ an?)?)\s+{_GROUPS}(?!\w)
     |(?<!\w)(?:a\ woman's\ place\ is|boys\ will\ be\ boys|throws?\ like\ a\ girl)(?!\w)
     """,

@@ -6,11 +6,11 @@ from enum import Enum
 import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
+from pipeline.judge.evidence.provenance import EvidenceTimings
 from pipeline.judge.evidence.table import (
     Claim,
     Covered,
     EvidenceTable,
-    EvidenceTimings,
     KeyPoint,
     Label,
     LexiconKind,

@@ -4,24 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
+from pipeline.judge.evidence.claim_features import ClaimFeatures, WindowScore
+from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
 from pipeline.judge.evidence.table import (
     Claim,
-    ClaimFeatures,
     Covered,
-    EvidenceModels,
     EvidenceTable,
-    EvidenceTimings,
     KeyPoint,
     Label,
     LexiconHit,
     LexiconKind,
-    PairUsage,
     Qag,
     Segment,
     Severity,
     Tone,
     ToneReading,
-    WindowScore,
 )
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
@@ -180,5 +177,6 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         models=EvidenceModels(_MODEL, _MODEL, "words"),
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         qag_author="deterministic",
+        proposals_failed=False,
         notes=(),
     )
