@@ -14,11 +14,13 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServ
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.model import OpenBackend, open_session
+from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from protos.precis.v1 import evaluate_pb2, inference_pb2, summarize_pb2
+from protos.precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from protos.precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
+from protos.precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
 from protos.precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 from server.auth import KeyRing
 from server.backends import Backends, open_backends
@@ -29,6 +31,9 @@ from server.evaluate_servicer import EvaluateServicer
 from server.handlers import HandlerTable
 from server.health import HealthServicer
 from server.inference_servicer import InferenceServicer
+from server.judge_metrics import JudgeMetrics
+from server.judge_servicer import JudgeServicer
+from server.judges import Judges
 from server.listener import Listener, address_of, check_port
 from server.metrics import CallMetrics, MetricsServer, new_registry
 from server.parse_summarize import DocumentRules
@@ -42,6 +47,7 @@ from server.tls import CertificateStore, certificate_store
 SERVICES = (
     evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].full_name,
     inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,
+    judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name,
     summarize_pb2.DESCRIPTOR.services_by_name["SummarizeService"].full_name,
 )
 
@@ -131,6 +137,7 @@ class App:
         runner = CallRunner(policy, CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
         services = self._services(runner, engine, backends, cpu)
+        self._add_judge(services, stack, backends, JudgeMetrics(registry))
         chosen = self._add_summaries(services, stack, summarizer, backends)
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
@@ -152,6 +159,19 @@ class App:
         reflection = ReflectionServicer(SERVICES, self._stopping)
         add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
         return table
+
+    def _add_judge(self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, metrics: JudgeMetrics) -> None:
+        settings = self._settings
+        # Threads of their own: reading a book must not hold up an evaluation.
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
+        servicer = JudgeServicer(  # type: ignore[abstract]  # Assess follows
+            backends,
+            Judges(settings.judge, settings.judge_service, cpu=cpu),
+            Synthesizer(settings.synthesis, executor=cpu),
+            metrics=metrics,
+        )
+        server: Any = table
+        add_JudgeServiceServicer_to_server(servicer, server)
 
     async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:
         try:

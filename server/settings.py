@@ -12,6 +12,7 @@ from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.extractive.config import ExtractiveConfig
 from pipeline.judge.config import JudgeConfig
+from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -65,6 +66,7 @@ class Settings(BaseSettings):
         default=EvaluateServiceConfig(), description="Streams and threads of EvaluateService."
     )
     judge: JudgeConfig = Field(default=JudgeConfig(), description="Settings and limits of judgements.")
+    synthesis: SynthesisConfig = Field(default=SynthesisConfig(), description="Answers to questions about quality.")
     judge_service: JudgeServiceConfig = Field(default=JudgeServiceConfig(), description="Threads of JudgeService.")
     summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
     summarize_service: SummarizeServiceConfig = Field(

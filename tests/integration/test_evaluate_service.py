@@ -6,12 +6,10 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 
-from protos.precis.v1 import common_pb2
 from protos.precis.v1 import evaluate_pb2 as pb
 from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from protos.precis.v1.inference_pb2 import EmbedRequest
@@ -24,6 +22,7 @@ from tests.integration.load import full_queue, no_pending_items, small_queue
 from tests.integration.log_lines import log_lines
 from tests.integration.metrics_page import scrape
 from tests.integration.rich_errors import details_of, fields_of
+from tests.integration.spans import spans_of
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 TEN_MB = "w1 " * 3_500_000
@@ -46,19 +45,6 @@ def texts_of(request: pb.EvaluateRequest) -> dict[str, str]:
     for name in ("key_facts", "logical_outline", "entity_list"):
         texts |= {f"datum.summary.{name}[{index}]": text for index, text in enumerate(getattr(summary, name))}
     return texts
-
-
-def spans_of(message: Message) -> list[common_pb2.TextSpan]:
-    """Lists all spans of a response, however deep."""
-    if isinstance(message, common_pb2.TextSpan):
-        return [message]
-    children = [
-        child
-        for field, value in message.ListFields()
-        if field.message_type is not None
-        for child in (value if field.is_repeated else [value])
-    ]
-    return [span for child in children for span in spans_of(child)]
 
 
 async def test_the_loss_is_the_sum_of_the_contributions(stub: EvaluateServiceStub) -> None:
