@@ -14,7 +14,7 @@ from pipeline.judge.fusion import Fusion, NothingToFuseError, fuse
 from pipeline.judge.synthesis.ask import Asked, ask, read_levels
 from pipeline.judge.synthesis.check import CheckedRequest, Levels, check_request
 from pipeline.judge.synthesis.choose import LETTERS, choose
-from pipeline.judge.synthesis.config import SynthesisConfig
+from pipeline.judge.synthesis.config import SynthesisConfig, SynthesisLimits
 from pipeline.judge.synthesis.reasoning import describe
 from pipeline.judge.synthesis.replan import ReplanNeed, replan_needs
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
@@ -41,6 +41,11 @@ class Synthesizer:
     def __init__(self, config: SynthesisConfig | None = None, *, executor: Executor | None = None) -> None:
         self._config = config or SynthesisConfig()
         self._executor = executor
+
+    @property
+    def limits(self) -> SynthesisLimits:
+        """How much one request may bring."""
+        return self._config.limits
 
     async def synthesize(self, request: SynthesisRequest, *, chat_model: ChatModel | None = None) -> Synthesis:
         """Returns an answer, whatever the model does.
