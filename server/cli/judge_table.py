@@ -11,6 +11,7 @@ from rich.text import Text
 from protos.precis.v1 import common_pb2, evidence_pb2
 from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
+from server.cli.judge_claims import has_closest, is_contradicted, is_supported
 from server.cli.judge_names import (
     LABELS,
     MISMATCHES,
@@ -110,7 +111,7 @@ def cap_text(cap: pb.MetricCap) -> Text:
 
 def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     """Lists the claims that are not supported, worst first, with what the source says."""
-    doubtful = [claim for claim in evidence.claims if claim.label != evidence_pb2.CLAIM_LABEL_SUPPORTED]
+    doubtful = [claim for claim in evidence.claims if not is_supported(claim)]
     if not doubtful:
         said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
         return Text(said + "\n", style="green" if evidence.claims else "")
@@ -145,10 +146,10 @@ def mismatch_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
 
 
 def passage_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
-    """Yields the source's passages: the contradicting one if it is the stronger, and the closest one."""
-    if claim.HasField("opposition") and claim.contradiction > claim.entailment:
+    """Yields the source's passages: the contradicting one if there is one, and the closest one."""
+    if is_contradicted(claim):
         yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.opposition)
-    if claim.HasField("support"):
+    if has_closest(claim):
         yield passage_line(f"closest ({claim.entailment:.2f}): ", claim.support)
 
 

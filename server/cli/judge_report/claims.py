@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from protos.precis.v1 import common_pb2, evidence_pb2
+from server.cli.judge_claims import has_closest, is_contradicted, is_supported
 from server.cli.judge_names import LABELS, MISMATCHES, UNKNOWN
 from server.cli.judge_report.pieces import Mark, Role
 
@@ -31,7 +32,7 @@ class Claim:
         entailment, contradiction: probabilities, in [0, 1].
         nli_label: what the label would be without doubts.
         doubts: numbers, dates, names, negations.
-        support: the passage of the source that is closest to saying it.
+        support: the passage of the source that is closest to saying it; None when there is none, or it is `opposition`.
         opposition: the passage that contradicts it; None when none does.
     """
 
@@ -59,8 +60,8 @@ def to_claim(number: int, claim: evidence_pb2.JudgeClaim) -> Claim:
         contradiction=claim.contradiction,
         nli_label=LABELS.get(claim.nli_label, UNKNOWN),
         doubts=tuple(map(to_doubt, claim.mismatches)),
-        support=claim.support.text if claim.HasField("support") else None,
-        opposition=claim.opposition.text if is_opposed(claim) else None,
+        support=claim.support.text if has_closest(claim) else None,
+        opposition=claim.opposition.text if is_contradicted(claim) else None,
     )
 
 
@@ -68,11 +69,6 @@ def to_doubt(mismatch: evidence_pb2.ClaimMismatch) -> Doubt:
     """Builds one doubt."""
     instead = mismatch.source.text if mismatch.HasField("source") else None
     return Doubt(MISMATCHES.get(mismatch.kind, UNKNOWN), mismatch.claim.text, instead)
-
-
-def is_opposed(claim: evidence_pb2.JudgeClaim) -> bool:
-    """Tells whether a passage speaks against the claim rather than for it. There is always a highest contradiction."""
-    return claim.HasField("opposition") and claim.contradiction > claim.entailment
 
 
 def summary_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
@@ -86,9 +82,9 @@ def summary_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
 def source_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
     """Yields what is to be seen in the source."""
     for number, claim in enumerate(claims, start=1):
-        if claim.HasField("support"):
-            yield to_mark(Role.SUPPORT, number, claim.support)
-        if is_opposed(claim):
+        if has_closest(claim):
+            yield to_mark(Role.SUPPORT if is_supported(claim) else Role.CLOSEST, number, claim.support)
+        if is_contradicted(claim):
             yield to_mark(Role.AGAINST, number, claim.opposition)
         for mismatch in claim.mismatches:
             if mismatch.HasField("source"):

@@ -11,7 +11,8 @@ class Role(StrEnum):
 
     CLAIM = "claim"  # in the summary: the claim itself
     DOUBT = "doubt"  # in the summary: words of it that the source does not have
-    SUPPORT = "support"  # in the source: the passage closest to saying it
+    SUPPORT = "support"  # in the source: the passage that says it
+    CLOSEST = "closest"  # in the source: the passage closest to saying it, when none does
     AGAINST = "against"  # in the source: the passage that contradicts it
     INSTEAD = "instead"  # in the source: what stands there in place of a doubtful word
 

@@ -77,12 +77,12 @@ def test_every_claim_has_a_colour_and_a_sign_and_leads_to_its_passage() -> None:
 def test_passages_in_the_source_name_their_claims() -> None:
     source = one(page_of(), class_="source")
     passages = {
-        (mark.attributes.get("data-support"), mark.attributes.get("data-against")): mark.text
+        tuple(mark.attributes.get(f"data-{role}") for role in ("support", "against", "closest")): mark.text
         for mark in source.find("mark")
     }
-    assert passages["1", None].startswith("The city of Harlow Falls replaced")
-    assert passages[None, "3"].startswith("The auditor does not expect")
-    assert passages["3", None] == "The council has approved a second crew."
+    assert passages["1", None, None].startswith("The city of Harlow Falls replaced")
+    assert passages[None, "3", None].startswith("The auditor does not expect")
+    assert passages[None, None, "3"] == "The council has approved a second crew."
     instead = one(source, "mark", data_instead="2")
     assert instead.text == "$71 million"
 
@@ -91,6 +91,19 @@ def test_the_highest_contradiction_of_a_supported_claim_is_no_evidence_against_i
     card = one(page_of(), data_card="1")
     assert "supported by" in card.text
     assert "contradicted by" not in card.text
+
+
+def test_a_passage_that_contradicts_a_claim_is_not_also_the_closest() -> None:
+    result = judgement()
+    claim = result.evidence.claims[2]
+    claim.support.CopyFrom(claim.opposition)
+    page = page_of(ITEM, result)
+    assert "closest passage" not in one(page, data_card="3").text
+    assert [mark.text for mark in page.find("mark", data_closest="3")] == []
+    claim.contradiction = 0.4
+    card = one(page_of(ITEM, result), data_card="3")
+    assert "contradicted by" not in card.text
+    assert "closest passage" in card.text
 
 
 def test_charts_show_scores_statuses_and_caps() -> None:

@@ -176,7 +176,7 @@ async def test_without_its_script_the_links_do_it(open_page: Open) -> None:
     source, result = lengthened(MANY_WORDS)
     async with open_page(single(source=source, result=result), script=False) as page:
         await page.locator("a.claim.partial").click()
-        passage = page.locator(".source mark[data-support='2']").first
+        passage = page.locator(".source mark[data-closest='2']").first
         shadow = await passage.evaluate("mark => getComputedStyle(mark).boxShadow")
         assert shadow != "none"
         assert await passage.is_visible()
