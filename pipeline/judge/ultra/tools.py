@@ -1,0 +1,129 @@
+"""Ultra's tools: what each kind of evidence says of each metric, as a share in [0, 1] and on the scale of the levels.
+
+A tool without evidence says nothing and is left out. With no claims there is nothing to check and hallucination is
+perfect by definition, as for the two locks.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from pipeline.judge.evidence.table import LexiconKind, Qag, Severity, Tone
+from pipeline.judge.metric import MetricName
+from pipeline.judge.ultra.evidence_view import EvidenceView, weighted_mean
+from pipeline.judge.ultra.levels import Tool
+
+Measure = Callable[[EvidenceView], float | None]
+
+_TONE = {Tone.NEUTRAL: 1.0, Tone.UNCLEAR: 0.8, Tone.SUBJECTIVE: 0.6, Tone.HOSTILE: 0.1}
+_SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
+
+
+def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
+    """Returns the opinions of a metric's tools that have any."""
+    shares = {name: tool(view) for name, tool in TOOLS[metric].items()}
+    return tuple(Tool(name, to_score(share)) for name, share in shares.items() if share is not None)
+
+
+def to_score(share: float) -> float:
+    """Returns 1 + 4 t for a share t, kept in [0, 1]."""
+    return 1 + 4 * min(1.0, max(0.0, share))
+
+
+def _key_point_recall(view: EvidenceView) -> float | None:
+    """Mean covered share of the key points."""
+    points = view.table.judge_key_points or view.table.twin_key_points
+    return _mean([point.covered_share for point in points])
+
+
+def _coverage_answers(view: EvidenceView) -> float | None:
+    """Questions about the source that the summary answers."""
+    return _answered(view.table.coverage_qags)
+
+
+def _claim_support(view: EvidenceView) -> float | None:
+    """One less the expected share of unsupported statements."""
+    return 1 - view.unsupported_share
+
+
+def _claim_answers(view: EvidenceView) -> float | None:
+    """Questions about the claims that the source answers as they do."""
+    return _answered(view.table.claim_qags)
+
+
+def _no_contradiction(view: EvidenceView) -> float | None:
+    """One less the mean contradiction of the claims."""
+    claims = view.table.claims
+    if not claims:
+        return None
+    weights = [claim.content_token_count for claim in claims]
+    return 1 - weighted_mean([claim.contradiction for claim in claims], weights)
+
+
+def _containment(view: EvidenceView) -> float | None:
+    """Mean share of the segments' content words that the source has, long segments first."""
+    segments = view.table.segments
+    if not segments:
+        return None
+    return weighted_mean([one.containment for one in segments], [one.content_token_count for one in segments])
+
+
+def _theme(view: EvidenceView) -> float | None:
+    """Mean closeness of the segments to the source's theme."""
+    return _mean([_share_of_cosine(one.cosine_to_theme) for one in view.table.segments])
+
+
+def _stance(view: EvidenceView) -> float | None:
+    """One less the largest of the drifts in stance, tone and focus."""
+    tone = view.table.tone
+    return 1 - max(tone.stance_distance, tone.tone_distance, tone.focus_distance)
+
+
+def _meaning(view: EvidenceView) -> float | None:
+    """One less the share of the summary that the source contradicts."""
+    return 1 - view.table.tone.meaning_distance
+
+
+def _lexicon(view: EvidenceView) -> float | None:
+    """The worst word in the summary's own voice; quoted ones are the source's."""
+    worst = [1.0]
+    for hit in view.table.lexicon_hits:
+        if hit.is_quoted:
+            continue
+        if hit.kind is LexiconKind.SLUR:
+            worst.append(_SLUR if hit.severity is Severity.STRONG else _STEREOTYPE)
+        else:
+            worst.append(_STEREOTYPE if hit.kind is LexiconKind.STEREOTYPE else _PROFANITY)
+    return min(worst)
+
+
+def _tone(view: EvidenceView) -> float | None:
+    """How civil the summary speaks; what it took over from a heated source counts half."""
+    share = _TONE[view.table.tone.summary]
+    inherited = view.table.tone.tone_distance <= 0 and view.table.tone.summary is not Tone.NEUTRAL
+    return (1 + share) / 2 if inherited else share
+
+
+TOOLS: Mapping[MetricName, Mapping[str, Measure]] = {
+    MetricName.COVERAGE: {"key_point_recall": _key_point_recall, "answered_questions": _coverage_answers},
+    MetricName.ALIGNMENT: {"stance": _stance, "meaning": _meaning},
+    MetricName.HALLUCINATION: {
+        "claim_support": _claim_support,
+        "answered_claims": _claim_answers,
+        "no_contradiction": _no_contradiction,
+    },
+    MetricName.RELEVANCE: {"containment": _containment, "theme": _theme},
+    MetricName.BIAS_TOXICITY: {"lexicon": _lexicon, "tone": _tone},
+}
+"""The tools of each metric by name, in the order in which they are reported."""
+
+
+def _answered(qags: Sequence[Qag]) -> float | None:
+    return _mean([qag.score for qag in qags])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _share_of_cosine(cosine: float) -> float:
+    return min(1.0, max(0.0, cosine))

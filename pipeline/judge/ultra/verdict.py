@@ -1,0 +1,121 @@
+"""From an opinion to the metric's result and its JSON object."""
+
+from dataclasses import dataclass
+
+from pipeline.judge.arithmetic.rounding import exact, half_up
+from pipeline.judge.framework import Json, JsonObject
+from pipeline.judge.fusion import LOWEST, Fusion
+from pipeline.judge.lock.citation import cite_first, sentences
+from pipeline.judge.metric import MAX_SCORE, Cap, Input, MetricName, MetricResult, MetricStatus
+from pipeline.judge.ultra.agreement import Agreement
+from pipeline.judge.ultra.config import UltraConfig
+from pipeline.judge.ultra.evidence_view import EvidenceView
+from pipeline.judge.ultra.levels import LevelReading, LevelSource, Tool
+from pipeline.judge.ultra.soft_caps import cap_score
+from pipeline.text.passage import Passage
+
+_DIGITS = 2
+_STEP = MAX_SCORE / 4  # of the score for each level: 10 (q - 1) / 4
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """All that is thought of one metric.
+
+    Attributes:
+        metric: which one.
+        tools: what they say; at least one.
+        reading: what the language model says; None without one, or when it failed.
+        fusion: of the two.
+        agreement: of the two.
+        places: that decided, most important first.
+        failure: why the model's answer could not be used; None otherwise.
+    """
+
+    metric: MetricName
+    tools: tuple[Tool, ...]
+    reading: LevelReading | None
+    fusion: Fusion
+    agreement: Agreement
+    places: tuple[Passage, ...]
+    failure: str | None
+
+
+def score_of(q: float) -> float:
+    """Returns 10 (q - 1) / 4; `paper_raw` can give q below 1, which is 0."""
+    return max(0.0, _STEP * (q - LOWEST))
+
+
+def to_metric(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> MetricResult:
+    """Applies the caps, rounds once, and abstains where opinions do not agree."""
+    score, caps = cap_score(score_of(opinion.fusion.q), opinion.metric, view, config.contradiction_limit)
+    status = _status(opinion, view, config)
+    return MetricResult(
+        opinion.metric,
+        status,
+        score=float(half_up(exact(score), _DIGITS)),
+        confidence=round(opinion.agreement.confidence, 4),
+        reason=_reason(opinion, caps, status),
+        evidence=opinion.places,
+        inputs=_inputs(opinion, view),
+        caps=caps,
+    )
+
+
+def to_object(metric: MetricResult, opinion: Opinion) -> JsonObject:
+    """Builds the metric's JSON object, like those of seed 002."""
+    caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]
+    return {
+        "metric": metric.name.value,
+        "tools": {tool.name: tool.score for tool in opinion.tools},
+        **metric.inputs,
+        "status": metric.status.value,
+        "confidence": metric.confidence,
+        "caps": caps,
+        "reason": metric.reason,
+        "overall_score": metric.score,
+    }
+
+
+def _status(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> MetricStatus:
+    if opinion.agreement.coefficient < config.least_agreement:
+        return MetricStatus.ABSTAINED
+    has_nothing_to_check = opinion.metric is MetricName.HALLUCINATION and not view.table.claims
+    return MetricStatus.NO_CLAIMS if has_nothing_to_check else MetricStatus.SCORED
+
+
+def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
+    fusion, agreement = opinion.fusion, opinion.agreement
+    inputs: dict[str, Input] = {f"tool_{tool.name}": tool.score for tool in opinion.tools}
+    if fusion.q_bar is not None and fusion.alpha is not None:
+        inputs["q_bar"] = fusion.q_bar
+        inputs |= {f"alpha_{level}": weight for level, weight in enumerate(fusion.alpha, start=1)}
+    if opinion.reading is not None:
+        inputs |= {f"p_{level}": share for level, share in enumerate(fusion.p, start=1)}
+    return inputs | {
+        "level_source": (opinion.reading.source if opinion.reading else LevelSource.NONE).value,
+        "fusion": fusion.form.value,
+        "q": fusion.q,
+        "level": fusion.level.letter,
+        "raw_score": score_of(fusion.q),
+        "agreement": agreement.coefficient,
+        "relative_entropy": agreement.relative_entropy,
+        "verified_share": agreement.verified_share,
+        "evidence_count": agreement.evidence_count,
+        "unsupported_share": view.unsupported_share,
+    }
+
+
+def _reason(opinion: Opinion, caps: tuple[Cap, ...], status: MetricStatus) -> str:
+    said = ", ".join(f"{tool.name.replace('_', ' ')} {tool.score:.2f}" for tool in opinion.tools)
+    abstained = f"Abstained: the opinions overlap by {opinion.agreement.coefficient:.2f} only."
+    return sentences(
+        (
+            f"Tools on a scale of 1 to 5: {said}.",
+            f"The language model: {opinion.reading.reason}" if opinion.reading and opinion.reading.reason else "",
+            f"The language model gave nothing usable ({opinion.failure}); the tools decide." if opinion.failure else "",
+            f"Decided by {cite_first(opinion.places)}." if opinion.places else "",
+            *(f"Capped at {cap.limit:.2f}: {cap.reason}" for cap in caps if cap.lowered),
+            abstained if status is MetricStatus.ABSTAINED else "",
+        )
+    )
