@@ -96,7 +96,7 @@ class Judge:
             yield await work
         finally:
             work.cancel()
-            await asyncio.wait([work])
+            await asyncio.gather(work, return_exceptions=True)  # the reader has left, or has had the error already
 
     async def _answer(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
