@@ -138,7 +138,7 @@ def judgement() -> pb.JudgeResult:
     coverage = result.frameworks[0].metrics[0]
     coverage.caps.add(name="unsupported_claim", limit=4, reason="A claim has no support.", lowered=True)
     coverage.caps.add(name="extraneous", limit=4, reason="Words without support.", lowered=False)
-    coverage.caps.add(name="profanity", limit=5, reason="A mild word.", lowered=True, applies_to="tox_score")
+    coverage.caps.add(name="profanity", limit=4.99951, reason="A mild word.", lowered=True, applies_to="tox_score")
     coverage.inputs.add(name="recall", number=0.5)
     coverage.inputs.add(name="unsupported_count", count=1)
     coverage.inputs.add(name="severity", text="moderate")

@@ -67,6 +67,12 @@ def deciding_caps(metric: judge_pb2.JudgeMetric) -> list[judge_pb2.MetricCap]:
     return [cap for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
 
 
-def capped_name(cap: judge_pb2.MetricCap) -> str:
-    """Says what a cap on a part of a score limits; empty when it limits the score itself."""
-    return "" if cap.applies_to in ("", WHOLE_SCORE) else cap.applies_to.replace("_", " ")
+def cap_name(cap: judge_pb2.MetricCap) -> str:
+    """Says what a cap limits, unless that is the score itself, and to how much."""
+    part = "" if cap.applies_to in ("", WHOLE_SCORE) else cap.applies_to.replace("_", " ")
+    return f"{part} at most {limit_name(cap.limit)}".lstrip()
+
+
+def limit_name(limit: float) -> str:
+    """Writes a limit with as many decimals as a score, and without those that are 0."""
+    return f"{limit:.2f}".rstrip("0").rstrip(".")

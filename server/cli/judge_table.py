@@ -16,7 +16,7 @@ from server.cli.judge_names import (
     LABELS,
     MISMATCHES,
     UNKNOWN,
-    capped_name,
+    cap_name,
     counting_score,
     deciding_caps,
     framework_name,
@@ -104,9 +104,10 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
 
 def cap_text(cap: pb.MetricCap) -> Text:
     """Says which limit holds and why."""
-    limit = f"{capped_name(cap)} at most {cap.limit:g}".lstrip()
     reason = shown(cap.reason, limit=QUOTE_LIMIT)
-    return Text.assemble((limit, "yellow"), ": ", reason, ("" if cap.lowered else " (it was as low without)", "dim"))
+    return Text.assemble(
+        (cap_name(cap), "yellow"), ": ", reason, ("" if cap.lowered else " (it was as low without)", "dim")
+    )
 
 
 def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:

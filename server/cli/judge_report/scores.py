@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protos.precis.v1 import judge_pb2 as pb
-from server.cli.judge_names import capped_name, counting_score, deciding_caps, framework_name, metric_name, status_name
+from server.cli.judge_names import (
+    cap_name,
+    counting_score,
+    deciding_caps,
+    limit_name,
+    framework_name,
+    metric_name,
+    status_name,
+)
 
 TITLES = {
     "twin-lock": "Twin-Lock",
@@ -89,13 +97,13 @@ def to_bar(metric: pb.JudgeMetric) -> Bar:
 
 def to_limit(cap: pb.MetricCap) -> Limit:
     """Builds one limit."""
-    return Limit(f"{capped_name(cap)} at most {cap.limit:g}".lstrip(), cap.lowered, cap.reason)
+    return Limit(cap_name(cap), cap.lowered, cap.reason)
 
 
 def capped_at(metric: pb.JudgeMetric) -> str:
     """Says which limit holds the score down; empty when none does."""
     limits = [cap.limit for cap in deciding_caps(metric)]
-    return f"capped at {min(limits):g}" if limits else ""
+    return f"capped at {limit_name(min(limits))}" if limits else ""
 
 
 def to_text(value: pb.MetricInput) -> str:
