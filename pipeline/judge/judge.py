@@ -132,7 +132,7 @@ class Judge:
             frameworks=tuple(verdict.result for verdict in verdicts),
             config=self._config,
             llm=models.chat_identity,
-            degraded=_proposals_failed(table, models) or any(verdict.degraded for verdict in verdicts),
+            degraded=table.proposals_failed or any(verdict.degraded for verdict in verdicts),
             notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
             cached=False,
             timings=stopwatch.timings(),
@@ -170,11 +170,6 @@ class Judge:
 def _needed(chat_model: ChatModel | None, request: JudgeRequest) -> ChatModel | None:
     """Twin-Lock is rules alone: a request for nothing else asks no chat model, and does not depend on which it is."""
     return None if request.wanted == (Framework.TWIN_LOCK,) else chat_model
-
-
-def _proposals_failed(table: EvidenceTable, models: JudgeModels) -> bool:
-    """Tells whether a deterministic form stood in for a chat model's, or something that it proposed was refused."""
-    return models.chat is not None and bool(table.notes)
 
 
 def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:

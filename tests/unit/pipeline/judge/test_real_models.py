@@ -1,0 +1,123 @@
+"""The whole judgement with the installed models: faithful against hallucinated, again and again, all at once."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inference.call import Call, Priority
+from inference.config import InferenceConfig, RuntimeConfig
+from inference.engine import Engine
+from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.judge import Judge
+from pipeline.judge.judgement import Judgement
+from pipeline.judge.metric import MetricName, MetricStatus
+from pipeline.judge.request import JudgeRequest
+from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+
+pytestmark = pytest.mark.models
+
+MODELS = Path(__file__).resolve().parents[4] / "models"
+HALLUCINATION = MetricName.HALLUCINATION
+SOURCE = """The city council of Springfield voted on Tuesday to close the Elm Street bridge for nine months.
+Engineers found cracks in two of its four piers during an inspection in March. The repair will cost 4.2 million
+dollars, most of which the state will pay. Mayor Ann Lee said that safety left the council no choice. Shop owners on
+Elm Street fear that they will lose customers, and asked for help with their rents. The council rejected that by six
+votes to three. Buses will take a detour across the Oak Street bridge, which adds about ten minutes to the journey.
+Work begins on 1 June and should end in February. The bridge was built in 1931 and carries 12,000 vehicles a day.
+Cyclists and pedestrians can use a temporary footbridge from July on."""
+FAITHFUL = (
+    "Springfield's council voted to close the Elm Street bridge for nine months after engineers found cracks in two "
+    "of its piers. The repair will cost 4.2 million dollars, most of it paid by the state. Buses will take a detour "
+    "across the Oak Street bridge."
+)
+CORRUPTIONS = {
+    "number": FAITHFUL.replace("4.2 million", "9.7 million"),
+    "entity": FAITHFUL.replace("Oak Street bridge", "Lincoln Tunnel"),
+    "negation": FAITHFUL.replace("voted to close", "voted not to close"),
+    "invention": FAITHFUL + " The mayor resigned after protests in which three people were injured.",
+    "all": "The mayor resigned on Friday. The bridge collapsed and killed three people. The state refused to pay.",
+}
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Engine]:
+    async with Engine(InferenceConfig(models_dir=MODELS, runtime=RuntimeConfig(warmup_s=0.2))) as engine:
+        yield engine
+
+
+async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
+    terms = Terms(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
+    return await Judge().judge(
+        JudgeRequest(SOURCE, summary, frameworks),
+        entailment=BoundEntailment(engine.nli, terms),
+        embedder=BoundEmbedder(engine.embedder, terms),
+        tokenizer=TokenOffsets(engine.embedder.model.directory),
+    )
+
+
+def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
+    found = result[name].score
+    assert found is not None
+    return found
+
+
+def reproducible(judgement: Judgement) -> Judgement:
+    """Leaves out times, which alone may differ."""
+    none = type(judgement.table.timings)(0, 0, 0, 0, 0, 0)
+    timings = type(judgement.timings)(0, 0, 0)
+    return replace(judgement, table=replace(judgement.table, timings=none), timings=timings)
+
+
+async def test_a_faithful_summary_is_found_to_be_one(engine: Engine) -> None:
+    judgement = await judge(engine, FAITHFUL)
+    twin = judgement[Framework.TWIN_LOCK]
+    assert {claim.label.value for claim in judgement.table.claims} == {"supported"}
+    assert score(twin) == judgement[Framework.JUDGE_LOCK][HALLUCINATION].inputs["raw"] == 10
+    assert min(score(judgement[framework]) for framework in Framework) > 6
+    assert score(twin, MetricName.RELEVANCE) >= 7.5
+    assert score(twin, MetricName.BIAS_TOXICITY) == 10
+    assert all(metric.status is not MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
+
+
+async def test_every_corruption_lowers_hallucination_in_every_framework(engine: Engine) -> None:
+    faithful, *corrupted = await asyncio.gather(*(judge(engine, text) for text in (FAITHFUL, *CORRUPTIONS.values())))
+    for framework in Framework:
+        lowered = {
+            kind: score(judgement[framework]) < score(faithful[framework])
+            for kind, judgement in zip(CORRUPTIONS, corrupted, strict=True)
+        }
+        assert all(lowered.values()), (framework, lowered)
+    assert score(corrupted[-1][Framework.TWIN_LOCK]) <= 3
+    assert score(corrupted[-1][Framework.JUDGE_LOCK], MetricName.COVERAGE) <= 3
+
+
+async def test_five_runs_are_identical_to_the_last_bit(engine: Engine) -> None:
+    first = reproducible(await judge(engine, CORRUPTIONS["invention"]))
+    for _ in range(4):
+        assert reproducible(await judge(engine, CORRUPTIONS["invention"])) == first
+
+
+async def test_order_and_company_change_nothing(engine: Engine) -> None:
+    texts = [FAITHFUL, *CORRUPTIONS.values()]
+    alone = {text: reproducible(await judge(engine, text)) for text in texts}
+    shuffled = random.Random(4).sample(texts * 2, 2 * len(texts))
+    together = await asyncio.gather(*(judge(engine, text) for text in shuffled))
+    assert [reproducible(one) for one in together] == [alone[text] for text in shuffled]
+
+
+async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
+    filler = "The committee discussed item {0} of the agenda and moved on to the next point without a vote. "
+    pages = "\n\n".join("".join(filler.format(30 * page + line) for line in range(30)) for page in range(100))
+    terms = Terms(Call(None, Priority.BULK), max_queue_wait_s=100)
+    judgement = await Judge().judge(
+        JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
+        entailment=BoundEntailment(engine.nli, terms),
+        embedder=BoundEmbedder(engine.embedder, terms),
+        tokenizer=TokenOffsets(engine.embedder.model.directory),
+    )
+    assert score(judgement[Framework.TWIN_LOCK]) >= 8
+    assert judgement.table.pairs.scored_pair_count < 1_000 < judgement.table.pairs.exact_pair_count
