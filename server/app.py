@@ -14,6 +14,7 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServ
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.model import OpenBackend, open_session
+from pipeline.judge.assess.assessor import Assessor
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
@@ -164,10 +165,12 @@ class App:
         settings = self._settings
         # Threads of their own: reading a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
-        servicer = JudgeServicer(  # type: ignore[abstract]  # Assess follows
+        synthesizer = Synthesizer(settings.synthesis, executor=cpu)
+        servicer = JudgeServicer(
             backends,
             Judges(settings.judge, settings.judge_service, cpu=cpu),
-            Synthesizer(settings.synthesis, executor=cpu),
+            synthesizer,
+            assessor=Assessor(synthesizer, settings.assess, executor=cpu),
             metrics=metrics,
         )
         server: Any = table

@@ -2,7 +2,11 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from functools import partial
 
+from pipeline.judge.assess.assessor import Assessor
+from pipeline.judge.assess.request import AssessRequest
+from pipeline.judge.assess.run import TextJudge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
@@ -13,10 +17,12 @@ from server.backends import Backends
 from server.bound_models import Terms
 from server.call_terms import parse_priority, to_call
 from server.calls import Context, current_call
+from server.convert_assess import to_assess_event
 from server.convert_judge import to_event, to_result
 from server.convert_synthesis import to_synthesis
 from server.judge_metrics import JudgeMetrics
 from server.judges import Judges
+from server.parse_assess import parse_assess
 from server.parse_judge import JudgeInput, parse_judge
 from server.parse_synthesis import may_ask_language_model, parse_synthesis
 
@@ -28,13 +34,23 @@ class JudgeServicer(JudgeServiceServicer):
         backends: the models.
         judges: makes the judge of each request.
         synthesizer: writes answers.
+        assessor: plans, runs tools, and has answers written.
         metrics: counts what was judged.
     """
 
-    def __init__(self, backends: Backends, judges: Judges, synthesizer: Synthesizer, *, metrics: JudgeMetrics) -> None:
+    def __init__(
+        self,
+        backends: Backends,
+        judges: Judges,
+        synthesizer: Synthesizer,
+        *,
+        assessor: Assessor,
+        metrics: JudgeMetrics,
+    ) -> None:
         self._backends = backends
         self._judges = judges
         self._synthesizer = synthesizer
+        self._assessor = assessor
         self._metrics = metrics
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
@@ -82,6 +98,33 @@ class JudgeServicer(JudgeServiceServicer):
             synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
             identity = chat.identity if chat else ""
             return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=identity))
+
+    async def Assess(
+        self, request: synthesis_pb2.AssessRequest, context: Context
+    ) -> AsyncGenerator[synthesis_pb2.AssessResponse, None]:
+        """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
+        with _terms(request.priority, context) as terms:
+            parsed = parse_assess(request)
+            chat = self._backends.chat if may_ask_language_model(request.options) else None
+            identity = chat.identity if chat else ""
+            judge = self._text_judge(parsed, terms, chat)
+            async with aclosing(self._assessor.stream(parsed, judge=judge, chat_model=chat)) as events:
+                async for event in events:
+                    yield to_assess_event(event, language_model=identity)
+
+    def _text_judge(self, request: AssessRequest, terms: Terms, chat: ChatModel | None) -> TextJudge | None:
+        """Gives what judges the request's texts; None when it has none, so that images need no model of the engine."""
+        if not request.summary.strip():
+            return None
+        models = self._backends.scoring.bound(terms)
+        judge = self._judges.default_judge(len(request.source) + len(request.summary))
+        return partial(
+            judge.judge,
+            entailment=models.entailment,
+            embedder=models.embedder,
+            tokenizer=models.tokenizer,
+            chat_model=chat,
+        )
 
     def _chat_for(self, parsed: JudgeInput) -> ChatModel | None:
         return self._backends.chat if parsed.uses_language_model else None

@@ -25,6 +25,14 @@ class Judges:
         self._cache = JudgementCache(defaults.cache)
 
     def judge_for(self, parsed: JudgeInput) -> Judge:
-        """Makes a judge. It reads a short text on the event loop: that is done before a thread would have begun."""
-        is_long = parsed.char_count > self._inline_chars
-        return Judge(parsed.config, executor=self._cpu if is_long else None, cache=self._cache)
+        """Makes the judge of a request."""
+        return self._judge(parsed.config, parsed.char_count)
+
+    def default_judge(self, char_count: int) -> Judge:
+        """Makes a judge with the server's settings, for texts of this length together."""
+        return self._judge(self.defaults, char_count)
+
+    def _judge(self, config: JudgeConfig, char_count: int) -> Judge:
+        # A short text is read on the event loop: that is done before a thread would have begun.
+        executor = self._cpu if char_count > self._inline_chars else None
+        return Judge(config, executor=executor, cache=self._cache)

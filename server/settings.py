@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.extractive.config import ExtractiveConfig
+from pipeline.judge.assess.config import AssessConfig
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.llm.config import LlmConfig
@@ -67,6 +68,7 @@ class Settings(BaseSettings):
     )
     judge: JudgeConfig = Field(default=JudgeConfig(), description="Settings and limits of judgements.")
     synthesis: SynthesisConfig = Field(default=SynthesisConfig(), description="Answers to questions about quality.")
+    assess: AssessConfig = Field(default=AssessConfig(), description="Planner and executor of assessments.")
     judge_service: JudgeServiceConfig = Field(default=JudgeServiceConfig(), description="Threads of JudgeService.")
     summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
     summarize_service: SummarizeServiceConfig = Field(

@@ -234,9 +234,9 @@ class AssessRequest(_message.Message):
     mode: Global___SynthesisMode.ValueType
     """What kind of answer is wanted. Default: what the question asks for, as the planner sees it."""
     source: _builtins.str
-    """Text to assess: the source. With `summary`, or not at all."""
+    """Text to assess: the source, as in JudgeRequest. With `summary`, or not at all."""
     summary: _builtins.str
-    """Text to assess: the summary. With `source`, or not at all."""
+    """Text to assess: the summary, as in JudgeRequest. With `source`, or not at all."""
     reference: _builtins.bytes
     """The undistorted original of the first image, of the same size. Default: none; tools that compare are left out."""
     priority: _common_pb2.Priority.ValueType
@@ -309,7 +309,7 @@ class AssessResponse(_message.Message):
 
     @_builtins.property
     def synthesis(self) -> Global___SynthesisMade:
-        """The summarizer has answered; with `need_replan` and iterations left, a new plan follows."""
+        """The summarizer has answered."""
 
     @_builtins.property
     def assessment(self) -> Global___Assessment:
@@ -785,6 +785,8 @@ class AssessmentPlan(_message.Message):
     TOOLS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     AUTHOR_FIELD_NUMBER: _builtins.int
+    IS_WIDE_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     iteration: _builtins.int
     """From 0."""
     mode: Global___SynthesisMode.ValueType
@@ -793,6 +795,8 @@ class AssessmentPlan(_message.Message):
     """Why."""
     author: _builtins.str
     """Who planned: "deterministic", or model and endpoint."""
+    is_wide: _builtins.bool
+    """Whether a part of the scope is also looked for by single words of its name, as a second plan may do."""
     @_builtins.property
     def scope(self) -> Global___QualityScope:
         """What is looked at."""
@@ -805,6 +809,10 @@ class AssessmentPlan(_message.Message):
     def tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Tools that will run, in order."""
 
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Things that a reader should know, for example that the language model gave no usable plan."""
+
     def __init__(
         self,
         *,
@@ -815,10 +823,12 @@ class AssessmentPlan(_message.Message):
         tools: _abc.Iterable[_builtins.str] | None = ...,
         reason: _builtins.str = ...,
         author: _builtins.str = ...,
+        is_wide: _builtins.bool = ...,
+        notes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "distortions", b"distortions", "iteration", b"iteration", "mode", b"mode", "reason", b"reason", "scope", b"scope", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "distortions", b"distortions", "is_wide", b"is_wide", "iteration", b"iteration", "mode", b"mode", "notes", b"notes", "reason", b"reason", "scope", b"scope", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -840,9 +850,11 @@ class ToolRun(_message.Message):
     tool: _builtins.str
     """Name of the tool."""
     raw: _builtins.float
-    """What the tool measured before it was mapped to [1, 5], on its own scale. Not set when it failed."""
+    """What the tool measured before it was mapped to [1, 5], on its own scale: for metrics of texts in [0, 10]. Not set
+    when it failed.
+    """
     error: _builtins.str
-    """Why it failed; empty when it did not."""
+    """Why it failed: a snake_case word, then what it means; empty when it did not."""
     @_builtins.property
     def score(self) -> Global___QualityToolScore:
         """Its score. Not set when it failed."""
@@ -902,8 +914,11 @@ class SynthesisMade(_message.Message):
 
     ITERATION_FIELD_NUMBER: _builtins.int
     SYNTHESIS_FIELD_NUMBER: _builtins.int
+    BEGINS_AGAIN_FIELD_NUMBER: _builtins.int
     iteration: _builtins.int
     """From 0."""
+    begins_again: _builtins.bool
+    """True if the planner is asked again. When it finds nothing else to try, the outcome follows and not a plan."""
     @_builtins.property
     def synthesis(self) -> Global___Synthesis:
         """Its answer."""
@@ -913,10 +928,11 @@ class SynthesisMade(_message.Message):
         *,
         iteration: _builtins.int = ...,
         synthesis: Global___Synthesis | None = ...,
+        begins_again: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["synthesis", b"synthesis"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["iteration", b"iteration", "synthesis", b"synthesis"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begins_again", b"begins_again", "iteration", b"iteration", "synthesis", b"synthesis"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -934,6 +950,7 @@ class Assessment(_message.Message):
     EVIDENCE_FIELD_NUMBER: _builtins.int
     LANGUAGE_MODEL_FIELD_NUMBER: _builtins.int
     ELAPSED_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     iteration_count: _builtins.int
     """Replannings that were made, from 0 to max_replan_iterations."""
     @_builtins.property
@@ -950,11 +967,17 @@ class Assessment(_message.Message):
 
     @_builtins.property
     def language_model(self) -> _fusion_pb2.LanguageModelUsage:
-        """What all calls of the language model cost. Not set when it was not asked."""
+        """What the language model's plans, looks at images and answers cost; judging a text is not in it. Not set when it was
+        not asked.
+        """
 
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
         """From the request to the answer."""
+
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Things that a reader should know of request, plans and images; those of the answer are in `synthesis`."""
 
     def __init__(
         self,
@@ -965,10 +988,11 @@ class Assessment(_message.Message):
         evidence: Global___QualityEvidence | None = ...,
         language_model: _fusion_pb2.LanguageModelUsage | None = ...,
         elapsed: _duration_pb2.Duration | None = ...,
+        notes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "language_model", b"language_model", "synthesis", b"synthesis"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "iteration_count", b"iteration_count", "language_model", b"language_model", "replan_history", b"replan_history", "synthesis", b"synthesis"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "iteration_count", b"iteration_count", "language_model", b"language_model", "notes", b"notes", "replan_history", b"replan_history", "synthesis", b"synthesis"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
