@@ -1,0 +1,105 @@
+"""Assessments with a judge made by hand, and what they told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pipeline.judge.assess.assessor import Assessor
+from pipeline.judge.assess.events import AssessEvent, Assessment, EvidenceGathered, Planned, Synthesized, ToolRun
+from pipeline.judge.assess.plan import AssessPlan
+from pipeline.judge.assess.request import AssessRequest
+from pipeline.judge.assess.run import TextJudge
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.table import EvidenceTable, Label
+from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.judgement import Judgement, JudgeTimings
+from pipeline.judge.metric import MetricName, MetricResult, MetricStatus
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.llm.chat_model import ChatModel
+from pipeline.text.passage import Passage
+from tests.unit.pipeline.judge.tables import claims, table
+
+TEXT = AssessRequest("How good is this summary?", source="The bridge opened in 1932.", summary="It opened in 1932.")
+ABSTAINED = MetricStatus.ABSTAINED
+
+
+def bridge_table() -> EvidenceTable:
+    """A table with two claims: one about a bridge that is supported, one about a tunnel that is not."""
+    first, second = claims(Label.SUPPORTED, Label.UNSUPPORTED)
+    bridge = replace(first, passage=Passage("summary", 0, 24, "The old bridge is safe.", "The old bridge is safe."))
+    tunnel = replace(second, passage=Passage("summary", 25, 45, "The tunnel collapsed.", "The tunnel collapsed."))
+    return table(made_claims=(bridge, tunnel))
+
+
+@dataclass
+class ScriptedJudge:
+    """Gives metrics the scores it was made with, in [0, 10], 9 otherwise; None has it abstain. Keeps the requests.
+
+    Attributes:
+        scores: by framework and metric.
+        requests: that came.
+    """
+
+    scores: Mapping[tuple[Framework, MetricName], float | None] = field(default_factory=dict)
+    requests: list[JudgeRequest] = field(default_factory=list)
+
+    async def __call__(self, request: JudgeRequest) -> Judgement:
+        self.requests.append(request)
+        results = tuple(
+            FrameworkResult(framework, tuple(self._metric(framework, name) for name in MetricName), {})
+            for framework in request.wanted
+        )
+        return Judgement(
+            request_hash="0" * 64,
+            table=bridge_table(),
+            frameworks=results,
+            config=JudgeConfig(),
+            llm=None,
+            degraded=False,
+            notes=(),
+            cached=False,
+            timings=JudgeTimings(2, 1, 1),
+        )
+
+    def _metric(self, framework: Framework, name: MetricName) -> MetricResult:
+        score = self.scores.get((framework, name), 9.0)
+        status = ABSTAINED if score is None else MetricStatus.SCORED
+        reason = f"{framework} on {name}."
+        return MetricResult(name, status, 5.0 if score is None else score, None, reason, (), {})
+
+
+@dataclass(frozen=True)
+class Told:
+    """The events of an assessment, by kind."""
+
+    events: list[AssessEvent]
+
+    @property
+    def plans(self) -> list[AssessPlan]:
+        return [event.plan for event in self.events if isinstance(event, Planned)]
+
+    @property
+    def runs(self) -> list[ToolRun]:
+        return [event for event in self.events if isinstance(event, ToolRun)]
+
+    @property
+    def answers(self) -> list[Synthesized]:
+        return [event for event in self.events if isinstance(event, Synthesized)]
+
+    @property
+    def gathered(self) -> list[EvidenceGathered]:
+        return [event for event in self.events if isinstance(event, EvidenceGathered)]
+
+    @property
+    def assessment(self) -> Assessment:
+        last = self.events[-1]
+        assert isinstance(last, Assessment)
+        return last
+
+
+async def assess(
+    request: AssessRequest, *, judge: TextJudge | None = None, chat_model: ChatModel | None = None
+) -> Told:
+    """Runs an assessment to its end."""
+    stream = Assessor(Synthesizer()).stream(request, judge=judge or ScriptedJudge(), chat_model=chat_model)
+    return Told([event async for event in stream])
