@@ -11,7 +11,7 @@ from rich.text import Text
 from protos.precis.v1 import common_pb2, evidence_pb2
 from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
-from server.cli.judge_claims import has_closest, is_contradicted, is_supported
+from server.cli.judge_claims import is_contradicted, is_supported
 from server.cli.judge_names import (
     LABELS,
     MISMATCHES,
@@ -147,10 +147,10 @@ def mismatch_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
 
 
 def passage_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
-    """Yields the source's passages: the contradicting one if there is one, and the closest one."""
+    """Yields the passage of the source that decides: the contradicting one, or else the closest."""
     if is_contradicted(claim):
         yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.opposition)
-    if has_closest(claim):
+    elif claim.HasField("support"):
         yield passage_line(f"closest ({claim.entailment:.2f}): ", claim.support)
 
 

@@ -9,8 +9,8 @@ from server.cli.judge_names import (
     cap_name,
     counting_score,
     deciding_caps,
-    limit_name,
     framework_name,
+    limit_name,
     metric_name,
     status_name,
 )
