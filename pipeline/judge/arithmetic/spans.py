@@ -8,14 +8,15 @@ from pipeline.text.passage import Passage
 SAME_SPAN_IOU = Fraction(1, 2)
 """Intersection over union from which two spans are duplicates (SCORING, section 2)."""
 
+_NOTHING = Fraction(0)
+
 
 def intersection_over_union(first: Passage, second: Passage) -> Fraction:
     """Returns shared characters / characters of either; 0 for passages of different texts."""
-    if first.text_id != second.text_id:
-        return Fraction(0)
-    shared = max(0, min(first.end, second.end) - max(first.start, second.start))
-    covered = first.end - first.start + second.end - second.start - shared
-    return Fraction(shared, covered) if covered else Fraction(0)
+    shared = min(first.end, second.end) - max(first.start, second.start)
+    if shared <= 0 or first.text_id != second.text_id:
+        return _NOTHING
+    return Fraction(shared, first.end - first.start + second.end - second.start - shared)
 
 
 def distinct_spans(passages: Iterable[Passage]) -> tuple[Passage, ...]:
