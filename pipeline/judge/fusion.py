@@ -111,6 +111,7 @@ def fuse(
     eta: float = 1.0,
     form: FusionForm = FusionForm.NORMALIZED,
     mapping: LogisticMapping | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Fusion:
     """Fuses tool scores with level probabilities.
 
@@ -123,21 +124,22 @@ def fuse(
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
         form: which formula to use.
         mapping: brings every tool score to [1, 5] first.
+        weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
 
     Raises:
-        InvalidInputError: a score outside [1, 5], probabilities that are none, or eta.
+        InvalidInputError: a score outside [1, 5], probabilities that are none, eta, or weights.
         NothingToFuseError: neither tools nor probabilities.
     """
     if not (eta > 0 and math.isfinite(eta)):
         raise InvalidInputError("eta", "a finite number above 0", f"{eta:g}")
-    scores, notes = _usable_scores(tool_scores, mapping)
+    scores, shares, notes = _usable_scores(tool_scores, mapping, weights)
     p = UNIFORM if probabilities is None else check_distribution(probabilities)
     if not scores:
         if probabilities is None:
             raise NothingToFuseError("neither tool scores nor level probabilities: gather more evidence")
         q = mean_level(p)
         return Fusion(q, level_of(q), None, None, p, None, form, notes)
-    q_bar = _clip(math.fsum(scores) / len(scores))
+    q_bar = _clip(math.fsum(score * share for score, share in zip(scores, shares, strict=True)) / math.fsum(shares))
     alpha = perceptual_weights(q_bar, eta)
     agreement = None if probabilities is None else bhattacharyya(alpha, p)
     q = q_bar if is_uniform(p) else _fused(q_bar, p, eta, form)
@@ -239,18 +241,28 @@ def relative_entropy_of(probabilities: Distribution) -> float:
 
 
 def _usable_scores(
-    tool_scores: Sequence[float], mapping: LogisticMapping | None
-) -> tuple[list[float], tuple[str, ...]]:
-    scores, notes = [], []
-    for index, raw in enumerate(tool_scores):
+    tool_scores: Sequence[float], mapping: LogisticMapping | None, weights: Sequence[float] | None
+) -> tuple[list[float], list[float], tuple[str, ...]]:
+    """Returns the scores that are numbers, their weights, and notes about the others."""
+    scores, shares, notes = [], [], []
+    for index, (raw, weight) in enumerate(zip(tool_scores, _checked_weights(weights, len(tool_scores)), strict=True)):
         score = raw if mapping is None else mapping(raw)
         if math.isnan(score):
             notes.append(f"tool_scores[{index}] is NaN and was left out")
-        elif LOWEST <= score <= HIGHEST:
-            scores.append(score)
-        else:
+        elif not LOWEST <= score <= HIGHEST:
             raise InvalidInputError(f"tool_scores[{index}]", "a score in [1, 5], or a mapping to it", f"{raw:g}")
-    return scores, tuple(notes)
+        elif weight > 0:
+            scores.append(score)
+            shares.append(weight)
+    return scores, shares, tuple(notes)
+
+
+def _checked_weights(weights: Sequence[float] | None, count: int) -> Sequence[float]:
+    if weights is None:
+        return [1.0] * count
+    if len(weights) != count or not all(0 <= weight < math.inf for weight in weights):
+        raise InvalidInputError("weights", f"{count} finite numbers that are not negative", "other weights")
+    return weights
 
 
 def _fused(q_bar: float, p: Distribution, eta: float, form: FusionForm) -> float:

@@ -11,7 +11,6 @@ from pipeline.judge.fusion import (
     Fusion,
     bhattacharyya,
     check_distribution,
-    mean_of_distributions,
     relative_entropy_of,
 )
 from pipeline.judge.ultra.levels import Tool
@@ -66,11 +65,15 @@ def assess_agreement(
 
 
 def tool_opinions(tools: Sequence[Tool]) -> Distribution:
-    """Returns what the tools say as level probabilities: each gives its share to the two levels around its score.
+    """Returns what the tools say as level probabilities: each gives its weight to the two levels around its score.
 
     Without a model this stands for its opinion: tools that contradict each other put nothing where their mean lies.
     """
-    return mean_of_distributions([_split(tool.score) for tool in tools])
+    total = math.fsum(tool.weight for tool in tools)
+    split = [(tool.weight / total, _split(tool.score)) for tool in tools]
+    return check_distribution(
+        [math.fsum(weight * shares[place] for weight, shares in split) for place in range(len(LEVELS))]
+    )
 
 
 def _split(score: float) -> Distribution:

@@ -28,10 +28,12 @@ class Tool:
     Attributes:
         name: snake_case, for example `claim_support`; a caller's own tool keeps its name.
         score: in [1, 5].
+        weight: in the mean of the tools; those of Ultra's own tools for a metric are 1 on average.
     """
 
     name: str
     score: float
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

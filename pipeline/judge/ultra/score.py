@@ -1,6 +1,7 @@
 """Judge Lock Ultra: tools, level probabilities, fusion, agreement, caps (SCORING, section 3)."""
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,9 +16,11 @@ from pipeline.judge.ultra.evidence_view import EvidenceView
 from pipeline.judge.ultra.levels import LevelError, LevelJudge, LevelReading, LevelTask, Tool
 from pipeline.judge.ultra.reread import reread
 from pipeline.judge.ultra.tools import measure
-from pipeline.judge.ultra.verdict import Opinion, to_metric, to_object
+from pipeline.judge.ultra.verdict import Opinion, Unscored, to_metric, to_object
 from pipeline.protocols import Entailment
 from pipeline.text.passage import Passage
+
+logger = logging.getLogger(__name__)
 
 CallerTools = Mapping[MetricName, Sequence[Tool]]
 
@@ -62,18 +65,17 @@ class UltraOutcome:
 async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> UltraOutcome:
     """Scores all five metrics; metrics whose opinions disagree get a second look, once.
 
-    Raises what the models raise; a language model's failure is not raised but noted.
+    A language model that fails is noted, and a metric that fails has status ERROR. Errors of the NLI model are raised.
     """
     helped = help_ or UltraHelp()
     scorer = _Scorer(config, helped)
     view = EvidenceView.of(table)
-    opinions = await scorer.look(view, MetricName, FIRST)
+    opinions = await scorer.look(view, tuple(MetricName), FIRST)
     doubtful = [name for name, opinion in opinions.items() if scorer.is_doubtful(opinion)]
     reread_claims = view.disputed() if doubtful and helped.entailment is not None else ()
     if reread_claims and helped.entailment is not None:
         widest = config.reread_window_sentences
-        table = await reread(table, reread_claims, widest, entailment=helped.entailment)
-        view = EvidenceView.of(table)
+        view = EvidenceView.of(await reread(table, reread_claims, widest, entailment=helped.entailment))
         # All metrics read the same evidence, so all are computed again; the model is asked about the doubtful ones.
         opinions = await scorer.look_again(view, opinions, doubtful)
     return _outcome(view, opinions, config, reread_claims)
@@ -86,52 +88,56 @@ class _Scorer:
         self._config = config
         self._help = helped
 
-    def is_doubtful(self, opinion: Opinion) -> bool:
+    def is_doubtful(self, opinion: Opinion | Unscored) -> bool:
         """Tells whether the opinions on a metric overlap too little."""
-        return opinion.agreement.coefficient < self._config.least_agreement
+        return isinstance(opinion, Opinion) and opinion.agreement.coefficient < self._config.least_agreement
 
     async def look(
-        self, view: EvidenceView, metrics: Sequence[MetricName] | type[MetricName], attempt: int
-    ) -> dict[MetricName, Opinion]:
+        self, view: EvidenceView, names: Sequence[MetricName], attempt: int
+    ) -> dict[MetricName, Opinion | Unscored]:
         """Forms an opinion on some metrics, all at the same time."""
-        names = list(metrics)
-        return dict(zip(names, await asyncio.gather(*(self._form(view, name, attempt) for name in names)), strict=True))
+        opinions = await asyncio.gather(*(self._form(view, name, attempt) for name in names))
+        return dict(zip(names, opinions, strict=True))
 
     async def look_again(
-        self, view: EvidenceView, opinions: Mapping[MetricName, Opinion], doubtful: Sequence[MetricName]
-    ) -> dict[MetricName, Opinion]:
+        self, view: EvidenceView, opinions: Mapping[MetricName, Opinion | Unscored], doubtful: Sequence[MetricName]
+    ) -> dict[MetricName, Opinion | Unscored]:
         """Forms all opinions anew; where there was no doubt, with what the model said before."""
         second = await self.look(view, doubtful, SECOND)
-        return {
-            name: second[name] if name in second else self._conclude(view, name, old.reading, old.failure)
-            for name, old in opinions.items()
-        }
+        return {name: second.get(name) or self._reconsider(view, old) for name, old in opinions.items()}
 
-    async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Opinion:
+    def _reconsider(self, view: EvidenceView, old: Opinion | Unscored) -> Opinion | Unscored:
+        return self._conclude(view, old.metric, old.reading, old.failure) if isinstance(old, Opinion) else old
+
+    async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Opinion | Unscored:
+        unaided = self._conclude(view, metric, None, None)
         judge = self._help.level_judge
-        if judge is None:
-            return self._conclude(view, metric, None, None)
+        if judge is None or isinstance(unaided, Unscored):
+            return unaided
         try:
-            reading = await judge.read_level(LevelTask(metric, view.table, self._tools(view, metric), attempt))
+            reading = await judge.read_level(LevelTask(metric, view.table, unaided.tools, attempt))
         except LevelError as error:
             return self._conclude(view, metric, None, error.reason)
         return self._conclude(view, metric, reading, None)
 
     def _conclude(
         self, view: EvidenceView, metric: MetricName, reading: LevelReading | None, failure: str | None
-    ) -> Opinion:
-        tools = self._tools(view, metric)
-        fusion = self._fuse(tools, reading)
-        places = (*deciding_places(view, metric), *(reading.evidence if reading else ()))
-        return Opinion(metric, tools, reading, fusion, self._agreement(tools, reading, fusion, places), places, failure)
-
-    def _tools(self, view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
-        return (*measure(view, metric), *self._help.caller_tools.get(metric, ()))
+    ) -> Opinion | Unscored:
+        """Fuses what there is. A bug in one metric must not take the others with it."""
+        try:
+            tools = (*measure(view, metric), *self._help.caller_tools.get(metric, ()))
+            fusion = self._fuse(tools, reading)
+            places = (*deciding_places(view, metric), *(reading.evidence if reading else ()))
+            agreement = self._agreement(tools, reading, fusion, places)
+        except Exception as error:
+            logger.exception("judge framework=ultra metric=%s failed", metric)
+            return Unscored(metric, f"malformed_metric: {type(error).__name__}")
+        return Opinion(metric, tools, reading, fusion, agreement, places, failure)
 
     def _fuse(self, tools: Sequence[Tool], reading: LevelReading | None) -> Fusion:
         probabilities = smooth(reading.probabilities, self._config.smoothing) if reading else None
-        scores = [tool.score for tool in tools]
-        return fuse(scores, probabilities, eta=self._config.eta, form=self._config.form)
+        scores, weights = [tool.score for tool in tools], [tool.weight for tool in tools]
+        return fuse(scores, probabilities, eta=self._config.eta, form=self._config.form, weights=weights)
 
     def _agreement(
         self, tools: Sequence[Tool], reading: LevelReading | None, fusion: Fusion, places: Sequence[Passage]
@@ -146,15 +152,18 @@ class _Scorer:
 
 
 def _outcome(
-    view: EvidenceView, opinions: Mapping[MetricName, Opinion], config: UltraConfig, reread_claims: tuple[int, ...]
+    view: EvidenceView,
+    opinions: Mapping[MetricName, Opinion | Unscored],
+    config: UltraConfig,
+    reread_claims: tuple[int, ...],
 ) -> UltraOutcome:
     metrics = tuple(to_metric(opinions[name], view, config) for name in MetricName)
     objects = {metric.name: to_object(metric, opinions[metric.name]) for metric in metrics}
-    failed = [name for name in MetricName if opinions[name].failure]
+    failures = {name: one.failure for name, one in opinions.items() if isinstance(one, Opinion) and one.failure}
     return UltraOutcome(
         FrameworkResult(Framework.ULTRA, metrics, objects),
         view.table,
         reread_claims,
-        degraded=bool(failed),
-        notes=tuple(f"{name.value}: tools alone, {opinions[name].failure}" for name in failed),
+        degraded=bool(failures),
+        notes=tuple(f"{name.value}: tools alone, {failure}" for name, failure in failures.items()),
     )

@@ -6,6 +6,7 @@ perfect by definition, as for the two locks.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pipeline.judge.evidence.table import LexiconKind, Qag, Severity, Tone
 from pipeline.judge.metric import MetricName
@@ -16,12 +17,28 @@ Measure = Callable[[EvidenceView], float | None]
 
 _TONE = {Tone.NEUTRAL: 1.0, Tone.UNCLEAR: 0.8, Tone.SUBJECTIVE: 0.6, Tone.HOSTILE: 0.1}
 _SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
+_FULL_SALIENCE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """One of Ultra's own tools.
+
+    Attributes:
+        name: snake_case.
+        measure: gives a share in [0, 1]; None where there is nothing to measure.
+        weight: in the mean of the metric's tools; their sum is the number of tools.
+    """
+
+    name: str
+    measure: Measure
+    weight: float = 1.0
 
 
 def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
     """Returns the opinions of a metric's tools that have any."""
-    shares = {name: tool(view) for name, tool in TOOLS[metric].items()}
-    return tuple(Tool(name, to_score(share)) for name, share in shares.items() if share is not None)
+    shares = [(tool, tool.measure(view)) for tool in TOOLS[metric]]
+    return tuple(Tool(tool.name, to_score(share), tool.weight) for tool, share in shares if share is not None)
 
 
 def to_score(share: float) -> float:
@@ -38,6 +55,11 @@ def _key_point_recall(view: EvidenceView) -> float | None:
 def _coverage_answers(view: EvidenceView) -> float | None:
     """Questions about the source that the summary answers."""
     return _answered(view.table.coverage_qags)
+
+
+def _salient_words(view: EvidenceView) -> float | None:
+    """What the summary mentions of what the source speaks about most; six tenths of it is all that fits."""
+    return min(1.0, view.table.salient_share / _FULL_SALIENCE)
 
 
 def _claim_support(view: EvidenceView) -> float | None:
@@ -103,18 +125,27 @@ def _tone(view: EvidenceView) -> float | None:
     return (1 + share) / 2 if inherited else share
 
 
-TOOLS: Mapping[MetricName, Mapping[str, Measure]] = {
-    MetricName.COVERAGE: {"key_point_recall": _key_point_recall, "answered_questions": _coverage_answers},
-    MetricName.ALIGNMENT: {"stance": _stance, "meaning": _meaning},
-    MetricName.HALLUCINATION: {
-        "claim_support": _claim_support,
-        "answered_claims": _claim_answers,
-        "no_contradiction": _no_contradiction,
-    },
-    MetricName.RELEVANCE: {"containment": _containment, "theme": _theme},
-    MetricName.BIAS_TOXICITY: {"lexicon": _lexicon, "tone": _tone},
+TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
+    MetricName.COVERAGE: (
+        Instrument("key_point_recall", _key_point_recall),
+        Instrument("answered_questions", _coverage_answers),
+        Instrument("salient_words", _salient_words),
+    ),
+    MetricName.ALIGNMENT: (Instrument("stance", _stance), Instrument("meaning", _meaning)),
+    # Claim support has read what the other two read: fitted together with it, they weigh nothing.
+    MetricName.HALLUCINATION: (
+        Instrument("claim_support", _claim_support, 2.4),
+        Instrument("answered_claims", _claim_answers, 0.3),
+        Instrument("no_contradiction", _no_contradiction, 0.3),
+    ),
+    MetricName.RELEVANCE: (
+        Instrument("containment", _containment),
+        Instrument("theme", _theme),
+        Instrument("salient_words", _salient_words),
+    ),
+    MetricName.BIAS_TOXICITY: (Instrument("lexicon", _lexicon), Instrument("tone", _tone)),
 }
-"""The tools of each metric by name, in the order in which they are reported."""
+"""The tools of each metric, in the order in which they are reported."""
 
 
 def _answered(qags: Sequence[Qag]) -> float | None:

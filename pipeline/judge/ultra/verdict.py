@@ -41,13 +41,29 @@ class Opinion:
     failure: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A metric that could not be computed; the others are.
+
+    Attributes:
+        metric: which one.
+        error: snake_case word, then what it means; never the caller's text.
+    """
+
+    metric: MetricName
+    error: str
+
+
 def score_of(q: float) -> float:
     """Returns 10 (q - 1) / 4; `paper_raw` can give q below 1, which is 0."""
     return max(0.0, _STEP * (q - LOWEST))
 
 
-def to_metric(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> MetricResult:
+def to_metric(opinion: Opinion | Unscored, view: EvidenceView, config: UltraConfig) -> MetricResult:
     """Applies the caps, rounds once, and abstains where opinions do not agree."""
+    if isinstance(opinion, Unscored):
+        reason = f"Not scored: {opinion.error}."
+        return MetricResult(opinion.metric, MetricStatus.ERROR, None, None, reason, (), {}, error=opinion.error)
     score, caps = cap_score(score_of(opinion.fusion.q), opinion.metric, view, config.contradiction_limit)
     status = _status(opinion, view, config)
     return MetricResult(
@@ -62,8 +78,10 @@ def to_metric(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> Metr
     )
 
 
-def to_object(metric: MetricResult, opinion: Opinion) -> JsonObject:
+def to_object(metric: MetricResult, opinion: Opinion | Unscored) -> JsonObject:
     """Builds the metric's JSON object, like those of seed 002."""
+    if isinstance(opinion, Unscored):
+        return {"error": opinion.error}
     caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]
     return {
         "metric": metric.name.value,
@@ -87,6 +105,7 @@ def _status(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> Metric
 def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
     fusion, agreement = opinion.fusion, opinion.agreement
     inputs: dict[str, Input] = {f"tool_{tool.name}": tool.score for tool in opinion.tools}
+    inputs |= {f"weight_{tool.name}": tool.weight for tool in opinion.tools}
     if fusion.q_bar is not None and fusion.alpha is not None:
         inputs["q_bar"] = fusion.q_bar
         inputs |= {f"alpha_{level}": weight for level, weight in enumerate(fusion.alpha, start=1)}

@@ -41,6 +41,20 @@ def test_two_tools_and_a_model_that_mostly_says_fair() -> None:
     assert fusion.q_bar == pytest.approx(2.7)
 
 
+def test_tools_may_weigh_differently() -> None:
+    # (3 * 2 + 1 * 4) / 4; a tool without weight says nothing.
+    assert fuse([2.0, 4.0, 5.0], weights=[3.0, 1.0, 0.0]).q == 2.5
+    assert fuse([2.0, math.nan], weights=[0.5, 3.0]).q == 2.0
+    with pytest.raises(NothingToFuseError):
+        fuse([2.0], weights=[0.0])
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, math.inf], [1.0, math.nan]])
+def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
+    with pytest.raises(InvalidInputError, match="weights: expected 2 finite numbers"):
+        fuse([2.0, 3.0], weights=weights)
+
+
 def test_perfect_agreement_reaches_the_top() -> None:
     fusion = fuse([5.0], CERTAINLY_EXCELLENT)
     assert fusion.q == 5.0
