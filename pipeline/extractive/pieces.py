@@ -64,6 +64,8 @@ def _join(texts: Sequence[str]) -> tuple[str, list[int]]:
 
 def _seam(before: str, after: str) -> str:
     """Returns what to put between two parts: a sentence that goes on must not be cut by a blank line."""
+    if before.endswith("\n") and is_sentence_end(before) and not starts_inside(after):
+        return "\n"  # the end of a page: a heading on top of the next one is no comment below a command
     if before[-1:].isspace() or after[:1].isspace():  # cut out of one text as they stood there
         return ""
     return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"

@@ -120,3 +120,12 @@ def test_any_text_is_read_verbatim(text: str) -> None:
     for excerpt in read(text):
         assert flat(excerpt.text) in flat(text)
         assert all(need >= 0 for need in excerpt.needs)
+
+
+def test_a_heading_on_top_of_a_page_is_no_comment_of_a_script() -> None:
+    pages = ["The valve opens at 6 bar.\n", "## 4 Installation\n\nFlush the pipes first.\n"]
+    assert [(excerpt.kind, excerpt.text) for excerpt in read(*pages)] == [
+        (ExcerptKind.SENTENCE, "The valve opens at 6 bar."),
+        (ExcerptKind.HEADING, "4 Installation"),
+        (ExcerptKind.SENTENCE, "Flush the pipes first."),
+    ]
