@@ -193,13 +193,14 @@ class SummaryRun:
             observer=self.observer,
             executor=self.executor,
             terms=terms,
-            document_terms=asyncio.get_running_loop().run_in_executor(self.executor, terms.of_document),
         )
+        reading = asyncio.create_task(terms.read_ahead(self._off_loop))
         try:
             await self._drive(run, config)
         finally:
             terms.stop()
-            await asyncio.shield(run.document_terms)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
     async def _drive(self, run: Run, config: RunnableConfig) -> None:
         """Runs the graph from its last checkpoint, or from the beginning."""

@@ -90,8 +90,7 @@ async def _find_topics(run: Run, best: int) -> Answer[TopicList]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await final_text(run, iteration)
-    terms = await run.document_terms
-    retention = await run.off_loop(lambda: measure(terms, [Mentions.of(summary)]))
+    retention = await run.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
     task = CritiqueTask(run.options.summary_type, run.document.name, iteration, summary, retention)
 
     async def ask() -> VerdictOutcome:

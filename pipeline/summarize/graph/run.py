@@ -23,7 +23,6 @@ from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Usage, Writer
-from pipeline.text.technical_terms import Term
 
 Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
@@ -93,7 +92,6 @@ class Run:
         observer: counts those of all runs.
         executor: for work that would hold up the event loop.
         terms: of the batches.
-        document_terms: of all batches, found while the map waits for its calls.
         gate: around every call.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
@@ -112,7 +110,6 @@ class Run:
     observer: SummaryObserver
     executor: Executor
     terms: BatchTerms
-    document_terms: "asyncio.Future[dict[Term, None]]"
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
     context: WaveContext = field(default_factory=WaveContext)
