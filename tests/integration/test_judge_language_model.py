@@ -64,8 +64,8 @@ def serve(tiny_models: Path, tmp_path: Path) -> Serve:
     return served
 
 
-def questions(*pairs: tuple[int, str], **more: object) -> str:
-    written = [{"id": place, "question": f"Which one of {place}?", "answer": answer} for place, answer in pairs]
+def questions(about: str, *pairs: tuple[int, str], **more: object) -> str:
+    written = [{"id": place, "question": f"What of the {about}?", "answer": answer} for place, answer in pairs]
     return json.dumps({"questions": written, **more})
 
 
@@ -74,28 +74,45 @@ def answers(*quotes: str | None) -> str:
     return json.dumps({"answers": given})
 
 
-def grade(level: str = "B", *quotes: str) -> str:
+def grade(level: object = "B", *quotes: str) -> str:
     return json.dumps({"level": level, "reason": "It is mostly right.", "quotes": quotes})
 
 
+def replies(**changed: Reply) -> tuple[Reply, ...]:
+    """What a good model answers to each kind of prompt, with some answers replaced."""
+    return tuple({**GOOD, **changed}.values())
+
+
+QUOTE, GRADE = "at most five short stretches", "You grade one quality"
 WRITE_FROM_SOURCE, WRITE_FROM_CLAIMS = "Statements of an article", "Statements, with ids"
-ANSWER, GRADE = "You answer questions from a text", "You grade one quality"
-GOOD = (
-    Reply(WRITE_FROM_SOURCE, questions((0, "9,300"), (2, "Anna Reyes"), key_points=[0, 1, 2, 3])),
-    Reply(WRITE_FROM_CLAIMS, questions((0, "9,300"))),
-    Reply(ANSWER, answers("9,300", None)),
-    Reply(GRADE, grade("B", "replaced 9,300 lead service lines"), choices={"B": 0.7, "C": 0.2, "A": 0.1}),
-)
+FACTS = [(0, "9,300"), (1, "$71 million"), (2, "Anna Reyes"), (3, "2027"), (4, "March"), (5, "town hall")]
+STATED = [(0, "9,300"), (0, "June 2023"), (0, "Harlow Falls"), (1, "$17 million"), (1, "auditor"), (1, "deadline")]
+CHOICES = {"B": 0.7, "C": 0.2, "A": 0.1}
+GOOD = {
+    "quote": Reply(QUOTE, grade("B", "replaced 9,300 lead service lines"), choices=CHOICES),
+    "grade": Reply(GRADE, json.dumps({"level": "B"}), choices=CHOICES),
+    "source": Reply(WRITE_FROM_SOURCE, questions("article", *FACTS, key_points=[0, 1, 2, 3])),
+    "claims": Reply(WRITE_FROM_CLAIMS, questions("summary", *STATED)),
+    "from_summary": Reply("What of the article", answers("9,300", "$17 million", None, None, None, None)),
+    "from_source": Reply(
+        "What of the summary", answers("9,300", "June 2023", "Harlow Falls", "$71 million", "auditor", "deadline")
+    ),
+}
 
 
 async def test_the_model_writes_questions_and_levels_that_are_checked(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         request = judge_request()
         result = (await served.stub.Judge(request)).result
     assert "scripted" in result.language_model
     assert result.evidence.question_author == result.language_model
-    asked = [one for one in result.evidence.coverage_questions if one.question.startswith("Which one")]
-    assert [(one.answer, one.given, one.score) for one in asked] == [("9,300", "9,300", 1.0), ("Anna Reyes", "", 0.0)]
+    asked = result.evidence.coverage_questions
+    assert [(one.answer, one.given) for one in asked[:3]] == [
+        ("9,300", "9,300"),
+        ("$71 million", "$17 million"),
+        ("Anna Reyes", ""),
+    ]
+    assert [one.score for one in asked] == [1, 0, 0, 0, 0, 0]
     texts = {"source": SOURCE, "summary": SUMMARY}
     assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
     assert not result.degraded
@@ -105,7 +122,7 @@ async def test_the_model_writes_questions_and_levels_that_are_checked(serve: Ser
 
 
 async def test_twin_lock_is_the_same_with_and_without_a_model(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         with_model = (await served.stub.Judge(judge_request())).result
         without = (await served.stub.Judge(judge_request(options=NO_MODEL))).result
         before = served.endpoint.log.requests.total()
@@ -122,11 +139,10 @@ async def test_twin_lock_is_the_same_with_and_without_a_model(serve: Serve) -> N
     [
         Script(replies=(Reply("", "I cannot help with that."),)),
         Script(replies=(Reply("", '{"level": "A", "reason": '),)),
-        Script(replies=(*GOOD[:3], Reply(GRADE, grade("F")))),
-        Script(replies=(*GOOD[:3], Reply(GRADE, json.dumps({"level": 11, "reason": "x", "quotes": []})))),
-        Script(replies=(Reply(WRITE_FROM_SOURCE, questions((99, "9,300"), key_points=[98, 99])), *GOOD[1:])),
-        Script(replies=(Reply(WRITE_FROM_SOURCE, questions((0, "8,200"), key_points=[0])), *GOOD[1:])),
-        Script(replies=(*GOOD[:2], Reply(ANSWER, answers("a million lines", "x")), GOOD[3])),
+        Script(replies=replies(quote=Reply(QUOTE, grade("F")), grade=Reply(GRADE, grade("F")))),
+        Script(replies=replies(quote=Reply(QUOTE, grade(11)), grade=Reply(GRADE, grade(11)))),
+        Script(replies=replies(source=Reply(WRITE_FROM_SOURCE, questions("article", (99, "x"), key_points=[98])))),
+        Script(replies=replies(source=Reply(WRITE_FROM_SOURCE, questions("article", (0, "8,2"), key_points=[0])))),
         Script(faults=FaultPlan({Fault.HTML: 1.0})),
         Script(faults=FaultPlan({Fault.EMPTY: 1.0})),
         Script(faults=FaultPlan({Fault.TRUNCATED_JSON: 1.0})),
@@ -136,7 +152,7 @@ async def test_twin_lock_is_the_same_with_and_without_a_model(serve: Serve) -> N
     ],
     ids=[
         *("refusal", "half a JSON", "unknown level", "level out of range", "wrong ids", "invented answers"),
-        *("invented quotes", "html", "empty", "truncated", "500", "reset", "wrong key"),
+        *("html", "empty", "truncated", "500", "reset", "wrong key"),
     ],
 )
 async def test_whatever_the_model_does_every_metric_has_a_status(serve: Serve, script: Script) -> None:
@@ -164,11 +180,19 @@ async def test_a_model_that_fails_altogether_leaves_the_deterministic_scores(ser
     assert scores == expected
 
 
+async def test_an_answer_that_the_text_does_not_have_is_none(serve: Serve) -> None:
+    invented = Reply("What of the article", answers(*["a million lines"] * 6))
+    async with serve(Script(replies=replies(from_summary=invented))) as served:
+        result = (await served.stub.Judge(judge_request())).result
+    assert [(one.given, one.score) for one in result.evidence.coverage_questions] == [("", 0)] * 6
+    assert any("no quote" in note and "6" in note for note in result.notes)
+
+
 async def test_quotes_that_do_not_exist_are_no_evidence(serve: Serve) -> None:
-    invented = Reply(GRADE, grade("B", "the mayor resigned in shame"), choices=GOOD[3].choices)
-    async with serve(Script(replies=(*GOOD[:3], invented))) as served:
+    invented = Reply(QUOTE, grade("B", "the mayor resigned in shame"), choices=CHOICES)
+    async with serve(Script(replies=replies(quote=invented))) as served:
         doubtful = (await served.stub.Judge(judge_request())).result
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         verified = (await served.stub.Judge(judge_request())).result
     assert not any("resigned" in span.text for span in spans_of(doubtful))
     for less, more in zip(doubtful.frameworks[2].metrics, verified.frameworks[2].metrics, strict=True):
@@ -176,7 +200,7 @@ async def test_quotes_that_do_not_exist_are_no_evidence(serve: Serve) -> None:
 
 
 async def test_the_same_request_has_the_same_answer_with_a_model_too(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         first = (await served.stub.Judge(judge_request())).result
         calls = served.endpoint.log.requests.total()
         again = await asyncio.gather(*(served.stub.Judge(judge_request()) for _ in range(4)))
@@ -185,7 +209,7 @@ async def test_the_same_request_has_the_same_answer_with_a_model_too(serve: Serv
 
 
 async def test_a_failure_is_not_kept(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD, first_faults=(Fault.HTML,) * 200)) as served:
+    async with serve(Script(replies=replies(), first_faults=(Fault.HTML,) * 200)) as served:
         assert (await served.stub.Judge(judge_request())).result.degraded
         calls = served.endpoint.log.requests.total()
         second = (await served.stub.Judge(judge_request())).result
@@ -194,7 +218,7 @@ async def test_a_failure_is_not_kept(serve: Serve) -> None:
 
 
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:
-    async with serve(Script(replies=(*GOOD, PASS)), rates={"max_concurrency": 2}) as served:
+    async with serve(Script(replies=(*replies(), PASS)), rates={"max_concurrency": 2}) as served:
         served.endpoint.gate.clear()
         request = summarize_pb2.SummarizeRequest(document=chunks(29))
         summary = asyncio.ensure_future(follow(SummarizeServiceStub(served.channel).Summarize(request)))
@@ -209,7 +233,7 @@ async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) 
 
 
 async def test_a_client_that_leaves_ends_the_calls_of_the_model(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         log = served.endpoint.log
         served.endpoint.gate.clear()
         call = served.stub.Judge(judge_request())
@@ -223,7 +247,7 @@ async def test_a_client_that_leaves_ends_the_calls_of_the_model(serve: Serve) ->
 
 
 async def test_a_deadline_holds_for_the_language_model_too(serve: Serve) -> None:
-    async with serve(Script(replies=GOOD)) as served:
+    async with serve(Script(replies=replies())) as served:
         served.endpoint.gate.clear()
         assert await served.stub.Judge(judge_request(), timeout=0.3).code() is StatusCode.DEADLINE_EXCEEDED
         await served.endpoint.log.until(lambda log: log.in_flight == 0)

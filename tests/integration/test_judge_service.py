@@ -209,13 +209,14 @@ async def test_a_tool_score_that_is_no_number_is_left_out_with_a_note(stub: Judg
     assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
 
 
-async def test_tool_scores_move_ultra_and_nothing_else(stub: JudgeServiceStub) -> None:
+async def test_tool_scores_move_ultra_and_no_other_framework(stub: JudgeServiceStub) -> None:
+    metric = pb.JUDGE_METRIC_NAME_BIAS_TOXICITY
     low, high = [
-        (await stub.Judge(judge_request(tool_scores=[tool_score(score=score)]))).result for score in (1.0, 5.0)
+        (await stub.Judge(judge_request(tool_scores=[tool_score(metric=metric, score=score)]))).result
+        for score in (1.0, 5.0)
     ]
     assert low.frameworks[:2] == high.frameworks[:2]
-    assert low.frameworks[2].metrics[0].score < high.frameworks[2].metrics[0].score
-    assert low.frameworks[2].metrics[1:] == high.frameworks[2].metrics[1:]
+    assert low.frameworks[2].metrics[4].score < high.frameworks[2].metrics[4].score
 
 
 async def test_a_summary_longer_than_its_source_is_judged_with_a_note(stub: JudgeServiceStub) -> None:
