@@ -1,7 +1,8 @@
 """Lays a claim beside a passage word by word, and shows what one says in place of the other."""
 
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from rapidfuzz.distance import LCSseq
 
 from pipeline.judge.evidence.word_table import WordTable
 
@@ -25,7 +26,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The longest common runs of a claim and a passage, and what is between them.
+    """The longest common subsequence of a claim and a passage, and what is between its parts.
 
     Attributes:
         replacements: short stretches after common words, in order.
@@ -37,18 +38,19 @@ class Alignment:
 
 
 def align(claim: WordTable, claim_words: range, source: WordTable, source_words: range) -> Alignment:
-    """Aligns stems. Quadratic in the number of words at worst: meant for sentences."""
+    """Aligns stems by their longest common subsequence. Quadratic in the number of words: meant for sentences."""
     left = [claim.stems[index] for index in claim_words]
     right = [source.stems[index] for index in source_words]
-    opcodes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+    blocks = LCSseq.editops(left, right).as_matching_blocks()  # the last one is empty and marks the ends
     replacements: list[Replacement] = []
     matched: set[int] = set()
-    for position, (tag, first, last, other_first, other_last) in enumerate(opcodes):
-        if tag == "equal":
-            matched.update(claim_words[first:last])
-            continue
-        is_inside = 0 < position < len(opcodes) - 1
-        at_end = position == len(opcodes) - 1 and position > 0 and last == len(left)
-        if (is_inside or at_end) and max(last - first, other_last - other_first) <= _MOST_REPLACED_WORDS:
-            replacements.append(Replacement(claim_words[first:last], source_words[other_first:other_last], is_inside))
+    first, other_first = 0, 0
+    for position, block in enumerate(blocks):
+        gap, other_gap = claim_words[first : block.a], source_words[other_first : block.b]
+        is_inside = position < len(blocks) - 1
+        is_short = max(len(gap), len(other_gap)) <= _MOST_REPLACED_WORDS
+        if position and (gap or (is_inside and other_gap)) and is_short:
+            replacements.append(Replacement(gap, other_gap, is_inside))
+        matched.update(claim_words[block.a : block.a + block.size])
+        first, other_first = block.a + block.size, block.b + block.size
     return Alignment(tuple(replacements), frozenset(matched))

@@ -17,7 +17,7 @@ from pipeline.judge.evidence.word_table import WordTable
 _REACH = 4  # words on either side of the mask
 _FUNCTION_WORD_WEIGHT = 0.4  # "of ____" says less than "mayor ____"
 _SENTENCE_WEIGHT = 2.0
-_LEAST_SCORE = 0.75  # below, nothing around a candidate speaks for it: the text does not say
+_LEAST_SCORE = 0.5  # below, next to nothing around a candidate speaks for it: the text does not say
 
 
 @dataclass(frozen=True, slots=True)

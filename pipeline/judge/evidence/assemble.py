@@ -64,7 +64,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         theme=theme,
         intent=describe_intent(draft.source.read, source_texts, voices[0], tokenizer, config.intent_tokens),
         coverage_qags=coverage_qags(plan, [point.entailment for point in points], config),
-        claim_qags=claim_qags(draft, claims, config),
+        claim_qags=claim_qags(plan, claims, config),
         tone=_tone(plan, claims, voices, config),
         lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
         salient_share=salient_share(draft.source.index, draft.summary.read.table),

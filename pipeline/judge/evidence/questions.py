@@ -45,7 +45,7 @@ def ask_where_wording_departs(
         most: questions.
     """
     found = [
-        (statement, span, (-_departures(text, statement.words, span, sequences), -reader.rarity(span), span.words[0]))
+        (statement, span, (-_departures(text, statement.words, span, sequences), -reader.weight(span), span.words[0]))
         for statement in statements
         for span in reader.spans(statement.words)
     ]

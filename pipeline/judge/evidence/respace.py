@@ -19,18 +19,23 @@ _SIGNS = re.compile(
     |\w[ ][,.;][ ]\w               # He left , and
     |\w[ ]'[ ]?s[ ]|\w[ ]n't[ ]     # Ann 's, did n't
     |(?<![\d,])\d{1,3},[ ]000\b    # 235, 000
+    |(?<!\S)`{1,2}[ ]?\w[^`\n]{0,200}'   # `quoted'
     |\d\.[ ]\d+[ ](?:[mb]illion|per[ ]?cent|percent|miles|points)\b   # 31. 8 per cent
     |\b(?:\d+|pre|post|non|self|ex|co|half|well|anti|multi|mid|two|three)[ ]-[ ]\w
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 # Each match is white space that goes.
+_COUNTED = (
+    r"(?:year|month|week|day|hour|minute|second|mile|metre|meter|foot|inch|man|woman|member|point|goal|time|page|"
+    r"bedroom|seat|storey|story|strong|match|game|run|piece|star|word)s?\b"
+)
 _GAPS = re.compile(
-    r"""
-    (?<=\d,)[ ](?=\d{3}(?!\d))                  # 1, 600
+    rf"""
+    (?<=\d,)[ ](?=\d{{3}}(?!\d))                  # 1, 600
     |(?<=\d\.)[ ](?=\d)                         # 31. 8
     |(?<=\b[A-Za-z]\.)[ ](?=[A-Za-z]\.)         # U. S.
-    |(?<=[\d])[ ](?=-[ ]\w)|(?<=\d[ ]-)[ ](?=\w)    # 71 - year
+    |(?<=\d)[ ](?=-[ ](?:\d|{_COUNTED}))|(?<=\d[ ]-)[ ](?=\d|{_COUNTED})   # 2 - 0, 71 - year
     |(?<=\byear)[ ](?=-[ ]old)|(?<=\byear[ ]-)[ ](?=old)
     |(?<=\bnon)[ ](?=-[ ]\w)|(?<=\bnon[ ]-)[ ](?=\w)
     """,
