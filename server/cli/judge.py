@@ -102,6 +102,7 @@ def judge(
         resume=resume,
     )
     check_floors(run.floors, run.frameworks)
+    check_paths([path for path in (items, source, *(summary or ())) if path], output, report)
     connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     if items is not None:
         if source or summary:
@@ -119,3 +120,13 @@ def judge(
         from server.cli.judge_document import judge_document
 
         asyncio.run(judge_document(source, summary, connection, run))
+
+
+def check_paths(inputs: list[Path], *outputs: Path | None) -> None:
+    """Refuses to write over what is read, or twice to the same file. Raises InputError."""
+    taken = {path.resolve() for path in inputs}
+    for path in outputs:
+        if path is not None and path.resolve() in taken:
+            raise InputError(f"{path} is named twice: it would be written over")
+        if path is not None:
+            taken.add(path.resolve())

@@ -28,6 +28,7 @@ class ScriptedJudge:
         seen: how often each summary came.
         most_at_once: most calls in flight.
         requests: the last request of each summary.
+        awaited: no call is answered before as many are in flight.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,8 @@ class ScriptedJudge:
         self.most_at_once = 0
         self.requests: dict[str, pb.JudgeRequest] = {}
         self.address = ""
-        self.arrived = asyncio.Event()
+        self.awaited = 1
+        self._arrived = asyncio.Event()
         self._in_flight = 0
 
     async def judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
@@ -44,9 +46,10 @@ class ScriptedJudge:
         self.requests[request.summary] = request
         self._in_flight += 1
         self.most_at_once = max(self.most_at_once, self._in_flight)
-        self.arrived.set()
+        if self._in_flight >= self.awaited:
+            self._arrived.set()
         try:
-            await asyncio.sleep(0)  # lets the other calls come in
+            await self._arrived.wait()
             return await self._answer(request, context)
         finally:
             self._in_flight -= 1

@@ -40,12 +40,13 @@ def names_in(path: Path) -> set[str]:
 async def test_lines_are_judged_and_never_more_than_allowed_at_once(judge: ScriptedJudge, tmp_path: Path) -> None:
     items, output = tmp_path / "items.jsonl", tmp_path / "out.jsonl"
     items.write_text(lines_of(*(f"Summary {number}." for number in range(40))), encoding="utf-8")
+    judge.awaited = 3
     ended = await precis("judge", items, "-o", output, "--concurrency", 3, "-a", judge.address)
     assert (ended.code, ended.err) == (0, "")
     assert "40 items, 0 failed" in ended.out
     assert set(results_in(output)) == {f"item {number}" for number in range(40)}
     assert judge.seen.total() == 40
-    assert 1 < judge.most_at_once <= 3
+    assert judge.most_at_once == 3
 
 
 async def test_options_reach_the_server(judge: ScriptedJudge, tmp_path: Path) -> None:
@@ -160,6 +161,9 @@ async def test_limits_decide_the_exit_code(judge: ScriptedJudge) -> None:
         (("x.jsonl", "--resume"), 2, "--resume needs --output"),
         (("--source", "a", "--summary", "b", "--resume"), 2, "--resume is for"),
         (("--source", "none", "--summary", "none"), 2, "cannot read none"),
+        (("x.jsonl", "--output", "./x.jsonl"), 2, "x.jsonl is named twice"),
+        (("x.jsonl", "--output", "y", "--report", "y"), 2, "y is named twice"),
+        (("--source", "a", "--summary", "b", "--report", "a"), 2, "a is named twice"),
         (("x.jsonl", "--framework", "mega"), 2, "mega"),
         (("x.jsonl", "--fail-under", "truth=7"), 2, "no such metric"),
         (("x.jsonl", "-f", "ultra", "--fail-under", "twin-lock:coverage=7"), 2, "names twin-lock"),
