@@ -33,6 +33,9 @@ class ClaimFeatures:
         longest_run_share: words of the longest run that stands in the source, of all words of the claim.
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
         sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
+        content_bigram_share: of pairs of neighbouring content words (function words left out on both sides), those that
+            are neighbours in the source.
+        content_skip_share: likewise, with up to two content words of the source between them.
         containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
         support_containment: likewise, in `Claim.support`; 0 without.
         window_containment: likewise, in the window that has most of them.
@@ -54,6 +57,8 @@ class ClaimFeatures:
     longest_run_share: float
     fragment_share: float
     sequence_share: float
+    content_bigram_share: float
+    content_skip_share: float
     containment: float
     support_containment: float
     window_containment: float

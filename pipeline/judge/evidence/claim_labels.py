@@ -78,6 +78,8 @@ def _features(
         longest_run_share=copying.longest_run_share,
         fragment_share=copying.fragment_share,
         sequence_share=_sequence_share(draft, plan, sentence),
+        content_bigram_share=copying.content_bigram_share,
+        content_skip_share=copying.content_skip_share,
         containment=len(stems & known) / len(stems) if stems else 0.0,
         support_containment=_containment(draft, stems, support),
         window_containment=plan.best_share,

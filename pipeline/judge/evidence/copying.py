@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from pipeline.judge.evidence.word_table import WordTable
 
+_MOST_SKIPPED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Copying:
@@ -16,12 +18,16 @@ class Copying:
         trigram_share: likewise of three; of pairs when there are only two words.
         longest_run_share: words of the longest run that stands in the source, of all words.
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
+        content_bigram_share: of pairs of neighbouring content words, function words left out on both sides.
+        content_skip_share: likewise, of pairs with up to two content words of the source between them, in order.
     """
 
     bigram_share: float
     trigram_share: float
     longest_run_share: float
     fragment_share: float
+    content_bigram_share: float
+    content_skip_share: float
 
 
 class SourceSequences:
@@ -32,6 +38,11 @@ class SourceSequences:
         self._stems = stems
         self._known = frozenset(stems)
         self._triples = frozenset(zip(stems, stems[1:], stems[2:], strict=False))
+        content = source.content_stems(range(len(source)))
+        self._content_pairs = frozenset(pairwise(content))
+        self._content_skips = frozenset(
+            pair for gap in range(1, _MOST_SKIPPED + 2) for pair in zip(content, content[gap:], strict=False)
+        )
         self._pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for position, pair in enumerate(pairwise(stems)):
             self._pairs[pair].append(position)
@@ -49,7 +60,22 @@ class SourceSequences:
         pair_share = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else single
         triple_share = sum(triple in self._triples for triple in triples) / len(triples) if triples else pair_share
         longest, fragments = self._longest_run(stems), self._fragment_count(stems)
-        return Copying(pair_share, triple_share, longest / len(stems), fragments / len(stems))
+        content = claim.content_stems(words)
+        return Copying(
+            bigram_share=pair_share,
+            trigram_share=triple_share,
+            longest_run_share=longest / len(stems),
+            fragment_share=fragments / len(stems),
+            content_bigram_share=self._content_share(content, self._content_pairs),
+            content_skip_share=self._content_share(content, self._content_skips),
+        )
+
+    def _content_share(self, content: list[str], pairs: frozenset[tuple[str, str]]) -> float:
+        """Returns the share of neighbouring content words that are among some pairs; a single word is looked up."""
+        neighbours = list(pairwise(content))
+        if not neighbours:
+            return sum(stem in self._known for stem in content) / len(content) if content else 1.0
+        return sum(pair in pairs for pair in neighbours) / len(neighbours)
 
     def _fragment_count(self, stems: list[str]) -> int:
         """Counts runs, each as long as it can be from left to right; a word without a neighbour is one by itself."""

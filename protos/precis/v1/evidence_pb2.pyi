@@ -428,6 +428,8 @@ class ClaimFeatures(_message.Message):
     STITCHED_CONTRADICTION_FIELD_NUMBER: _builtins.int
     FRAGMENT_SHARE_FIELD_NUMBER: _builtins.int
     SEQUENCE_SHARE_FIELD_NUMBER: _builtins.int
+    CONTENT_BIGRAM_SHARE_FIELD_NUMBER: _builtins.int
+    CONTENT_SKIP_SHARE_FIELD_NUMBER: _builtins.int
     support_contradiction: _builtins.float
     """Contradiction probability of the window with the highest entailment, in [0, 1]."""
     bigram_share: _builtins.float
@@ -464,6 +466,10 @@ class ClaimFeatures(_message.Message):
     """Runs of the source that the claim is pieced together from, of all its words; near 0 for a copy."""
     sequence_share: _builtins.float
     """Words that the sentence with the highest entailment has in the same order."""
+    content_bigram_share: _builtins.float
+    """Pairs of neighbouring content words, function words left out on both sides, that are neighbours in the source."""
+    content_skip_share: _builtins.float
+    """The same with up to two content words of the source between them."""
     @_builtins.property
     def windows(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowScore]:
         """One entry for each window size, small first."""
@@ -490,10 +496,12 @@ class ClaimFeatures(_message.Message):
         stitched_contradiction: _builtins.float = ...,
         fragment_share: _builtins.float = ...,
         sequence_share: _builtins.float = ...,
+        content_bigram_share: _builtins.float = ...,
+        content_skip_share: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_cosine", b"best_cosine", "bigram_share", b"bigram_share", "containment", b"containment", "fragment_share", b"fragment_share", "longest_run_share", b"longest_run_share", "name_count", b"name_count", "number_count", b"number_count", "sentence_contradiction", b"sentence_contradiction", "sequence_share", b"sequence_share", "stitched_contradiction", b"stitched_contradiction", "stitched_entailment", b"stitched_entailment", "support_containment", b"support_containment", "support_contradiction", b"support_contradiction", "trigram_share", b"trigram_share", "unmatched_name_count", b"unmatched_name_count", "unmatched_number_count", b"unmatched_number_count", "unmatched_word_share", b"unmatched_word_share", "window_containment", b"window_containment", "windows", b"windows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_cosine", b"best_cosine", "bigram_share", b"bigram_share", "containment", b"containment", "content_bigram_share", b"content_bigram_share", "content_skip_share", b"content_skip_share", "fragment_share", b"fragment_share", "longest_run_share", b"longest_run_share", "name_count", b"name_count", "number_count", b"number_count", "sentence_contradiction", b"sentence_contradiction", "sequence_share", b"sequence_share", "stitched_contradiction", b"stitched_contradiction", "stitched_entailment", b"stitched_entailment", "support_containment", b"support_containment", "support_contradiction", b"support_contradiction", "trigram_share", b"trigram_share", "unmatched_name_count", b"unmatched_name_count", "unmatched_number_count", b"unmatched_number_count", "unmatched_word_share", b"unmatched_word_share", "window_containment", b"window_containment", "windows", b"windows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
