@@ -10,16 +10,19 @@ def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
     """Returns findings and scores for the plan's scope.
 
     A finding of the language model, which looked, stands in place of one that only says what a score says of the same
-    kind of distortion: then the two can contradict each other, and that is what replanning is for.
+    kind of distortion: then the two can contradict each other, and that is what replanning is for. Scores of the whole
+    are left out where there are scores of the parts that the question is about; the caller's own stay.
     """
-    scores = [*run.checked.request.tool_scores, *(one.score for one in run.found.runs.values() if one.score)]
+    callers = run.checked.request.tool_scores
+    scores = [*callers, *(one.score for one in run.found.runs.values() if one.score)]
     analysis: dict[str, list[Finding]] = {}
     for part in plan.scope:
         found = [*_seen(run, part), *_judged(run, plan, part, scores)]
         kinds = {finding.kind.casefold() for finding in found}
         measured = [one for (scope, _), one in score_findings(scores).items() if scope == part]
         analysis[part] = [*found, *(one for one in measured if one.kind.casefold() not in kinds)]
-    return Evidence({part: tuple(found) or None for part, found in analysis.items()}, tuple(scores))
+    about = tuple(score for score in scores if score.scope in plan.scope or score in callers)
+    return Evidence({part: tuple(found) or None for part, found in analysis.items()}, about or tuple(scores))
 
 
 def _seen(run: AssessRun, part: str) -> tuple[Finding, ...]:

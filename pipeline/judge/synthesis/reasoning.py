@@ -11,18 +11,18 @@ _MAX_SCORES = 8
 def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
     """Returns sentences on the level, the worst findings and the tool scores; never empty."""
     sentences = [_level(fusion)] if fusion is not None else []
-    worst = worst_findings(scope, evidence)
-    if wrong := [pair for pair in worst if pair[1].severity is not Severity.NONE]:
-        said = "; ".join(_finding(part, finding) for part, finding in wrong[:_MAX_FINDINGS])
-        more = len(wrong) - _MAX_FINDINGS
-        sentences.append(f"Found: {said}{f'; and {more} more' if more > 0 else ''}.")
-    elif worst:
-        sentences.append(f"Nothing wrong was found in {', '.join(dict.fromkeys(part for part, _ in worst))}.")
+    sentences += _found(scope, evidence, with_explanations=True)
     if evidence.tool_scores:
         shown = ", ".join(_score(one) for one in evidence.tool_scores[:_MAX_SCORES])
         more = len(evidence.tool_scores) - _MAX_SCORES
         sentences.append(f"Tools, from 1 to 5: {shown}{f', and {more} more' if more > 0 else ''}.")
     return " ".join(sentences) or "There is no evidence to answer from."
+
+
+def answer_in_short(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
+    """Returns one or two sentences: the level, and what is wrong; empty when there is nothing to say."""
+    level = [f"Quality is {fusion.level.name.lower()} ({fusion.q:.1f} of 5)."] if fusion is not None else []
+    return " ".join((*level, *_found(scope, evidence, with_explanations=False)))
 
 
 def worst_findings(scope: tuple[str, ...], evidence: Evidence) -> list[tuple[str, Finding]]:
@@ -36,6 +36,16 @@ def worst_findings(scope: tuple[str, ...], evidence: Evidence) -> list[tuple[str
     return sorted(found, key=lambda pair: _ORDER.index(pair[1].severity))
 
 
+def _found(scope: tuple[str, ...], evidence: Evidence, *, with_explanations: bool) -> list[str]:
+    worst = worst_findings(scope, evidence)
+    if wrong := [pair for pair in worst if pair[1].severity is not Severity.NONE]:
+        said = "; ".join(_finding(*pair, with_explanation=with_explanations) for pair in wrong[:_MAX_FINDINGS])
+        more = len(wrong) - _MAX_FINDINGS
+        return [f"Found: {said}{f'; and {more} more' if more > 0 else ''}."]
+    parts = ", ".join(dict.fromkeys(part for part, _ in worst))
+    return [f"Nothing wrong was found in {parts}."] if parts else []
+
+
 def _level(fusion: Fusion) -> str:
     level = f"{fusion.level.letter}, {fusion.level.name.capitalize()}"
     if fusion.q_bar is None:
@@ -47,9 +57,10 @@ def _level(fusion: Fusion) -> str:
     )
 
 
-def _finding(part: str, finding: Finding) -> str:
-    explanation = f" ({finding.explanation.rstrip(' .')})" if finding.explanation.strip() else ""
-    return f"{finding.severity.value} {finding.kind} in {part}{explanation}"
+def _finding(part: str, finding: Finding, *, with_explanation: bool) -> str:
+    explained = with_explanation and finding.explanation.strip()
+    explanation = f" ({finding.explanation.strip().rstrip('.')})" if explained else ""
+    return f"{finding.kind} in {part}: {finding.severity.value}{explanation}"
 
 
 def _score(score: ToolScore) -> str:

@@ -15,7 +15,7 @@ from pipeline.judge.synthesis.ask import Asked, ask, read_levels
 from pipeline.judge.synthesis.check import CheckedRequest, Levels, check_request
 from pipeline.judge.synthesis.choose import LETTERS, choose
 from pipeline.judge.synthesis.config import SynthesisConfig, SynthesisLimits
-from pipeline.judge.synthesis.reasoning import describe
+from pipeline.judge.synthesis.reasoning import answer_in_short, describe
 from pipeline.judge.synthesis.replan import ReplanNeed, replan_needs
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
 from pipeline.judge.synthesis.result import DETERMINISTIC, LlmUsage, SummarizerOutput, Synthesis
@@ -143,9 +143,8 @@ def _decide(request: SynthesisRequest, fusion: Fusion | None) -> tuple[str, str 
     if request.choices:
         index = choose(request.question, request.choices, request.scope, request.evidence, fusion)
         return (LETTERS[index], None) if index is not None else ("", NO_CHOICE)
-    if not request.evidence.items():
-        return "", NO_EVIDENCE
-    return describe(request.scope, request.evidence, fusion), None
+    answer = answer_in_short(request.scope, request.evidence, fusion)
+    return (answer, None) if answer else ("", NO_EVIDENCE)
 
 
 def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:

@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +11,8 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import ContextOverflowError
 from pipeline.llm.openai_chat_model import OpenAiChatModel
+from tests.local_llm import MODEL, served_model
 
-ROOT = Path(__file__).resolve().parents[4]
 CONTEXT_TOKENS = 512
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]  # the first test may have to fetch the model
 
@@ -23,18 +20,12 @@ pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]  # the first test may h
 @pytest.fixture(scope="module")
 def base_url() -> Iterator[str]:
     """The address of a server that runs for this module, and then ends when it is asked to."""
-    command = (sys.executable, "-m", "scripts.local_llm_server", "--context-tokens", str(CONTEXT_TOKENS))
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.terminate()
-            assert server.wait() == 0
+    with served_model(CONTEXT_TOKENS) as url:
+        yield url
 
 
 def config(base_url: str, *, stream: bool = False) -> LlmConfig:
-    return LlmConfig(base_url=base_url, model="SmolLM2-135M-Instruct.Q4_1", stream=stream)
+    return LlmConfig(base_url=base_url, model=MODEL, stream=stream)
 
 
 def ask(text: str, max_tokens: int = 24) -> ChatRequest:
@@ -49,7 +40,7 @@ async def test_it_answers(base_url: str, *, stream: bool) -> None:
     assert completion.finish_reason in {"stop", "length"}
     assert 10 < completion.prompt_tokens < 100
     assert 0 < completion.completion_tokens <= 24
-    assert completion.model == "SmolLM2-135M-Instruct.Q4_1"
+    assert completion.model == MODEL
 
 
 async def test_it_keeps_to_a_schema(base_url: str) -> None:

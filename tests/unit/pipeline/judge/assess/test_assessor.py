@@ -87,6 +87,7 @@ async def test_a_part_is_judged_by_the_claims_that_mention_it() -> None:
         "bridge": 5.0,
         "tunnel": 1.0,
     }
+    assert all(score.scope != GLOBAL for score in evidence.tool_scores)
 
 
 async def test_a_part_that_is_not_found_is_looked_for_more_widely() -> None:
