@@ -42,7 +42,10 @@ class RetryConfig(_Config):
         description="The same while no connection to the endpoint has ever worked: the address is probably wrong.",
     )
     max_bad_answers: int = Field(
-        default=4, ge=1, description="Answers of one call that may be empty, endless or unreadable."
+        default=6,
+        ge=1,
+        description="Answers of one call that may be empty, endless or unreadable. Where 30% of all requests fail, a "
+        "fifth of them so, one document of 270 calls in a hundred has a call with four of them.",
     )
     base_delay_s: float = Field(
         default=0.5, ge=0, description="Longest wait before the second request; doubles each time, drawn from 0 up."

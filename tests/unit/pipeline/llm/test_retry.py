@@ -77,7 +77,7 @@ def test_an_address_that_never_worked_is_given_up_early() -> None:
 
 
 def test_bad_answers_count_however_many_other_failures_come_between() -> None:
-    retries = Retries(CONFIG, was_ever_connected=lambda: True)
+    retries = Retries(RetryConfig(max_bad_answers=4), was_ever_connected=lambda: True)
     bad, busy = UnreadableAnswerError("html"), EndpointBusyError("busy")
     outcomes = [retries.delay_after(error) for error in (bad, busy, bad, busy, bad, busy, bad)]
     assert [delay is None for delay in outcomes] == [False] * 6 + [True]
