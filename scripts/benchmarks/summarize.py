@@ -21,11 +21,12 @@ from scripts.benchmarks.summary_counts import (
     measure_growth,
 )
 from scripts.benchmarks.summary_series import LATENCY_S, Load, Series, measure_series
+from scripts.benchmarks.summary_served import measure_served
 from server.garbage import spared
 
 CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # of the seed: the last of the 201 batches of 1,403 holds 3 chunks
 WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64
-FAULTY_CHUNKS_QUICK = 700
+FAULTS, FAULTS_QUICK = (CHUNKS, 2), (700, 1)  # chunks, and a seed with which nearly 30% of the requests fail
 # The largest first: memory that it took is not taken again.
 FULL = (Load(64, CHUNKS, 3), Load(32, CHUNKS, 3), Load(8, CHUNKS), Load(1, 203))
 QUICK = (Load(64, CHUNKS), Load(32, 224), Load(8, 56), Load(1, 7))
@@ -43,12 +44,16 @@ TARGETS = (
 )
 
 
-def run(models: Path, data: Path, *, quick: bool) -> Report:  # noqa: ARG001 - no models, but all benchmarks take them
-    """Measures speed and memory first, then counts."""
+def run(models: Path, data: Path, *, quick: bool) -> Report:
+    """Measures speed and memory first, then counts, then a real server."""
     load_average = os.getloadavg()[0]
-    documents = Documents(source_text(data))
+    text = source_text(data)
+    documents = Documents(text)
     series = uvloop.run(_measure(documents, QUICK if quick else FULL))
-    figures = uvloop.run(_count(documents, FAULTY_CHUNKS_QUICK if quick else CHUNKS))
+    figures = uvloop.run(_count(documents))
+    figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
+    if not quick:  # starting the server takes half of the time that --quick has
+        figures |= measure_served(models, documents, CHUNKS)
     return Report(
         title=f"summarize: every call takes the endpoint {LATENCY_S:g} s",
         columns=("load", "calls", "rounds", "path s", "wall s", "ratio min", "median", "CPU ms/call min", "median"),
@@ -67,13 +72,12 @@ async def _measure(documents: Documents, loads: tuple[Load, ...]) -> list[Series
         return [await measure_series(endpoint, documents, load) for load in loads]
 
 
-async def _count(documents: Documents, faulty_chunks: int) -> dict[str, Figure]:
+async def _count(documents: Documents) -> dict[str, Figure]:
     return {
         **await count_calls(documents, CHUNKS),
         **await count_calls(documents, EVEN_CHUNKS),
         **await count_second_iteration(documents, CHUNKS),
         **await measure_growth(documents),
-        **await measure_faults(documents, faulty_chunks),
     }
 
 

@@ -9,7 +9,6 @@ CONCURRENCY = 16  # the client's default
 BATCH_CHUNKS = 7
 GROWTH_BATCHES = 200
 FAULTS = dict.fromkeys(("rate_limit", "server_error", "reset", "hang", "truncated_json"), 0.06)
-FAULT_SEED = 1
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
 FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1}}
 
@@ -41,17 +40,22 @@ async def measure_growth(documents: Documents) -> dict[str, Figure]:
     return {"checkpoint_growth": sizes[1] / sizes[0], "checkpoint_kb_200": sizes[0] / 1000}
 
 
-async def measure_faults(documents: Documents, chunks: int) -> dict[str, Figure]:
+async def measure_faults(text: str, chunks: int, seed: int) -> dict[str, Figure]:
     """Summarizes a document without and with faults in 30% of the requests; nothing is lost if both are the same.
+
+    Args:
+        text: of the document, which is the same in every run.
+        chunks: of the document.
+        seed: of the faults, so that the same requests fail in every run.
 
     Raises:
         RuntimeError: the summaries differ.
     """
-    document = documents.next(chunks)
+    document = Documents(text).next(chunks)
     with EndpointProcess(Behaviour()) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             good = await bench.time(document)
-    with EndpointProcess(Behaviour(faults=FAULTS, seed=FAULT_SEED)) as endpoint:
+    with EndpointProcess(Behaviour(faults=FAULTS, seed=seed)) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY, **FAULTY) as bench:
             faulty = await bench.time(document)
         seen = endpoint.seen()
