@@ -37,8 +37,7 @@ app = typer.Typer(
 
       precis evaluate FILE.json  score a summary against a golden reference
 
-      precis judge --source A.txt --summary B.txt
-                                 score a summary against its source alone
+      precis judge ITEMS.jsonl   score summaries against their source alone
 
       precis health              see whether the server is ready
 

@@ -6,7 +6,7 @@ const SELECTED = "selected";
 function select(item, claim, to) {
   item.dataset[SELECTED] = claim;
   for (const link of item.querySelectorAll("a.claim")) {
-    link.toggleAttribute("aria-current", link.dataset.claim === claim);
+    link.ariaCurrent = link.dataset.claim === claim ? "true" : null;
   }
   const pane = item.querySelector(".source");
   const passage = pane.querySelector(`[id="${CSS.escape(item.id)}-${to}${claim}"]`);

@@ -170,6 +170,7 @@ async def test_keys_do_what_clicks_do(open_page: Open) -> None:
         await page.keyboard.press("ArrowRight")
         assert "".join(await lit(page)) == "The work cost $71 million, which is 12 percent more than planned."
         assert await page.evaluate("document.activeElement.dataset.claim") == "2"
+        assert await page.locator("[aria-current='true']").get_attribute("data-claim") == "2"
 
 
 async def test_without_its_script_the_links_do_it(open_page: Open) -> None:
