@@ -26,10 +26,12 @@ def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE.json|FILE.jsonl|-", help="What to evaluate; - reads stdin.")],
     *,
     summary: Annotated[
-        list[Path] | None, typer.Option("--summary", "-s", metavar="TXT", help="A summary to evaluate. Repeatable.")
+        list[Path] | None,
+        typer.Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable."),
     ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print the scores, not what was missed.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON.")
     ] = None,
@@ -67,7 +69,7 @@ def evaluate(
 
       precis evaluate datum.json
 
-      precis evaluate gold.json -s first.txt -s second.txt
+      precis evaluate gold.json -s first.txt -s summarized.json --brief
 
       precis evaluate datum.json --json | jq '.results[0].response.loss'
 
@@ -78,7 +80,7 @@ def evaluate(
     else, such as items that failed; 130 Ctrl+C.
     """
     connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
-    options = OutputOptions(as_json, output, fail_over)
+    options = OutputOptions(as_json, output, fail_over, is_brief=brief)
     if jsonl or file.suffix.lower() in JSON_LINES_SUFFIXES:
         if summary:
             raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")

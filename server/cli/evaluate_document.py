@@ -30,7 +30,7 @@ async def evaluate_document(
     if options.as_json:
         sys.stdout.write(to_json_document(document))
     else:
-        print_report(output_console(), results)
+        print_report(output_console(), results, is_brief=options.is_brief)
     check_losses(results, options.fail_over)
 
 

@@ -28,7 +28,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Args:
         path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
             summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
-        summaries: text files, each one more candidate, named after the file.
+        summaries: text files, or what `precis summarize` wrote as JSON; each one more candidate, named after the file.
 
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
@@ -39,11 +39,21 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     unknown = sorted(document.keys() - REQUEST_FIELDS)
     if unknown:
         raise InputError(f"{path}: no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
-    named = named_summaries(document, path) + [(file.name, {"text": read_text(file)}) for file in summaries]
+    named = named_summaries(document, path) + [(file.name, {"text": read_summary(file)}) for file in summaries]
     if not named:
         raise InputError(f"{path}: nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
     shared = {name: value for name, value in document.items() if name in ("datum", "options")}
     return [Candidate(name, to_request({**shared, "generated": fields}, f"{path}: {name}")) for name, fields in named]
+
+
+def read_summary(path: Path) -> str:
+    """Reads a summary. Raises InputError."""
+    if path.suffix.lower() != ".json":
+        return read_text(path)
+    text = parse_object(read_text(path), str(path)).get("text")
+    if not isinstance(text, str):
+        raise InputError(f"{path}: no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
+    return text
 
 
 def named_summaries(document: Mapping[str, Any], path: Path) -> list[tuple[str, Any]]:

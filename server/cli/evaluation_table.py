@@ -25,10 +25,10 @@ Row = tuple[str, Text]
 """A score and what it is about."""
 
 
-def print_report(console: Console, results: Sequence[Named]) -> None:
+def print_report(console: Console, results: Sequence[Named], *, is_brief: bool = False) -> None:
     """Prints one evaluation, or several side by side, and what each summary missed."""
     console.print(component_table(results[0][1]) if len(results) == 1 else comparison_table(results))
-    for name, response in results:
+    for name, response in [] if is_brief else results:
         missed = list(missed_sections(response, COMPARED_ROWS if len(results) > 1 else None))
         if len(results) > 1:
             console.print(Text.assemble(shown(name, style="bold"), f"  loss {response.loss:.3f}"))

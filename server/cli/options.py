@@ -46,11 +46,13 @@ class OutputOptions:
         as_json: JSON on stdout instead of tables.
         file: also written there, as JSON.
         fail_over: a loss above this is a NegativeAnswer; None: no loss is.
+        is_brief: scores without evidence.
     """
 
     as_json: bool = False
     file: Path | None = None
     fail_over: float | None = None
+    is_brief: bool = False
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,14 @@ def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
     assert (candidate.name, candidate.request.generated.text) == ("mine.txt", "Mine.")
 
 
+def test_what_summarize_wrote_as_json_is_a_candidate(tmp_path: Path) -> None:
+    gold = written(tmp_path / "gold.json", GOLD)
+    [candidate] = read_candidates(gold, [written(tmp_path / "s.json", {"text": "Short.", "topics": ["A"]})])
+    assert (candidate.name, candidate.request.generated.text) == ("s.json", "Short.")
+    with pytest.raises(InputError, match="precis summarize --output"):
+        read_candidates(gold, [written(tmp_path / "s.json", {"summary": "Short."})])
+
+
 def test_camel_case_is_read_as_well(tmp_path: Path) -> None:
     document = {"datum": {"entry": {"sourceId": "x"}}, "generated": {"finishReason": "stop"}}
     [candidate] = read_candidates(written(tmp_path / "a.json", document), [])

@@ -29,9 +29,9 @@ def response(loss: float = 0.25) -> pb.EvaluateResponse:
     return whole
 
 
-def printed(*results: tuple[str, pb.EvaluateResponse]) -> str:
+def printed(*results: tuple[str, pb.EvaluateResponse], is_brief: bool = False) -> str:
     file = io.StringIO()
-    print_report(Console(file=file, width=140, highlight=False), results)
+    print_report(Console(file=file, width=140, highlight=False), results, is_brief=is_brief)
     return file.getvalue()
 
 
@@ -46,6 +46,15 @@ def test_missed_facts_come_worst_first_with_their_best_premise() -> None:
     assert "Facts not in the summary (2)" in text
     assert "Hit." not in text
     assert text.index("0.10  Far.") < text.index("closest: Z.") < text.index("0.40  Near.") < text.index("closest: Y.")
+
+
+def test_a_brief_report_has_scores_alone() -> None:
+    whole = response()
+    whole.facts.facts.append(evidence("Far.", 0.1, "Z."))
+    brief = printed(("one", whole), ("two", response()), is_brief=True)
+    assert all(name in brief for name in COMPONENTS)
+    assert "Far." not in brief
+    assert "Nothing was missed." not in brief
 
 
 def test_a_summary_without_sentences_has_no_closest_one() -> None:
