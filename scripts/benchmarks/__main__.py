@@ -22,6 +22,7 @@ class Benchmark(StrEnum):
     EVALUATE = "evaluate"
     SUMMARIZE = "summarize"
     HANDBOOK = "handbook"
+    JUDGE = "judge"
     SOAK = "soak"
 
 
@@ -49,6 +50,8 @@ def main(
     summarize Calls, wall time, CPU, memory and checkpoints of summaries, against a scripted language model.
 
     handbook  A manual of 350 pages (of --data) by the extractive writer: minutes, compression, terms that are kept.
+
+    judge     Correlation with human judgements, corrupted summaries, repetition, Twin-Lock through gRPC.
 
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
     """
