@@ -28,10 +28,10 @@ from pipeline.judge.proposals.grade import (
     read_grade,
 )
 from pipeline.judge.proposals.metric_evidence import metric_evidence
-from pipeline.judge.proposals.quotes import find_quotes
+from pipeline.judge.proposals.quotes import QuoteFinder
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
-from pipeline.text.normalize import NormalizedText, normalize
+from pipeline.text.normalize import normalize
 
 _ORDERS = (BEST_FIRST, WORST_FIRST)
 
@@ -56,7 +56,7 @@ class LlmLevelJudge:
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat
         self._config = config or ProposalConfig()
-        self._texts: dict[str, NormalizedText] = {}
+        self._finder: QuoteFinder | None = None
 
     @property
     def identity(self) -> str:
@@ -77,7 +77,7 @@ class LlmLevelJudge:
         else:
             known = [one.probabilities for one in first if one.probabilities is not None]
             probabilities, source = mean_of_distributions(known), LevelSource.LOG_PROBABILITIES
-        places = find_quotes(quotes, self._normalized(task.table))
+        places = self._quote_finder(task.table).find(quotes)
         return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
 
     async def _sample(self, task: LevelTask, evidence: str, first: Sequence[_Graded]) -> Distribution:
@@ -117,9 +117,8 @@ class LlmLevelJudge:
             return None
         return from_log_probabilities({order[letter]: math.log(p) for letter, p in found.items() if p > 0})
 
-    def _normalized(self, table: EvidenceTable) -> tuple[NormalizedText, NormalizedText]:
-        """Normalises source and summary once for all metrics."""
-        for text_id, text in (("source", table.source), ("summary", table.summary)):
-            if text_id not in self._texts:
-                self._texts[text_id] = normalize(text_id, text)
-        return self._texts["summary"], self._texts["source"]
+    def _quote_finder(self, table: EvidenceTable) -> QuoteFinder:
+        """Reads source and summary once for all metrics."""
+        if self._finder is None:
+            self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
+        return self._finder
