@@ -10,8 +10,8 @@ import numpy as np
 from pipeline.judge.evidence.reading import ReadText
 from pipeline.judge.evidence.relevance import Closeness, Float64, WordIndex
 
-_MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
-_LEAD_SENTENCES = 10.0  # after so many, a sentence has lost 63% of its lead bonus
+_MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.35, 0.25, 0.4
+_LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
 _FULL_LENGTH_WORDS = 10
 _RELEVANCE_WEIGHT = 0.7  # of MMR; the rest goes to difference
 _MOST_SHARED_STEMS = 0.6  # mutually exclusive: of the shorter sentence's words
@@ -39,7 +39,7 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
     score = (
         _MIDDLE_WEIGHT * _scaled(closeness.cosines(middle, 1))
         + _WORDS_WEIGHT * word_centrality(text, index)
-        + _LEAD_WEIGHT * np.exp(-np.arange(count) / _LEAD_SENTENCES)
+        + _LEAD_WEIGHT * np.exp(-np.arange(count) / max(_LEAD_SENTENCES, _LEAD_SHARE * count))
     )
     return np.asarray(score * np.minimum(content / _FULL_LENGTH_WORDS, 1))
 

@@ -2,7 +2,8 @@
 
 A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
 or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
-have says how much is told, and entailment whether it is told so: u is their mean.
+have says how much is told, as far as they do not contradict it: u is the greater of the entailment and, over the
+windows, share x (1 - contradiction).
 """
 
 from pipeline.judge.evidence.config import EvidenceConfig
@@ -23,13 +24,17 @@ def read_key_point(
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
     entailment, best = scores.best(fact.windows, passage.text)
-    content_share = max((_share(plan, weights, window.sentences) for window in fact.windows), default=0.0)
-    share = (entailment + content_share) / 2
+    shares = [_share(plan, weights, window.sentences) for window in fact.windows]
+    told = [
+        share * (1 - scores.contradiction(window, passage.text))
+        for share, window in zip(shares, fact.windows, strict=True)
+    ]
+    share = max(entailment, *told) if told else entailment
     return KeyPoint(
         passage=passage,
         token_count=len(tokenizer.offsets(passage.text)),
         entailment=entailment,
-        content_share=content_share,
+        content_share=max(shares, default=0.0),
         covered_share=share,
         covered=covered_of(share, config),
         best=best.passage if best else None,

@@ -46,7 +46,7 @@ _DATE = re.compile(
     \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
     |\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
-    |\b(?:in|since|last|next|this|early|late|mid|until|by|from|every|of)[\s-](?P<month4>{_PLAIN_MONTH}|march|may|august)\b
+    |\b(?:in|since|last|next|this|early|late|mid|until|by|from|every|of)[\s-](?P<month4>{_PLAIN_MONTH}|march|may|august)\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
     |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
     |\b(?P<weekday>{_WEEKDAY_NAMES.replace(" ", "|")})\b

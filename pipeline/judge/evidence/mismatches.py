@@ -206,7 +206,7 @@ class _Comparison:
             for replacement in alignment.replacements:
                 if set(claimed) <= set(replacement.claim) and replacement.passage:
                     rivals = find_names(source_table, replacement.passage, self._source.known_names)
-                    if rivals:
+                    if rivals and not _is_short_for(table, name, source_table, rivals[0]):
                         rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
                         return Mismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
@@ -271,6 +271,13 @@ class _Comparison:
 
 def _same_part(left: DatePart, right: DatePart) -> bool:
     return left.kind is right.kind and left.value == right.value
+
+
+def _is_short_for(table: WordTable, name: Name, source: WordTable, other: Name) -> bool:
+    """Tells whether one of two names is made of the other's initials."""
+    left = ["".join(table.words[index][0] for index in range(name.first, name.last)), table.words[name.first]]
+    right = ["".join(source.words[index][0] for index in range(other.first, other.last)), source.words[other.first]]
+    return left[0] == right[1] or left[1] == right[0]
 
 
 def _initials(table: WordTable) -> frozenset[str]:

@@ -13,6 +13,7 @@ from pipeline.judge.evidence.word_table import WordTable
 
 _NO_NAME_LIST = """
     mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general
+    mayor governor gov senator sen chancellor chief officer inspector sergeant sgt rev bishop pope secretary
     january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
 """
@@ -44,13 +45,11 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
         indices: of the words to look at.
         known: casefolded words that stand capitalised inside a sentence somewhere.
     """
-    capitals = [index for index in indices if _is_capitalised(table.raw(index))]
+    capitals = [index for index in indices if _is_capitalised(table.raw(index)) and table.words[index] not in _NO_NAMES]
     if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
         return []
     names: list[Name] = []
     for index in capitals:
-        if table.words[index] in _NO_NAMES:
-            continue
         if names and _GAP.fullmatch(table.text, table.ends[names[-1].last - 1], table.starts[index]):
             names[-1] = Name(names[-1].first, index + 1)
         else:

@@ -53,19 +53,22 @@ def apply_proposals(table: EvidenceTable, plan: Plan, proposed: ProposalSet, con
     if wrong_ids:
         notes.append(f"key points refused, no such sentence: {wrong_ids}")
     is_used = any(coverage) or any(about_claims) or len(proposed.key_point_ids) > wrong_ids
-    is_whole = (
-        len(proposed.key_point_ids) > 0
-        and not wrong_ids
-        and sum(qag is not None for qag in coverage) >= min(config.qag_count, len(table.coverage_qags))
-        and sum(qag is not None for qag in about_claims) >= min(config.qag_count, len(table.claim_qags))
-    )
+    short = [
+        f"{what}: {len(usable)} of {wanted} usable"
+        for what, usable, wanted in (
+            ("key points", preferred_facts(plan, proposed), min(1, len(offered))),
+            ("coverage questions", [qag for qag in coverage if qag], len(table.coverage_qags)),
+            ("claim questions", [qag for qag in about_claims if qag], len(table.claim_qags)),
+        )
+        if len(usable) < wanted
+    ]
     return replace(
         table,
         coverage_qags=_filled(coverage, table.coverage_qags, config.qag_count),
         claim_qags=_filled(about_claims, table.claim_qags, config.qag_count),
         qag_author=proposed.author if is_used else table.qag_author,
-        proposals_failed=not is_whole,
-        notes=(*table.notes, *notes),
+        proposals_failed=bool(short) or wrong_ids > 0,
+        notes=(*table.notes, *notes, *short),
     )
 
 

@@ -1,0 +1,60 @@
+"""How a summary is cut into claims."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.judge.evidence.claims import find_claims, most_consequential
+from pipeline.judge.evidence.reading import ReadText
+
+
+def claims(text: str) -> list[str]:
+    return [claim.passage.quote for claim in find_claims(ReadText.of("summary", text, 700))]
+
+
+def test_clauses_with_their_own_subject_are_claims_of_their_own() -> None:
+    assert claims("The mayor resigned on Monday, but the council kept its plan. It rained.") == [
+        "The mayor resigned on Monday",
+        "the council kept its plan.",
+        "It rained.",
+    ]
+    assert claims("The court fined him; she was released without charge.") == [
+        "The court fined him",
+        "she was released without charge.",
+    ]
+
+
+def test_lists_and_shared_subjects_are_not_cut() -> None:
+    for text in (
+        "The mayor and the council voted.",
+        "He surrendered his licence and admitted the fraud.",
+        "Ann met Bob and Carl in Rome and Paris.",
+        'She said "we lost the game and they won the cup" later.',
+    ):
+        assert claims(text) == [text]
+
+
+def test_headings_are_no_claims() -> None:
+    assert claims("# Bridge closed\n\nThe bridge was closed.") == ["The bridge was closed."]
+
+
+def test_the_claims_that_say_most_are_kept_in_order() -> None:
+    summary = ReadText.of(
+        "summary", "It was so. In 1931 Anna Holt paid 40 dollars. And then. The court fined Bob Ray.", 700
+    )
+    kept = most_consequential(find_claims(summary), summary, 2)
+    assert [claim.passage.quote for claim in kept] == ["In 1931 Anna Holt paid 40 dollars.", "The court fined Bob Ray."]
+
+
+def test_text_without_words_has_no_claims() -> None:
+    assert claims("🙂🙂") == []
+    assert claims("費用が上がりました。公聴会が開かれます。") == ["費用が上がりました。", "公聴会が開かれます。"]
+
+
+@given(st.lists(st.sampled_from(["the", "mayor", "won", "and", "but", ",", ".", ";", "she", "was", '"', "Ann", "\n"])))
+def test_every_content_word_is_in_one_claim(words: list[str]) -> None:
+    summary = ReadText.of("summary", " ".join(words), 700)
+    found = find_claims(summary)
+    content = [index for span in summary.ranges for index in span if summary.table.content[index]]
+    claimed = [index for claim in found for index in claim.words if summary.table.content[index]]
+    assert claimed == content
+    assert all(summary.text.original[c.passage.start : c.passage.end] == c.passage.quote for c in found)

@@ -1,0 +1,103 @@
+"""What a claim says that its evidence does not."""
+
+import pytest
+
+from pipeline.judge.evidence.mismatches import ClaimValues, Region, SourceValues, find_mismatches
+from pipeline.judge.evidence.reading import ReadText
+from pipeline.judge.evidence.table import Mismatch, MismatchKind
+
+SOURCE = (
+    "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "
+    "built in 1931, had cracks. Repairs are expected to cost $4.2 million. The bridge carries 67 million cars, she "
+    "said. Tom Reed, 61, has sold books there for five years. Work does not begin before March."
+)
+SENTENCES = 6
+
+
+def compare(claim: str, source: str = SOURCE) -> tuple[tuple[Mismatch, ...], ClaimValues]:
+    """Compares a claim with the sentence that has most of its words, as the plan does, and with all around it."""
+    article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
+    words = summary.table.between(0, len(claim))
+    asked = set(summary.table.content_stems(words))
+    shared = [len(asked & set(article.table.content_stems(said))) for said in article.ranges]
+    beside = article.ranges[shared.index(max(shared))]
+    near = tuple((sentence.start, sentence.end) for sentence in article.sentences)
+    return find_mismatches(summary, words, SourceValues.of(article, summary), Region(near, (beside,)))
+
+
+def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str | None]]:
+    mismatches, _ = compare(claim, source)
+    return [(m.kind, m.claim.quote, m.source.quote if m.source else None) for m in mismatches]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The council voted on Tuesday to close the bridge for 2 years.",
+        "The bridge carries 67,000,000 cars.",
+        "The bridge carries almost 70 million cars.",
+        "Repairs are expected to cost $4.2m.",
+        "Reed, 61, has sold books there for 5 years.",
+        "Two people spoke about the bridge.",
+        "The bridge of 1931 had cracks.",
+        "Brookfield's council closes the bridge.",
+        "Work does not begin before March.",
+    ],
+)
+def test_a_faithful_claim_has_no_mismatch(claim: str) -> None:
+    assert found(claim) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "wrong", "right"),
+    [
+        ("The bridge carries 76 million cars.", MismatchKind.NUMBER, "76 million", "67 million"),
+        ("Repairs are expected to cost $42 million.", MismatchKind.NUMBER, "$42 million", "$4.2 million"),
+        ("Tom Reed has sold books there for six years.", MismatchKind.NUMBER, "six", "five"),
+        ("The council voted on Friday to close the bridge.", MismatchKind.DATE, "Friday", "Tuesday"),
+        ("The bridge, built in 1913, had cracks.", MismatchKind.DATE, "1913", "1931"),
+        ("Mayor Peter Falk said the bridge had cracks.", MismatchKind.NAME, "Peter Falk", None),
+        ("The council of Brookfield did not vote to close the bridge.", MismatchKind.NEGATION, "not", None),
+        ("Work does begin before March.", MismatchKind.NEGATION, "does", "not"),
+    ],
+)
+def test_a_swapped_value_is_found_with_what_stands_in_its_place(
+    claim: str, kind: MismatchKind, wrong: str, right: str | None
+) -> None:
+    assert found(claim) == [(kind, wrong, right)]
+
+
+def test_a_value_of_elsewhere_in_the_source_is_no_mismatch_unless_another_stands_in_its_place() -> None:
+    source = "Ann has 12 dogs. Bob has 15 dogs. The vet came in June."
+    assert found("Ann has 15 dogs.", source) == [(MismatchKind.NUMBER, "15", "12")]
+    assert found("The vet saw 15 dogs.", source) == []
+
+
+def test_names_are_found_in_other_spellings() -> None:
+    source = "The British Broadcasting Corporation met Mikhail Gorbachev in France."
+    assert found("At last the BBC spoke to Mikhail Gorbachov.", source) == []
+    assert found("At last the CNN spoke to Mikhail Gorbachev.", source) == [(MismatchKind.NAME, "CNN", None)]
+
+
+def test_another_name_in_the_same_place_is_a_mismatch() -> None:
+    source = "On Monday Ann Lee told the court that she had paid. " + "It rained. " * 9 + "Later Bob Ray left."
+    article, summary = (
+        ReadText.of("source", source, 700),
+        ReadText.of("summary", "On Monday Bob Ray told the court.", 700),
+    )
+    near = ((article.sentences[0].start, article.sentences[1].end),)
+    region = Region(near, (article.ranges[0],))
+    mismatches, values = find_mismatches(summary, summary.ranges[0], SourceValues.of(article, summary), region)
+    assert [(m.kind, m.claim.quote, m.source and m.source.quote) for m in mismatches] == [
+        (MismatchKind.NAME, "Bob Ray", "Ann Lee")
+    ]
+    assert (values.name_count, values.unmatched_name_count) == (1, 0)
+
+
+def test_values_are_counted() -> None:
+    _, values = compare("On Friday Anna Holt paid $9 and Peter Falk paid $4.2 million.")
+    assert values == ClaimValues(number_count=3, unmatched_number_count=2, name_count=2, unmatched_name_count=1)
+
+
+def test_lower_case_text_has_no_names_to_miss() -> None:
+    assert found("mayor peter falk said the bridge had cracks.") == []
