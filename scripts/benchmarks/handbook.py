@@ -5,19 +5,22 @@ A real `precis serve` with its default settings cuts the text and summarizes it.
 """
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.text.technical_terms import TermKind
 from protos.precis.v1 import summarize_pb2 as pb
 from scripts.benchmarks.corpus import MANUAL
 from scripts.benchmarks.precis_server import PrecisServer
 from scripts.benchmarks.report import Figure, Report, Target
 from scripts.benchmarks.served_summary import ServedSummary, summarize
+from scripts.benchmarks.term_places import PlaceShares, shares_by_place
 
 TITLE = "handbook: share of the distinct terms of each call's input that its output has; summary: of the book's"
 QUICK_CHARS = 300_000  # a quarter of the book
 SECONDS_PER_MINUTE = 60
-KINDS = ("number", "unit", "part_number")
+KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.PART_NUMBER)
 TARGETS = (
     *(Target(f"map_{kind}", 0.95) for kind in KINDS),
     Target("compression", 0.2, at_least=False),
@@ -31,14 +34,16 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         missing = f"not measured: no {file}; name its folder with --data"
         return Report(TITLE, ("stage",), [[missing]], {"minutes": None}, TARGETS)
     text = file.read_text(encoding="utf-8")
-    document = pb.Document(document_id="handbook", name="Handbook", text=text[:QUICK_CHARS] if quick else text)
+    text = text[:QUICK_CHARS] if quick else text
+    document = pb.Document(document_id="handbook", name="Handbook", text=text)
     with TemporaryDirectory(prefix="precis-bench-") as folder:
         settings = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": folder}
         with PrecisServer(models, settings) as server:
-            return _report(asyncio.run(summarize(server, document)))
+            served = asyncio.run(summarize(server, document))
+    return _report(served, shares_by_place(text, served.summary.text, KINDS))
 
 
-def _report(served: ServedSummary) -> Report:
+def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Report:
     summary = served.summary
     stages = {f"{one.stage} {one.level}" if one.level else one.stage: one.retention for one in summary.stages}
     stages["summary"] = summary.retention
@@ -57,6 +62,8 @@ def _report(served: ServedSummary) -> Report:
     }
     for stage, name in (("map", "map"), ("summary", "final")):
         figures |= {f"{name}_{kind}": share for kind, share in _shares(stages[stage]).items()}
+    for kind, shares in places.items():
+        figures |= {f"final_{kind}_in_prose": shares.prose, f"final_{kind}_elsewhere": shares.elsewhere}
     kinds = [one.kind for one in summary.retention.kinds]
     return Report(
         title=TITLE,
