@@ -15,6 +15,7 @@ from pipeline.judge.assess.llm_planner import choose_plan
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.assess.planner import first_plan, next_plan
 from pipeline.judge.assess.run import AssessRun
+from pipeline.judge.assess.spans import node_span, note
 from pipeline.judge.synthesis.evidence import Evidence
 from pipeline.judge.synthesis.request import SynthesisRequest
 from pipeline.judge.synthesis.result import Synthesis
@@ -61,22 +62,17 @@ def build_graph() -> AssessGraph:
 
 async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[str]:
     """Plans; ends the loop when another plan would find nothing new."""
-    run = runtime.context
-    synthesis = state.get("synthesis")
-    if synthesis is None:
-        plan = first_plan(run.checked.request, run.tools)
-        if run.chat is not None:
-            plan = await choose_plan(run, plan, run.chat)
-        run.found.notes += plan.notes
-        runtime.stream_writer(Planned(plan))
-        return Command(update={"plan": plan}, goto="executor")
-    last = state["plan"]
-    plan = next_plan(last, synthesis.replan_needs, run.tools)
-    if plan.does_the_same(last) and not _can_look_again(run, plan):
-        run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
-        return Command(goto=END)
+    run, last = runtime.context, state.get("synthesis")
+    with node_span("planner", 0 if last is None else state["plan"].iteration + 1) as span:
+        plan = await _first(run) if last is None else _next(run, state["plan"], last)
+        if plan is None:
+            run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
+            return Command(goto=END)
+        note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
     runtime.stream_writer(Planned(plan))
-    history = (*state["replan_history"], synthesis.output.replan_reason or plan.reason)
+    if last is None:
+        return Command(update={"plan": plan}, goto="executor")
+    history = (*state["replan_history"], last.output.replan_reason or plan.reason)
     update = {"plan": plan, "iteration_count": state["iteration_count"] + 1, "replan_history": history}
     return Command(update=update, goto="executor")
 
@@ -84,9 +80,11 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
 async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Runs the tools of the plan, and gathers what they found."""
     run, plan = runtime.context, state["plan"]
-    async for done in execute(run, plan):
-        runtime.stream_writer(done)
-    evidence = gather(run, plan)
+    with node_span("executor", plan.iteration) as span:
+        async for done in execute(run, plan):
+            runtime.stream_writer(done)
+        evidence = gather(run, plan)
+        note(span, item_count=len(evidence.items()))
     runtime.stream_writer(EvidenceGathered(plan.iteration, evidence))
     return {"evidence": evidence}
 
@@ -94,22 +92,10 @@ async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessSta
 async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Answers from the evidence, and says whether it suffices."""
     run, plan = runtime.context, state["plan"]
-    request = run.checked.request
-    limit = run.synthesizer.limits.max_context_chars
-    synthesis = await run.synthesizer.synthesize(
-        SynthesisRequest(
-            question=request.question,
-            mode=plan.mode,
-            evidence=state["evidence"],
-            scope=plan.scope,
-            choices=request.choices,
-            images=request.images,
-            context=request.summary[:limit],
-            eta=request.eta,
-            form=request.form,
-        ),
-        chat_model=run.chat,
-    )
+    with node_span("summarizer", plan.iteration) as span:
+        synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=run.chat)
+        output = synthesis.output
+        note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
     run.found.usage += synthesis.usage
     after: AssessState = {**state, "synthesis": synthesis}
     runtime.stream_writer(Synthesized(plan.iteration, synthesis, decide_next_node(after) == "planner"))
@@ -120,6 +106,35 @@ def decide_next_node(state: AssessState) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
     needs_more = state["synthesis"].output.need_replan
     return "planner" if needs_more and state["iteration_count"] < state["max_replan_iterations"] else "__end__"
+
+
+async def _first(run: AssessRun) -> AssessPlan:
+    plan = first_plan(run.checked.request, run.tools)
+    if run.chat is not None:
+        plan = await choose_plan(run, plan, run.chat)
+    run.found.notes += plan.notes
+    return plan
+
+
+def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
+    """Returns a plan that closes the gaps; None when it would find the same again."""
+    plan = next_plan(last, synthesis.replan_needs, run.tools)
+    return None if plan.does_the_same(last) and not _can_look_again(run, plan) else plan
+
+
+def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> SynthesisRequest:
+    request = run.checked.request
+    return SynthesisRequest(
+        question=request.question,
+        mode=plan.mode,
+        evidence=evidence,
+        scope=plan.scope,
+        choices=request.choices,
+        images=request.images,
+        context=request.summary[: run.synthesizer.limits.max_context_chars],
+        eta=request.eta,
+        form=request.form,
+    )
 
 
 def _can_look_again(run: AssessRun, plan: AssessPlan) -> bool:
