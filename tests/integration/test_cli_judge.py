@@ -1,6 +1,7 @@
 """`precis judge` against a real server: tables, JSON, the page, and how it ends."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from google.protobuf import json_format
 
 from protos.precis.v1 import judge_pb2 as pb
 from server.app import App
-from tests.integration.programs import precis
+from server.settings import Settings
+from tests.integration.programs import ROOT, precis
 from tests.judgements import SOURCE, SUMMARY
 
 FRAMEWORKS = ("twin-lock", "judge-lock", "ultra")
@@ -113,3 +115,25 @@ async def test_a_directory_is_judged_item_by_item(app: App, tmp_path: Path) -> N
     assert set(results) == {"one", "two", "empty"}
     assert results["empty"]["error"]["message"].startswith("summary: ")
     assert all(len(results["one"]["result"]["frameworks"][number]["metrics"]) == 5 for number in range(3))
+
+
+@pytest.mark.models
+async def test_the_quickstart_shows_what_was_invented(tmp_path: Path) -> None:
+    settings = Settings(
+        models_dir=ROOT / "models",
+        listen={"port": 0},
+        metrics={"enabled": False},
+        summary_storage={"directory": tmp_path},
+        inference={"runtime": {"warmup_s": 0.2}},
+    )
+    data, report = ROOT / "scripts" / "data" / "judge", tmp_path / "out.html"
+    summaries = [argument for name in ("faithful", "hallucinated") for argument in ("-s", data / f"{name}.txt")]
+    async with App(settings) as app:
+        arguments = ("--source", data / "article.txt", *summaries, "--json", "--report", report)
+        ended = await precis("judge", *arguments, "-a", app.address)
+    faithful, hallucinated = (entry["result"]["frameworks"] for entry in json.loads(ended.out)["results"])
+    for good, bad in zip(faithful, hallucinated, strict=True):
+        assert bad["metrics"][2]["score"] < good["metrics"][2]["score"] - 4
+    html = report.read_text(encoding="utf-8")
+    assert '<em class="doubt">61 million</em>' in html
+    assert re.search(r'<mark [^>]*data-instead="\d+">51 million</mark>', html)
