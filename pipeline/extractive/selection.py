@@ -14,6 +14,9 @@ from pipeline.text.technical_terms import Term
 _FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
+# Added to the centrality of a sentence that says a value which is not said yet: of two that are about as central, it
+# is taken. With 0.2 the summary of a manual has 6% more of the values that its sentences hold; more changes nothing.
+_VALUE_BONUS = 0.2
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 _STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
@@ -140,10 +143,11 @@ class _Selection:
         served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in _STRUCTURE}
         best: dict[int, int] = {}
         sizes: dict[int, int] = {}
+        relevance = self._relevance()
         for row in self._filling_rows():
             section = excerpts[self.candidates.sentences[row]].section
             sizes[section] = sizes.get(section, 0) + excerpts[self.candidates.sentences[row]].token_count
-            if section not in best or self.candidates.centrality[row] > self.candidates.centrality[best[section]]:
+            if section not in best or relevance[row] > relevance[best[section]]:
                 best[section] = row
         levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
         for section in sorted(best.keys() - served, key=lambda each: (levels[each], -sizes[each], each)):
@@ -153,7 +157,8 @@ class _Selection:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
         sentences, vectors = self.candidates.sentences, self.candidates.vectors
         free = self._filling_rows(takes_cut=takes_cut)
-        best_rows = sorted(free, key=lambda row: (-self.candidates.centrality[row], row))[:_MOST_COMPARED]
+        worth = self._relevance()
+        best_rows = sorted(free, key=lambda row: (-worth[row], row))[:_MOST_COMPARED]
         rows = np.array(sorted(best_rows), dtype=np.intp)
         if not len(rows):
             return
@@ -163,13 +168,19 @@ class _Selection:
         if kept_rows:
             likeness = np.maximum(likeness, (vectors[rows] @ vectors[kept_rows].T).max(axis=1))
         weight = self.candidates.relevance_weight
-        relevance = weight * self.candidates.centrality[rows]
+        relevance = weight * worth[rows]
         is_open = np.ones(len(rows), dtype=bool)
         while is_open.any() and self.tokens < limit:
             best = int(np.argmax(np.where(is_open, relevance - (1 - weight) * likeness, -np.inf)))
             is_open[best] = False
             if self._add_if_fits(sentences[rows[best]], limit):
                 likeness = np.maximum(likeness, vectors[rows] @ vectors[rows[best]])
+
+    def _relevance(self) -> Float64:
+        """Returns how much each sentence deserves to fill space, shape (sentences,)."""
+        values = self.candidates.values
+        says_new = [values.of([position], self.said) > 0 for position in self.candidates.sentences]
+        return np.asarray(self.candidates.centrality + _VALUE_BONUS * np.array(says_new, dtype=np.float64))
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:

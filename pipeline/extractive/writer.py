@@ -38,7 +38,7 @@ from pipeline.text.tokens import token_offsets
 
 T = TypeVar("T")
 
-_VERSION = "extractive-1"
+_VERSION = "extractive-2"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit

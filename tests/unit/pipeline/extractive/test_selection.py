@@ -142,3 +142,22 @@ def test_each_sentence_is_unlike_all_that_were_taken_before() -> None:
     )
     three = sum(excerpt.token_count for excerpt in excerpts[:3])
     assert select(candidates, Budget(0, three, 0, three)) == [0, 1, 3]
+
+
+@pytest.mark.parametrize(("lead", "taken"), [(0.1, "speed"), (0.3, "sound")])
+def test_of_two_sentences_about_as_central_the_one_with_a_new_value_fills_the_space(lead: float, taken: str) -> None:
+    text = (
+        "The sound of this pump is what its makers are proud of. The speed of this pump is held at 1450 rpm by a drive."
+    )
+    excerpts = read_excerpts([text], count_tokens)
+    candidates = Candidates(
+        excerpts=excerpts,
+        dropped=frozenset(),
+        values=Values(excerpts, SummaryType.TECHNICAL, None),
+        sentences=range(2),
+        centrality=np.array([0.5 + lead, 0.5]),
+        vectors=np.eye(2),
+        relevance_weight=0.7,
+    )
+    room = max(excerpt.token_count for excerpt in excerpts)
+    assert taken in texts(excerpts, select(candidates, Budget(0, room, 0, room)))

@@ -127,7 +127,7 @@ async def test_merge_stays_within_its_target(target: int) -> None:
     texts = [long_manual(20).replace("Unit", name) for name in ("Tank", "Mill")]
     written = await writer().merge(merge_task(*texts, target=target))
     assert 0 < count_tokens(written.text) <= max(target, 25)
-    assert all(line in flat("\n".join(texts)) for line in statements(written.text))
+    assert all(sentence in flat("\n".join(texts)) for sentence in sentences(written.text))
 
 
 async def test_every_section_is_still_there_after_a_merge_that_has_room_for_one_sentence_each() -> None:
