@@ -17,7 +17,6 @@ _SEVERITIES = {
 }
 _LABELS = {Label.SUPPORTED: 5.0, Label.PARTIAL: 3.0, Label.UNSUPPORTED: 1.0}
 _COVERED = {Covered.FULLY: 5.0, Covered.PARTIAL: 3.0, Covered.NOT: 1.0}
-_MAX_QUOTES = 2
 _MAX_CHARS = 600
 _SHORTEST_WORD = 4  # of a part's name, when it is looked for by single words
 
@@ -44,8 +43,7 @@ def metric_finding(results: Sequence[MetricResult]) -> Finding | None:
     if told is None:
         return None
     severity = severity_of(math.fsum(scores) / len(scores)) if scores else Severity.UNCERTAIN
-    quotes = " ".join(f"[{one.text_id}: {one.quote}]" for one in told.evidence[:_MAX_QUOTES])
-    return Finding(told.name.value, severity, f"{told.reason} {quotes}".strip()[:_MAX_CHARS])
+    return Finding(told.name.value, severity, told.reason[:_MAX_CHARS])  # which quotes its evidence
 
 
 def part_findings(

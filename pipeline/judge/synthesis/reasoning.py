@@ -1,9 +1,11 @@
 """Says in words what evidence and fusion say in numbers. No model: equal evidence, equal words."""
 
-from pipeline.judge.fusion import Fusion
+import math
+
+from pipeline.judge.fusion import HIGHEST, Fusion
 from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
 
-_ORDER = (Severity.SEVERE, Severity.MODERATE, Severity.SLIGHT, Severity.UNCERTAIN, Severity.NONE)
+_ORDER = (Severity.NONE, Severity.UNCERTAIN, Severity.SLIGHT, Severity.MODERATE, Severity.SEVERE)
 _MAX_FINDINGS = 5
 _MAX_SCORES = 8
 
@@ -20,20 +22,31 @@ def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) 
 
 
 def answer_in_short(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
-    """Returns one or two sentences: the level, and what is wrong; empty when there is nothing to say."""
-    level = [f"Quality is {fusion.level.name.lower()} ({fusion.q:.1f} of 5)."] if fusion is not None else []
-    return " ".join((*level, *_found(scope, evidence, with_explanations=False)))
+    """Returns one or two sentences: what is wrong, and the level; empty when there is nothing to say."""
+    level = [f"Over all, quality is {fusion.level.name.lower()}: {fusion.q:.1f} of 5."] if fusion is not None else []
+    return " ".join((*_found(scope, evidence, with_explanations=False), *level))
 
 
 def worst_findings(scope: tuple[str, ...], evidence: Evidence) -> list[tuple[str, Finding]]:
-    """Returns the findings about the scope with their parts, the most severe first."""
+    """Returns the findings about the scope with their parts, the worst first: by severity, then by measured scores."""
     found = [
         (part, finding)
         for part, findings in evidence.distortion_analysis.items()
         if part in scope
         for finding in findings or ()
     ]
-    return sorted(found, key=lambda pair: _ORDER.index(pair[1].severity))
+    return sorted(found, key=lambda pair: badness(pair[0], pair[1], evidence), reverse=True)
+
+
+def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float]:
+    """Returns what findings are compared by: severity, then how low the tools score the same in the same part."""
+    scores = [
+        one.score
+        for one in evidence.tool_scores
+        if one.scope == part and one.aspect.casefold() == finding.kind.casefold()
+    ]
+    mean = math.fsum(scores) / len(scores) if scores else HIGHEST
+    return _ORDER.index(finding.severity), HIGHEST - mean
 
 
 def _found(scope: tuple[str, ...], evidence: Evidence, *, with_explanations: bool) -> list[str]:

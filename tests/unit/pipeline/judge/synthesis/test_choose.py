@@ -2,7 +2,7 @@ import pytest
 
 from pipeline.judge.fusion import fuse
 from pipeline.judge.synthesis.choose import choose
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity
+from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
 
 FINDINGS = (
     Finding("Blurs", Severity.MODERATE),
@@ -11,6 +11,14 @@ FINDINGS = (
     Finding("Blocking", Severity.NONE),
 )
 EVIDENCE = Evidence({GLOBAL: FINDINGS})
+
+
+def test_of_two_equally_severe_problems_the_one_that_scores_lower_is_worse() -> None:
+    findings = (Finding("coverage", Severity.SEVERE), Finding("hallucination", Severity.SEVERE))
+    scores = (ToolScore("A", 1.4, aspect="coverage"), ToolScore("B", 1.1, aspect="hallucination"))
+    choices = ("It is biased", "It covers too little", "It hallucinates")
+    assert choose("What is worst?", choices, (GLOBAL,), Evidence({GLOBAL: findings}, scores), None) == 2
+    assert choose("What is worst?", choices, (GLOBAL,), Evidence({GLOBAL: findings}), None) is None
 
 
 def chosen(question: str, *choices: str) -> str | None:

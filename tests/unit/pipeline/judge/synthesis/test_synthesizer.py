@@ -47,7 +47,7 @@ async def test_without_a_model_the_tools_decide_and_the_answer_says_so() -> None
 
 async def test_without_a_model_an_open_question_is_answered_with_the_evidence() -> None:
     synthesis = await synthesizer.synthesize(OPEN)
-    assert synthesis.output.final_answer == "Quality is fair (2.7 of 5). Found: Blurs in Global: moderate."
+    assert synthesis.output.final_answer == "Found: Blurs in Global: moderate. Over all, quality is fair: 2.7 of 5."
     assert "TOPIQ_FR 2.60 (Blurs in Global)" in synthesis.output.quality_reasoning
     assert synthesis.output.used_evidence == ("D1", "T1", "T2")
     assert synthesis.used_evidence == EVIDENCE
