@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
     if [source, *summaries].count(STDIN) > 1:
         raise InputError("only one of --source and --summary can be standard input")
     text = read_text(source)
-    return [Item("stdin" if path == STDIN else path.name, text, read_text(path)) for path in summaries]
+    return [Item("stdin" if path == STDIN else to_id(path.name), text, read_text(path)) for path in summaries]
 
 
 def read_items(path: Path) -> Iterator[Item | BadItem]:
@@ -67,9 +68,14 @@ def read_directory(path: Path) -> Iterator[Item | BadItem]:
         try:
             source, summary = (read_text(path / f"{name}{suffix}") for suffix in (SOURCE_SUFFIX, SUMMARY_SUFFIX))
         except InputError as error:
-            yield BadItem(name, refusal(error))
+            yield BadItem(to_id(name), refusal(error))
         else:
-            yield Item(name, source, summary)
+            yield Item(to_id(name), source, summary)
+
+
+def to_id(name: str) -> str:
+    """Makes a file's name a text that can be written; on Linux it may be any bytes."""
+    return os.fsencode(name).decode(errors="replace")
 
 
 def list_names(path: Path) -> list[str]:

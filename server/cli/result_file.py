@@ -34,7 +34,7 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     """Opens the file for the results, or nothing for None.
 
     It is written beside its final name and moved there at the end, so an older result survives a failure. What was
-    written before the failure stays in FILE.partial.
+    written before the failure, if anything, stays in FILE.partial.
     """
     if path is None:
         yield None
@@ -48,6 +48,9 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
         raise  # stdout's, from the block: its reader has gone
     except OSError as error:
         raise CliError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if partial.is_file() and not partial.stat().st_size:
+            partial.unlink()
 
 
 def partial_of(path: Path) -> Path:

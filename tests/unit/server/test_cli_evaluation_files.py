@@ -103,6 +103,12 @@ def test_a_result_file_is_replaced_only_at_the_end(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "new"
 
 
+def test_a_failure_before_the_first_result_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), result_file(tmp_path / "out.json"):
+        _ = 1 / 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def write_and_fail(path: Path) -> None:
     with result_file(path) as file:
         assert file is not None

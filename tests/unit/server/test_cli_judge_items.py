@@ -1,6 +1,8 @@
 """What precis judge reads, and how bad items are named."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,14 @@ def test_a_directory_gives_its_pairs_by_name_and_names_halves(tmp_path: Path) ->
     assert (alone.id, "alone.source.txt: No such file" in alone.error.message) == ("alone", True)
     assert isinstance(undecodable, BadItem)
     assert "not UTF-8" in undecodable.error.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
+def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
+    for suffix in (b".source.txt", b".summary.txt"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9" + suffix)).write_text("x", encoding="utf-8")
+    [item] = read_items(tmp_path)
+    assert item == Item("caf\ufffd", "x", "x")
 
 
 def test_a_directory_without_pairs_is_an_error(tmp_path: Path) -> None:
