@@ -19,6 +19,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.storage.serial_thread import SerialThread
+from pipeline.summarize.storage.sqlite_database import NO_SPACE
 
 _BUSY_TIMEOUT_S = 10.0
 
@@ -99,7 +100,7 @@ def storage_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        if getattr(error, "sqlite_errorcode", None) in NO_SPACE:
             raise StorageFullError("no space left for checkpoints: free some, then resume the summary") from error
         raise StorageError(f"cannot use the checkpoints: {error}") from error
     except _postgres_errors() as error:

@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 _NOW_S = "((julianday('now') - 2440587.5) * 86400.0)"
 _BUSY_TIMEOUT_S = 10.0
 _CACHED_STATEMENTS = 64
+NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+"""What SQLite says of a full disk, and of a quota or a limit of the process that is used up."""
 
 
 class SqliteDatabase:
@@ -142,7 +144,7 @@ def _storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        if error.sqlite_errorcode in NO_SPACE:
             raise StorageFullError(f"no space left for {path}: free some, then resume the summary") from error
         raise StorageError(f"cannot use {path}: {error}") from error
     except OSError as error:
