@@ -12,11 +12,14 @@ from tests.scripted_endpoint.script import Script
 
 
 async def send_completion(exchange: Exchange, script: Script, body: Mapping[str, Any]) -> None:
-    """Sends a good answer the way the request wants it."""
+    """Sends a good answer the way the request wants it. It is made while the latency passes, not after it."""
     made = answer(body, script.replies, script.answer_chars)
     if not body.get("stream"):
-        await exchange.send_json(200, completion(made, body))
+        whole = json.dumps(completion(made, body)).encode()
+        await exchange.wait_for_age(script.latency_s)
+        await exchange.send(200, whole)
         return
+    await exchange.wait_for_age(script.latency_s)
     await exchange.start_chunked("text/event-stream")
     for event in events(made, body, script.stream_pieces):
         await exchange.send_chunk(event)

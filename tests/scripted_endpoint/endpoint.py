@@ -99,7 +99,6 @@ class ScriptedEndpoint:
         if fault is not None:
             await send_faulty(exchange, fault, self._script, body)
             return fault.value
-        await exchange.wait_for_age(self._script.latency_s)
         await send_completion(exchange, self._script, body)
         return "answered"
 

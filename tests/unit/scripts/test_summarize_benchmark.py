@@ -1,9 +1,11 @@
 """The bench of summaries, small: what it counts and what it refuses to report."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from scripts.benchmarks import handbook
 from scripts.benchmarks.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.endpoint_process import FAIL, Behaviour, EndpointProcess
 from scripts.benchmarks.report import Report, Target
@@ -67,3 +69,10 @@ def test_of_a_figure_with_several_values_the_worst_is_compared(capsys: pytest.Ca
     out = capsys.readouterr().out
     assert "missed" in out
     assert json.loads(out.splitlines()[-1]) == {"ratio": {"8": 1.0, "64": 1.23457}}
+
+
+def test_a_handbook_that_is_not_there_is_said_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    handbook.run(tmp_path, tmp_path, quick=True).show()
+    out = capsys.readouterr().out
+    assert "not measured: no " in out
+    assert json.loads(out.splitlines()[-1]) == {"minutes": None}
