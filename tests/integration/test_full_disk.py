@@ -26,6 +26,11 @@ def allow(server: ServerProcess, byte_count: int) -> None:
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, limit)
 
 
+def largest_file(folder: Path) -> int:
+    """Returns the bytes of the largest file."""
+    return max(path.stat().st_size for path in folder.glob("*sqlite*") if path.is_file())
+
+
 async def test_a_full_disk_ends_the_summary_and_not_the_server(tiny_models: Path, tmp_path: Path) -> None:
     async with (
         ScriptedEndpoint(Script(replies=(PASS,), answer_chars=2_000)) as endpoint,
@@ -36,7 +41,7 @@ async def test_a_full_disk_ends_the_summary_and_not_the_server(tiny_models: Path
         summary_id = (await anext(events)).event.accepted.summary_id
         while not (await anext(events)).event.HasField("batch"):
             pass
-        allow(server, max(path.stat().st_size for path in tmp_path.glob("*sqlite*") if path.is_file()))
+        allow(server, largest_file(tmp_path))
         with pytest.raises(AioRpcError) as caught:
             async for _ in events:
                 pass
