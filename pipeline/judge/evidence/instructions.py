@@ -15,16 +15,19 @@ _MARK = (
 )
 _OPENING = (
     r"^\W*(?:(?:please|now|important|note|attention|system|assistant|user|judge|grader|evaluator|dear\s+\w+"
-    r"|you\s+(?:must|should|are\s+to|will))\b[\s:,!-]*){0,3}"
+    r"|as\s+(?:an?|the)\s+(?:judge|grader|evaluator|assistant)|you\s+(?:must|should|are\s+to|will))\b[\s:,!-]*){0,4}"
 )
 _INSTRUCTION = re.compile(
     rf"""
     {_OPENING}
     (?:
         (?:ignore|disregard|forget|override|skip|bypass)\s+(?:\w+\s+){{0,4}}?{_GRADING}\b
+        |(?:all|any|the|your)\s+(?:previous|prior|earlier|above)\s+(?:instructions?|prompts?|rubrics?)\s+(?:\w+\s+){{0,3}}?
+         (?:void|cancelled|ignored|disregarded|obsolete|invalid|forgotten)\b
         |(?:rate|score|grade|mark|judge|evaluate)\s+{_TEXT}\s+(?:\w+\s+){{0,4}}?{_MARK}(?:\b|$)
         |(?:give|assign|award|return|output|respond\s+with|answer\s+with)\s+(?:{_TEXT}\s+)?(?:\w+\s+){{0,4}}?{_MARK}\b
          (?=.*\b(?:scores?|ratings?|grades?|marks?|rubric|10|ten|highest|maximum|perfect|full)\b)
+        |(?:respond|answer|reply|output|return|choose|select)\s+(?:with\s+)?(?:the\s+)?(?:level|letter|grade)\s+A\b
     )
     """,
     re.IGNORECASE | re.VERBOSE,
