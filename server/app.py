@@ -166,13 +166,9 @@ class App:
         # Threads of their own: reading a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
         synthesizer = Synthesizer(settings.synthesis, executor=cpu)
-        servicer = JudgeServicer(
-            backends,
-            Judges(settings.judge, settings.judge_service, cpu=cpu),
-            synthesizer,
-            assessor=Assessor(synthesizer, settings.assess, executor=cpu),
-            metrics=metrics,
-        )
+        judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=metrics)
+        assessor = Assessor(synthesizer, settings.assess, executor=cpu)
+        servicer = JudgeServicer(judges, synthesizer, assessor, chat=backends.chat)
         server: Any = table
         add_JudgeServiceServicer_to_server(servicer, server)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from functools import partial
 
 from pipeline.judge.assess.assessor import Assessor
 from pipeline.judge.assess.request import AssessRequest
@@ -13,15 +12,13 @@ from pipeline.llm.chat_model import ChatModel
 from protos.precis.v1 import judge_pb2 as pb
 from protos.precis.v1 import synthesis_pb2
 from protos.precis.v1.judge_pb2_grpc import JudgeServiceServicer
-from server.backends import Backends
 from server.bound_models import Terms
 from server.call_terms import parse_priority, to_call
 from server.calls import Context, current_call
 from server.convert_assess import to_assess_event
 from server.convert_judge import to_event, to_result
 from server.convert_synthesis import to_synthesis
-from server.judge_metrics import JudgeMetrics
-from server.judges import Judges
+from server.judges import BoundJudge, Judges
 from server.parse_assess import parse_assess
 from server.parse_judge import JudgeInput, parse_judge
 from server.parse_synthesis import may_ask_language_model, parse_synthesis
@@ -31,41 +28,24 @@ class JudgeServicer(JudgeServiceServicer):
     """Judges summaries, and answers questions about quality.
 
     Args:
-        backends: the models.
         judges: makes the judge of each request.
         synthesizer: writes answers.
         assessor: plans, runs tools, and has answers written.
-        metrics: counts what was judged.
+        chat: the language model of all of them; None without an endpoint.
     """
 
-    def __init__(
-        self,
-        backends: Backends,
-        judges: Judges,
-        synthesizer: Synthesizer,
-        *,
-        assessor: Assessor,
-        metrics: JudgeMetrics,
-    ) -> None:
-        self._backends = backends
+    def __init__(self, judges: Judges, synthesizer: Synthesizer, assessor: Assessor, *, chat: ChatModel | None) -> None:
         self._judges = judges
         self._synthesizer = synthesizer
         self._assessor = assessor
-        self._metrics = metrics
+        self._chat = chat
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
         """Judges one summary. A full queue is refused at once."""
         with _terms(request.priority, context) as terms:
             parsed = parse_judge(request, self._judges.defaults)
-            models = self._backends.scoring.bound(terms)
-            judgement = await self._judges.judge_for(parsed).judge(
-                parsed.request,
-                entailment=models.entailment,
-                embedder=models.embedder,
-                tokenizer=models.tokenizer,
-                chat_model=self._chat_for(parsed),
-            )
-            return pb.JudgeResponse(result=self._result(judgement, parsed, terms))
+            judge = self._judge_for(parsed, terms)
+            return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), judge, terms))
 
     async def JudgeStream(
         self, request: pb.JudgeStreamRequest, context: Context
@@ -73,18 +53,11 @@ class JudgeServicer(JudgeServiceServicer):
         """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
         with _terms(request.priority, context) as terms:
             parsed = parse_judge(request, self._judges.defaults)
-            models = self._backends.scoring.bound(terms)
-            events = self._judges.judge_for(parsed).stream(
-                parsed.request,
-                entailment=models.entailment,
-                embedder=models.embedder,
-                tokenizer=models.tokenizer,
-                chat_model=self._chat_for(parsed),
-            )
-            async with aclosing(events):
+            judge = self._judge_for(parsed, terms)
+            async with aclosing(judge.stream(parsed.request)) as events:
                 async for event in events:
                     if isinstance(event, Judgement):
-                        yield pb.JudgeStreamResponse(result=self._result(event, parsed, terms))
+                        yield pb.JudgeStreamResponse(result=_result(event, judge, terms))
                     else:
                         yield to_event(event)
 
@@ -94,10 +67,9 @@ class JudgeServicer(JudgeServiceServicer):
         """Answers one question from the evidence that it brings."""
         with _terms(request.priority, context):
             parsed = parse_synthesis(request)
-            chat = self._backends.chat if may_ask_language_model(request.options) else None
+            chat = self._chat if may_ask_language_model(request.options) else None
             synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
-            identity = chat.identity if chat else ""
-            return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=identity))
+            return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=_name_of(chat)))
 
     async def Assess(
         self, request: synthesis_pb2.AssessRequest, context: Context
@@ -105,36 +77,33 @@ class JudgeServicer(JudgeServiceServicer):
         """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
         with _terms(request.priority, context) as terms:
             parsed = parse_assess(request)
-            chat = self._backends.chat if may_ask_language_model(request.options) else None
-            identity = chat.identity if chat else ""
+            chat = self._chat if may_ask_language_model(request.options) else None
             judge = self._text_judge(parsed, terms, chat)
             async with aclosing(self._assessor.stream(parsed, judge=judge, chat_model=chat)) as events:
                 async for event in events:
-                    yield to_assess_event(event, language_model=identity)
+                    yield to_assess_event(event, language_model=_name_of(chat))
+
+    def _judge_for(self, parsed: JudgeInput, terms: Terms) -> BoundJudge:
+        chat = self._chat if parsed.uses_language_model else None
+        return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
 
     def _text_judge(self, request: AssessRequest, terms: Terms, chat: ChatModel | None) -> TextJudge | None:
         """Gives what judges the request's texts; None when it has none, so that images need no model of the engine."""
         if not request.summary.strip():
             return None
-        models = self._backends.scoring.bound(terms)
-        judge = self._judges.default_judge(len(request.source) + len(request.summary))
-        return partial(
-            judge.judge,
-            entailment=models.entailment,
-            embedder=models.embedder,
-            tokenizer=models.tokenizer,
-            chat_model=chat,
-        )
+        char_count = len(request.source) + len(request.summary)
+        return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
 
-    def _chat_for(self, parsed: JudgeInput) -> ChatModel | None:
-        return self._backends.chat if parsed.uses_language_model else None
 
-    def _result(self, judgement: Judgement, parsed: JudgeInput, terms: Terms) -> pb.JudgeResult:
-        self._metrics.observe(judgement)
-        result = to_result(judgement)
-        result.applied_options.use_language_model = self._chat_for(parsed) is not None
-        result.truncated_pair_count = terms.usage.truncated_pair_count
-        return result
+def _result(judgement: Judgement, judge: BoundJudge, terms: Terms) -> pb.JudgeResult:
+    result = to_result(judgement)
+    result.applied_options.use_language_model = judge.chat is not None
+    result.truncated_pair_count = terms.usage.truncated_pair_count
+    return result
+
+
+def _name_of(chat: ChatModel | None) -> str:
+    return chat.identity if chat else ""
 
 
 @contextmanager

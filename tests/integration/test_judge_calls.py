@@ -17,10 +17,11 @@ from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.gate import Gate
-from tests.integration.judge_requests import TWIN_LOCK, judge_request, lasting, stream_request
+from tests.integration.judge_requests import SOURCE, SUMMARY, TWIN_LOCK, judge_request, lasting, stream_request
 from tests.integration.load import full_queue, no_pending_items, small_queue
 from tests.integration.log_lines import log_lines
 from tests.integration.metrics_page import scrape
+from tests.integration.pictures import png
 from tests.integration.rich_errors import details_of
 from tests.integration.server_process import server_process
 from tests.integration.untyped_stubs import health_stub
@@ -125,10 +126,25 @@ async def test_a_source_of_200_pages_does_not_hold_up_other_calls(app: App, stub
     assert (await long).result.evidence.window_count > 10_000
 
 
-async def test_without_the_nli_model_the_call_says_so(start: Start) -> None:
+async def test_without_the_nli_model_texts_are_refused_and_images_are_not(start: Start) -> None:
     inference = {"runtime": {"warmup_s": 0.05, "workers": 1}, "roles": ["embedding"]}
     async with start(inference=inference) as app, grpc.aio.insecure_channel(app.address) as channel:
-        assert await JudgeServiceStub(channel).Judge(judge_request()).code() is StatusCode.FAILED_PRECONDITION
+        stub = JudgeServiceStub(channel)
+        question = "How good is it?"
+        text = synthesis_pb2.AssessRequest(question=question, source=SOURCE, summary=SUMMARY)
+        image = synthesis_pb2.AssessRequest(question=question, images=[png()])
+        assert await stub.Judge(judge_request()).code() is StatusCode.FAILED_PRECONDITION
+        assert await stub.Assess(text).code() is StatusCode.FAILED_PRECONDITION
+        assert [event async for event in stub.Assess(image)][-1].HasField("assessment")
+
+
+async def test_judgements_of_an_assessment_are_counted(app: App, stub: JudgeServiceStub) -> None:
+    request = synthesis_pb2.AssessRequest(question="Is it all supported?", source=SOURCE, summary=SUMMARY)
+    events = [event async for event in stub.Assess(request)]
+    assert events[-1].HasField("assessment")
+    samples = await scrape(app)
+    assert samples["precis_judgements_total,false"] > 0
+    assert sum(value for name, value in samples.items() if name.startswith("precis_judged_metrics_total,halluc")) > 0
 
 
 async def test_a_worker_that_fails_is_told_without_its_text(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
