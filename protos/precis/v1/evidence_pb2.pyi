@@ -284,7 +284,9 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What was proposed by the language model and refused, in a few words each, without text of the caller."""
+        """What was left out and why, in a few words each, without text of the caller: sentences of the summary that instruct
+        the judge, proposals of the language model that do not hold.
+        """
 
     @_builtins.property
     def timings(self) -> Global___EvidenceTimings:

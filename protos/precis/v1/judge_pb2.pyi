@@ -447,11 +447,11 @@ class JudgeResult(_message.Message):
     hexadecimal digits. Equal requests have equal hashes.
     """
     is_cached: _builtins.bool
-    """True if the result comes from the server's cache of earlier requests with the same hash."""
+    """True if the result is that of another request with the same hash, earlier or at the same time."""
     degraded: _builtins.bool
     """True if the language model gave no usable answer somewhere, so that a deterministic form stood in for it."""
     truncated_pair_count: _builtins.int
-    """NLI pairs that are longer than the model reads, so that part of the premise was left out. 0 if cached."""
+    """NLI pairs that are longer than the model reads, so that part of the premise was left out. 0 if `is_cached`."""
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
         """What the scores were computed from, built once for all frameworks."""
@@ -567,7 +567,9 @@ class JudgeMetric(_message.Message):
     reason: _builtins.str
     """One or two sentences on how the score came about."""
     error: _builtins.str
-    """Why there is no score; one sentence that names no text. Set with status ERROR."""
+    """Why there is no score: a snake_case word, and what it means where that is not all; no text of the caller. Set with
+    status ERROR.
+    """
     @_builtins.property
     def evidence(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TextSpan]:
         """Passages that decided, most important first; they point into `source` and `summary`."""
