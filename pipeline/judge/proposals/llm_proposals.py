@@ -5,9 +5,10 @@ statement nor the expected answer. The model gives ids and quotes; the table che
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQag
 from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json, fits
@@ -27,7 +28,9 @@ from pipeline.judge.proposals.questions import (
 from pipeline.llm.chat_model import ChatModel, ChatRequest
 from pipeline.text.passage import Passage
 
-_SHARES = (1.0, 0.5, 0.25, 0.125)  # of statements or of a text, until the prompt fits
+_SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +120,28 @@ class LlmProposals:
 
     async def _write(self, side: _Side, count: int) -> Questions:
         schema = question_schema(with_key_points=side.with_key_points)
-        offered = [thinned(side.statements, share) for share in _SHARES]
-        requests = [self._request(side.ask(statements), schema) for statements in offered]
-        at = next((index for index, request in enumerate(requests) if fits(self._chat, request)), len(_SHARES) - 1)
-        read = partial(read_questions, statements=offered[at], count=count)
-        return (await ask_json(self._chat, requests[at], read, max_attempts=self._config.max_attempts)).value
+        offered = (thinned(side.statements, share) for share in _SHARES)
+        statements, request = self._first_that_fits((some, self._request(side.ask(some), schema)) for some in offered)
+        read = partial(read_questions, statements=statements, count=count)
+        return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
 
     async def _answer(self, questions: Sequence[WrittenQuestion], text: str) -> list[str | None]:
-        shortened = [text[: int(share * len(text))] for share in _SHARES]
-        requests = [self._request(answer_messages(questions, one), answer_schema()) for one in shortened]
-        request = next((one for one in requests if fits(self._chat, one)), requests[-1])
+        shortened = (text[: int(share * len(text))] for share in _SHARES)
+        _, request = self._first_that_fits(
+            (one, self._request(answer_messages(questions, one), answer_schema())) for one in shortened
+        )
         read = partial(read_given_answers, count=len(questions))
         return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
+
+    def _first_that_fits(self, forms: Iterable[tuple[T, ChatRequest]]) -> tuple[T, ChatRequest]:
+        """Returns the first form that fits into the model's context; the last one if none does."""
+        form = None
+        for form in forms:
+            if fits(self._chat, form[1]):
+                break
+        if form is None:
+            raise ValueError("there is no form")
+        return form
 
     def _request(self, messages: Messages, schema: dict[str, object]) -> ChatRequest:
         config = self._config

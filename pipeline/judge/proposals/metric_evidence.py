@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.metric import MetricName
+from pipeline.text.passage import Passage
 
 Json = dict[str, object]
 
 _MAX_SEGMENTS = 20
+_MAX_PASSAGE_CHARS = 1_500
 
 
 def metric_evidence(metric: MetricName, table: EvidenceTable, max_summary_chars: int) -> Json:
@@ -21,7 +23,10 @@ def metric_evidence(metric: MetricName, table: EvidenceTable, max_summary_chars:
 
 def _coverage(table: EvidenceTable) -> Json:
     points = [
-        {"key_point_of_the_article": point.passage.text, "closest_part_of_the_summary": point.best and point.best.text}
+        {
+            "key_point_of_the_article": _text(point.passage),
+            "closest_part_of_the_summary": point.best and _text(point.best),
+        }
         for point in table.judge_key_points
     ]
     questions = [
@@ -32,7 +37,7 @@ def _coverage(table: EvidenceTable) -> Json:
 
 
 def _alignment(table: EvidenceTable) -> Json:
-    points = [point.passage.text for point in table.judge_key_points]
+    points = [_text(point.passage) for point in table.judge_key_points]
     return {"intent_of_the_article": table.intent, "key_points_of_the_article": points, **_claims(table)}
 
 
@@ -41,13 +46,13 @@ def _claims(table: EvidenceTable) -> Json:
 
 
 def _claim(claim: Claim) -> Json:
-    shown: Json = {"claim": claim.passage.text}
+    shown: Json = {"claim": _text(claim.passage)}
     if claim.support is not None:
-        shown["closest_part_of_the_article"] = claim.support.text
+        shown["closest_part_of_the_article"] = _text(claim.support)
     if claim.opposition is not None and claim.opposition != claim.support:
-        shown["another_part_of_the_article"] = claim.opposition.text
+        shown["another_part_of_the_article"] = _text(claim.opposition)
     if claim.mismatches:
-        shown["not_found_there"] = [mismatch.claim.text for mismatch in claim.mismatches]
+        shown["not_found_there"] = [_text(mismatch.claim) for mismatch in claim.mismatches]
     return shown
 
 
@@ -60,22 +65,27 @@ def _hallucination(table: EvidenceTable) -> Json:
 
 
 def _relevance(table: EvidenceTable) -> Json:
-    points = [point.passage.text for point in table.judge_key_points]
-    parts = [segment.passage.text for segment in table.segments[:_MAX_SEGMENTS]]
+    points = [_text(point.passage) for point in table.judge_key_points]
+    parts = [_text(segment.passage) for segment in table.segments[:_MAX_SEGMENTS]]
     return {
-        "subject_of_the_article": table.theme.text,
+        "subject_of_the_article": _text(table.theme),
         "key_points_of_the_article": points,
         "parts_of_the_summary": parts,
     }
 
 
 def _bias_toxicity(table: EvidenceTable) -> Json:
-    points = [point.passage.text for point in table.judge_key_points]
+    points = [_text(point.passage) for point in table.judge_key_points]
     words = [
-        {"words": hit.passage.text, "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
+        {"words": _text(hit.passage), "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
         for hit in table.lexicon_hits
     ]
     return {"key_points_of_the_article": points, "words_that_a_list_names": words}
+
+
+def _text(passage: Passage) -> str:
+    """Returns what models read of a passage; text without a full stop can be one endless segment."""
+    return passage.text[:_MAX_PASSAGE_CHARS]
 
 
 _PARTS: Mapping[MetricName, Callable[[EvidenceTable], Json]] = {

@@ -7,6 +7,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.metric import MetricName
 from pipeline.judge.proposals.llm_level_judge import LlmLevelJudge
 from pipeline.judge.ultra.levels import LevelError, LevelSource, LevelTask, Tool
+from pipeline.text.passage import Passage
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.judge.proposals.scripts import WANTS_QUOTES, WORST_FIRST, grade, grades, letter
@@ -111,6 +112,14 @@ async def test_the_model_sees_texts_and_no_scores(metric: MetricName) -> None:
     assert evidence["summary"] == TABLE.summary
     assert len(evidence) > 1
     assert len({line[0] for line in system.splitlines() if line[1:3] == ": "} & set("ABCDE")) == 5
+
+
+async def test_a_segment_without_an_end_does_not_fill_the_prompt() -> None:
+    endless = Passage("summary", 0, 200_000, "x " * 100_000, "x " * 100_000)
+    hostile = replace(TABLE, summary=endless.quote, segments=(replace(TABLE.segments[0], passage=endless),))
+    chat = ScriptedChat(grade("B"))
+    reading = await LlmLevelJudge(chat).read_level(task(MetricName.RELEVANCE, hostile))
+    assert sum(reading.probabilities) == pytest.approx(1)
 
 
 async def test_a_summary_cannot_leave_its_fence() -> None:
