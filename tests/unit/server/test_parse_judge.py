@@ -24,7 +24,7 @@ UNKNOWN: Any = 9  # proto3 lets unknown numbers through
 
 
 def score(**fields: Any) -> pb.MetricToolScore:  # noqa: ANN401
-    plain: dict[str, Any] = {"metric": pb.JUDGE_METRIC_NAME_COVERAGE, "tool": "rouge", "score": 3.5}
+    plain: dict[str, Any] = {"metric": pb.JUDGE_METRIC_NAME_COVERAGE, "tool": "summac", "score": 3.5}
     return pb.MetricToolScore(**{**plain, **fields})
 
 
@@ -59,7 +59,7 @@ def test_tool_scores_keep_their_order_and_mapping() -> None:
     )
     assert parse_judge(request, JudgeConfig()).request.tool_scores == (
         MetricToolScore(MetricName.COVERAGE, "b", 3.5),
-        MetricToolScore(MetricName.RELEVANCE, "rouge", 70.0, LogisticMapping(1, 2, 3, 4, 5)),
+        MetricToolScore(MetricName.RELEVANCE, "summac", 70.0, LogisticMapping(1, 2, 3, 4, 5)),
     )
 
 
