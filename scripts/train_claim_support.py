@@ -24,6 +24,7 @@ from inference.call import Call
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.ultra.claim_support import signals
 from scripts.claim_support.examples import SEED, Example, make_examples
 from scripts.claim_support.fit import FittedSupport, Float64, area_under_curve, fit_support
@@ -38,6 +39,7 @@ PRIOR = 0.75
 
 _HELD_OUT = 5  # every fifth document
 _DIGITS = 4
+_IN_FLIGHT = 4  # so that both ends of a request leave no core idle
 
 
 def main() -> None:
@@ -64,20 +66,26 @@ def held_out_area(examples: Sequence[Example], rows: Float64, faithful: npt.NDAr
 
 async def _measure(examples: Sequence[Example], models: Path) -> tuple[list[Example], list[str], Float64]:
     """Returns the examples that are one claim, the names of the signals, and their values by example."""
-    kept: list[Example] = []
-    rows: list[dict[str, float]] = []
+    tables: dict[int, EvidenceTable] = {}
     async with Engine(InferenceConfig(models_dir=models)) as engine:
         terms = Terms(Call())
         entailment, embedder = BoundEntailment(engine.nli, terms), BoundEmbedder(engine.embedder, terms)
         tokenizer = TokenOffsets(engine.models["embedding"].directory)
-        for example in track(examples, description="evidence"):
-            table = await build_evidence(
-                example.source, example.sentence, entailment=entailment, embedder=embedder, tokenizer=tokenizer
-            )
-            if len(table.claims) == 1:  # of several, it is not known which one was corrupted
-                kept.append(example)
-                rows.append(signals(table.claims[0]))
-    return kept, list(rows[0]), np.array([list(row.values()) for row in rows])
+        waiting = iter(track(list(enumerate(examples)), description="evidence"))
+
+        async def work() -> None:
+            for index, example in waiting:
+                tables[index] = await build_evidence(
+                    example.source, example.sentence, entailment=entailment, embedder=embedder, tokenizer=tokenizer
+                )
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_IN_FLIGHT):
+                group.create_task(work())
+    # Of several claims, it is not known which one was corrupted.
+    kept = [index for index in range(len(examples)) if len(tables[index].claims) == 1]
+    rows = [signals(tables[index].claims[0]) for index in kept]
+    return [examples[index] for index in kept], list(rows[0]), np.array([list(row.values()) for row in rows])
 
 
 def _record(fitted: FittedSupport, names: Sequence[str], examples: Sequence[Example], area: float) -> dict[str, object]:

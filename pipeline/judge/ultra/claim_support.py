@@ -53,6 +53,8 @@ def signals(claim: Claim) -> dict[str, float]:
         "no_stitched_contradiction": -_logit(features.stitched_contradiction),
         "bigram_share": features.bigram_share,
         "trigram_share": features.trigram_share,
+        "content_bigram_share": features.content_bigram_share,
+        "content_skip_share": features.content_skip_share,
         "unbroken": -features.fragment_share,
         "sequence_share": features.sequence_share,
         "closeness": features.best_cosine,

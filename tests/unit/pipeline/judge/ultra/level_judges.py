@@ -1,0 +1,35 @@
+"""Language models that grade by a script."""
+
+from collections.abc import Mapping
+
+from pipeline.judge.fusion import Distribution
+from pipeline.judge.metric import MetricName
+from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
+from pipeline.text.passage import Passage
+
+FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
+
+
+class ScriptedLevelJudge:
+    """Gives each metric its distribution, or fails where the script has a reason. Remembers what it was asked."""
+
+    identity = "scripted-judge"
+
+    def __init__(
+        self,
+        script: Mapping[MetricName, Distribution | str] | None = None,
+        *,
+        claimed: int = 0,
+        evidence: tuple[Passage, ...] = (),
+    ) -> None:
+        self.asked: list[tuple[MetricName, int]] = []
+        self._script = dict(script or {})
+        self._claimed = claimed
+        self._evidence = evidence
+
+    async def read_level(self, task: LevelTask) -> LevelReading:
+        self.asked.append((task.metric, task.attempt))
+        answer = self._script.get(task.metric, FAIR)
+        if isinstance(answer, str):
+            raise LevelError(answer)
+        return LevelReading(answer, LevelSource.LOG_PROBABILITIES, self._claimed, self._evidence, "It is fair.")

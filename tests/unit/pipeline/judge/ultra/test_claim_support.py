@@ -1,0 +1,77 @@
+import json
+from dataclasses import replace
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.judge.evidence.claim_features import WindowScore
+from pipeline.judge.evidence.table import Claim, Mismatch, MismatchKind
+from pipeline.judge.ultra.claim_support import claim_support, signals
+from tests.unit.pipeline.judge.tables import FEATURES, S, claims, place
+
+PERFECT = claims(S)[0]
+SHARES = st.floats(0, 1)
+BETTER_WHEN_HIGHER = (
+    *("stitched_entailment", "bigram_share", "trigram_share", "content_bigram_share", "content_skip_share"),
+    *("sequence_share", "best_cosine"),
+)
+BETTER_WHEN_LOWER = ("sentence_contradiction", "stitched_contradiction", "fragment_share")
+
+
+def having(**features: float) -> Claim:
+    return replace(PERFECT, features=replace(FEATURES, **features))  # type: ignore[arg-type]  # shares alone
+
+
+def test_every_weight_names_a_signal_and_none_has_the_wrong_sign() -> None:
+    model = json.loads(files("pipeline.judge.ultra").joinpath("claim_support.json").read_text())
+    assert set(model["weights"]) == set(signals(PERFECT))
+    assert min(model["weights"].values()) >= 0
+    assert model["record"]["script"] == "scripts/train_claim_support.py"
+
+
+@pytest.mark.parametrize("name", BETTER_WHEN_HIGHER)
+@given(one=SHARES, other=SHARES)
+def test_more_evidence_never_lowers_support(name: str, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert claim_support(having(**{name: low})) <= claim_support(having(**{name: high}))
+
+
+@pytest.mark.parametrize("name", BETTER_WHEN_LOWER)
+@given(one=SHARES, other=SHARES)
+def test_more_against_a_claim_never_raises_support(name: str, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert claim_support(having(**{name: low})) >= claim_support(having(**{name: high}))
+
+
+@given(SHARES, SHARES, SHARES)
+def test_support_is_a_probability(entailment: float, contradiction: float, share: float) -> None:
+    windows = (WindowScore(1, entailment, contradiction),)
+    features = replace(FEATURES, windows=windows, sentence_contradiction=contradiction, trigram_share=share)
+    assert 0 < claim_support(replace(PERFECT, features=features)) < 1
+
+
+def test_a_copied_claim_is_supported_and_a_foreign_one_is_not() -> None:
+    foreign = replace(
+        FEATURES,
+        windows=(WindowScore(1, 0.01, 0.3),),
+        sentence_contradiction=0.3,
+        stitched_entailment=0.01,
+        stitched_contradiction=0.3,
+        bigram_share=0.0,
+        trigram_share=0.0,
+        content_bigram_share=0.0,
+        content_skip_share=0.0,
+        fragment_share=1.0,
+        sequence_share=0.1,
+        best_cosine=0.1,
+    )
+    assert claim_support(PERFECT) > 0.85
+    assert claim_support(replace(PERFECT, features=foreign, contradiction=0.3)) < 0.15
+
+
+def test_a_number_that_the_source_does_not_have_lowers_support() -> None:
+    mismatch = Mismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
+    changed = replace(having(unmatched_number_count=1), mismatches=(mismatch,))
+    assert claim_support(changed) < claim_support(PERFECT)

@@ -1,0 +1,198 @@
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, Severity, Tone
+from pipeline.judge.framework import Framework
+from pipeline.judge.fusion import FusionForm, fuse, smooth
+from pipeline.judge.metric import MetricName, MetricStatus
+from pipeline.judge.ultra.config import UltraConfig
+from pipeline.judge.ultra.levels import Tool
+from pipeline.judge.ultra.score import UltraHelp, UltraOutcome, score_ultra
+from pipeline.protocols import Float32, ModelIdentity
+from tests.unit.pipeline.judge.tables import (
+    FULLY,
+    NEUTRAL,
+    NOT,
+    P,
+    claims,
+    drifting,
+    hit,
+    key_points,
+    qags,
+    segments,
+    table,
+)
+from tests.unit.pipeline.judge.ultra.level_judges import FAIR, ScriptedLevelJudge
+
+COVERAGE, ALIGNMENT, HALLUCINATION = MetricName.COVERAGE, MetricName.ALIGNMENT, MetricName.HALLUCINATION
+RELEVANCE, BIAS = MetricName.RELEVANCE, MetricName.BIAS_TOXICITY
+CERTAINLY_BAD = (1.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class CertainEntailment:
+    """Entails everything. Remembers the hypotheses it was asked about."""
+
+    identity = ModelIdentity("certain", "1", "e" * 64)
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        self.calls.append([hypothesis for _, hypothesis in pairs])
+        return np.tile(np.array([0.99, 0.01, 0.0], dtype=np.float32), (len(pairs), 1))
+
+
+def score(evidence: EvidenceTable, config: UltraConfig | None = None, help_: UltraHelp | None = None) -> UltraOutcome:
+    return asyncio.run(score_ultra(evidence, config or UltraConfig(), help_))
+
+
+def test_all_metrics_come_in_the_strict_order() -> None:
+    result = score(table()).result
+    assert result.framework is Framework.ULTRA
+    assert [metric.name for metric in result.metrics] == list(MetricName)
+    assert list(result.objects) == list(MetricName)
+
+
+def test_without_a_model_the_score_is_the_mean_of_the_tools() -> None:
+    # Coverage: recall (.9 + .9 + .1) / 3, no questions answered, salient .5 / .6.
+    evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=qags(0, 0))
+    metric = score(evidence).result[COVERAGE]
+    shares = [(0.9 + 0.9 + 0.1) / 3, 0.0, 0.5 / 0.6]
+    expected = 1 + 4 * sum(shares) / 3
+    assert metric.inputs["q_bar"] == pytest.approx(expected)
+    assert metric.inputs["raw_score"] == pytest.approx(10 * (expected - 1) / 4)
+    assert metric.inputs["level_source"] == "none"
+    assert metric.inputs["tool_key_point_recall"] == pytest.approx(1 + 4 * shares[0])
+
+
+def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
+    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge())).result[HALLUCINATION]
+    names = [name.removeprefix("tool_") for name in metric.inputs if name.startswith("tool_")]
+    scores = [float(metric.inputs[f"tool_{name}"]) for name in names]
+    weights = [float(metric.inputs[f"weight_{name}"]) for name in names]
+    q_bar = sum(a * b for a, b in zip(scores, weights, strict=True)) / sum(weights)
+    assert metric.inputs["q_bar"] == pytest.approx(q_bar)
+    terms = [float(metric.inputs[f"alpha_{c}"]) * float(metric.inputs[f"p_{c}"]) for c in range(1, 6)]
+    q = sum(term * c for c, term in enumerate(terms, start=1)) / sum(terms)
+    assert metric.inputs["q"] == pytest.approx(q)
+    assert metric.score == pytest.approx(10 * (q - 1) / 4, abs=0.005)
+
+
+def test_a_model_is_fused_with_smoothing() -> None:
+    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
+    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR)).q)
+    assert "The language model: It is fair." in metric.reason
+
+
+def test_the_form_of_the_paper_can_be_chosen() -> None:
+    config = UltraConfig(form=FusionForm.PAPER_RAW)
+    metric = score(table(), config, UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
+    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).q)
+
+
+def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
+    judge = ScriptedLevelJudge({RELEVANCE: "refused: the model declined"})
+    outcome = score(table(), help_=UltraHelp(judge))
+    assert outcome.degraded
+    assert outcome.notes == ("relevance: tools alone, refused: the model declined",)
+    assert outcome.result[RELEVANCE].score == score(table()).result[RELEVANCE].score
+    assert outcome.result[ALIGNMENT].inputs["level_source"] == "log_probabilities"
+    assert not score(table()).degraded
+
+
+def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None:
+    # Tools at 5, the model certain of 1: BC = sqrt(alpha_1 p_1) + ... stays far below .5 on both attempts.
+    judge = ScriptedLevelJudge({ALIGNMENT: CERTAINLY_BAD})
+    metric = score(table(), help_=UltraHelp(judge)).result[ALIGNMENT]
+    assert metric.status is MetricStatus.ABSTAINED
+    assert metric.score is not None
+    assert not metric.counts
+    assert metric.reason.endswith("only.")
+
+
+def test_disputed_claims_are_reread_once_and_the_model_asked_again() -> None:
+    text = "The mayor opened a bridge. It cost four million. Nobody was hurt. Rain fell. Commuters were glad of it."
+    made = claims(P)
+    doubtful = replace(made[0].features, stitched_entailment=0.4, sequence_share=0.3, trigram_share=0.2)
+    doubtful = replace(doubtful, windows=(replace(doubtful.windows[0], entailment=0.2),), best_cosine=0.5)
+    made = (replace(made[0], features=doubtful, support=replace(made[0].support, start=0, end=26)),)  # type: ignore[type-var]
+    evidence = replace(table(made_claims=made), source=text)
+    agreeing = dict.fromkeys(MetricName, (0.0, 0.0, 0.2, 0.3, 0.5))
+    judge, entailment = ScriptedLevelJudge({**agreeing, ALIGNMENT: CERTAINLY_BAD}), CertainEntailment()
+    outcome = score(evidence, help_=UltraHelp(judge, entailment))
+    assert outcome.reread_claims == (0,)
+    assert len(entailment.calls) == 1
+    assert set(entailment.calls[0]) == {"claim 0"}
+    assert judge.asked == [*((name, 1) for name in MetricName), (ALIGNMENT, 2)]
+    assert outcome.table.claims[0].features.stitched_entailment == pytest.approx(0.99)
+    before, after = (one.result[HALLUCINATION].inputs["tool_claim_support"] for one in (score(evidence), outcome))
+    assert float(after) > float(before)
+
+
+def test_nothing_is_reread_where_opinions_agree() -> None:
+    entailment = CertainEntailment()
+    judge = ScriptedLevelJudge(dict.fromkeys(MetricName, (0.0, 0.0, 0.2, 0.3, 0.5)))
+    assert score(table(), help_=UltraHelp(judge, entailment)).reread_claims == ()
+    assert entailment.calls == []
+
+
+def test_no_claims_is_a_status_of_its_own() -> None:
+    metric = score(table(made_claims=(), about_claims=())).result[HALLUCINATION]
+    assert (metric.status, metric.score) == (MetricStatus.NO_CLAIMS, 10.0)
+
+
+def test_a_metric_that_fails_does_not_take_the_others_with_it() -> None:
+    broken = replace(table(), tone=replace(NEUTRAL, summary="shouting"))  # type: ignore[arg-type]  # no tone
+    result = score(broken).result
+    assert result[BIAS].status is MetricStatus.ERROR
+    assert result.objects[BIAS] == {"error": "malformed_metric: KeyError"}
+    assert [metric.status for metric in result.metrics[:4]] == [MetricStatus.SCORED] * 4
+
+
+def test_scores_of_the_callers_tools_count_like_one_of_ours() -> None:
+    helped = UltraHelp(caller_tools={ALIGNMENT: (Tool("mine", 1.0),)})
+    metric = score(table(), help_=helped).result[ALIGNMENT]
+    assert metric.inputs["q_bar"] == pytest.approx((5 + 5 + 1) / 3)
+    assert metric.inputs["tool_mine"] == 1.0
+
+
+def test_drift_lowers_alignment_and_foreign_words_lower_relevance() -> None:
+    result = score(table()).result
+    assert (score(table(tone=drifting(0.8))).result[ALIGNMENT].score or 0) < (result[ALIGNMENT].score or 0)
+    foreign = score(table(made_segments=segments(0.1, 0.2))).result[RELEVANCE]
+    assert (foreign.score or 0) < (result[RELEVANCE].score or 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity", "most"),
+    [(LexiconKind.SLUR, Severity.STRONG, 6.0), (LexiconKind.STEREOTYPE, Severity.MILD, 7.0)],
+)
+def test_listed_words_lower_bias(kind: LexiconKind, severity: Severity, most: float) -> None:
+    assert score(table()).result[BIAS].score == 10
+    assert (score(table(hits=[hit(kind, severity)])).result[BIAS].score or 0) < most
+    assert score(table(hits=[hit(kind, severity, is_quoted=True)])).result[BIAS].score == 10
+
+
+def test_a_heated_source_excuses_half_of_a_heated_summary() -> None:
+    hostile = replace(NEUTRAL, summary=Tone.HOSTILE, tone_distance=1.0)
+    inherited = replace(hostile, source=Tone.HOSTILE, tone_distance=0.0)
+    own, taken_over = (score(table(tone=tone)).result[BIAS].score or 0 for tone in (hostile, inherited))
+    assert own < taken_over < 10
+
+
+def test_the_same_table_gives_the_same_result_and_valid_json() -> None:
+    first, second = (score(table(), help_=UltraHelp(ScriptedLevelJudge())) for _ in range(2))
+    assert first == second
+    json.dumps({name.value: value for name, value in first.result.objects.items()}, allow_nan=False)
+
+
+def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
+    for metric in score(table(), help_=UltraHelp(ScriptedLevelJudge(claimed=4))).result.metrics:
+        assert metric.score is not None
+        assert round(metric.score, 2) == metric.score
+        assert metric.confidence == 0  # four quotes claimed, none found

@@ -1,0 +1,69 @@
+from dataclasses import replace
+
+import pytest
+
+from pipeline.judge.evidence.table import Mismatch, MismatchKind
+from pipeline.judge.metric import MetricName
+from pipeline.judge.ultra.evidence_view import EvidenceView, is_contradicted
+from pipeline.judge.ultra.soft_caps import cap_score, support_limit
+from tests.unit.pipeline.judge.tables import S, U, claims, place, table
+
+MISMATCH = Mismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
+
+
+def view(*supports: float, contradicted: bool = False) -> EvidenceView:
+    made = claims(*[S for _ in supports])
+    return EvidenceView(table(made_claims=made), supports, made[:1] if contradicted else ())
+
+
+@pytest.mark.parametrize(("unsupported", "limit"), [(0.0, 10.0), (0.5, 4.75), (1.0, 3.0), (0.1, 8.67)])
+def test_the_limit_by_hand(unsupported: float, limit: float) -> None:
+    assert support_limit(unsupported) == pytest.approx(limit)
+
+
+def test_unsupported_statements_limit_coverage_and_relevance_alone() -> None:
+    half = view(1.0, 0.0)
+    for metric in MetricName:
+        score, caps = cap_score(9.0, metric, half, 4.0)
+        is_limited = metric in {MetricName.COVERAGE, MetricName.RELEVANCE}
+        assert score == (4.75 if is_limited else 9.0)
+        assert [cap.name for cap in caps] == (["unsupported_share"] if is_limited else [])
+
+
+def test_a_verified_contradiction_limits_hallucination_too() -> None:
+    score, caps = cap_score(9.0, MetricName.HALLUCINATION, view(1.0, contradicted=True), 4.0)
+    assert (score, caps[0].name, caps[0].lowered) == (4.0, "verified_contradiction", True)
+    assert '"opposition 0" (source' in caps[0].reason
+
+
+def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
+    score, caps = cap_score(2.0, MetricName.COVERAGE, view(1.0, 0.0), 4.0)
+    assert (score, caps[0].lowered) == (2.0, False)
+
+
+def test_sentences_count_alike_however_many_claims_they_have() -> None:
+    made = claims(S, S, S)
+    made = (made[0], replace(made[1], sentence_index=0), made[2])
+    found = EvidenceView(table(made_claims=made), (0.4, 0.8, 1.0), ())
+    assert found.unsupported_share == pytest.approx(1 - (0.6 + 1.0) / 2)
+
+
+def test_without_claims_nothing_is_unsupported() -> None:
+    assert EvidenceView.of(table(made_claims=())).unsupported_share == 0
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "mismatches", "support", "expected"),
+    [
+        (0.9, (MISMATCH,), 0.1, True),
+        (0.9, (), 0.1, False),  # NLI alone
+        (0.1, (MISMATCH,), 0.1, False),  # words alone
+        (0.9, (MISMATCH,), 0.6, False),  # other evidence speaks for the claim
+        (0.9, (replace(MISMATCH, source=None),), 0.1, False),  # nothing stands in its place
+    ],
+)
+def test_a_contradiction_needs_two_witnesses(
+    contradiction: float, mismatches: tuple[Mismatch, ...], support: float, *, expected: bool
+) -> None:
+    claim = replace(claims(U)[0], contradiction=contradiction, mismatches=mismatches)
+    assert is_contradicted(claim, support) is expected
