@@ -2,6 +2,7 @@
 
 import io
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from pipeline.judge.images.image import Image
 
 Float64 = npt.NDArray[np.float64]
 
+_MOST_8_BIT, _MOST_16_BIT = 255.0, 65_535.0
 _REC_601 = np.array([0.299, 0.587, 0.114])  # luminance as JPEG and SSIM's authors compute it
 
 
@@ -42,7 +44,19 @@ def decode(image: Image) -> Float64:
 
     try:
         with Pillow.open(io.BytesIO(image.data), formats=("PNG", "JPEG", "WEBP")) as picture:
-            pixels = np.asarray(picture.convert("RGB"), dtype=np.float64)
+            return _luminance(picture)
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:  # what its decoders raise
         raise InvalidInputError(image.path, "an image that can be decoded", type(error).__name__) from None
-    return np.asarray(pixels @ _REC_601 / 255, dtype=np.float64)
+
+
+def _luminance(picture: Any) -> Float64:  # noqa: ANN401 - of Pillow, which is an extra
+    """Reads 16 bits a pixel as such, and shows what is transparent on white, as viewers do."""
+    from PIL import Image as Pillow  # noqa: PLC0415 - extra
+
+    if picture.mode.startswith("I"):
+        return np.asarray(picture, dtype=np.float64) / _MOST_16_BIT
+    if picture.has_transparency_data:
+        white = Pillow.new("RGBA", picture.size, "white")
+        picture = Pillow.alpha_composite(white, picture.convert("RGBA"))
+    pixels = np.asarray(picture.convert("RGB"), dtype=np.float64)
+    return np.asarray(pixels @ _REC_601 / _MOST_8_BIT, dtype=np.float64)

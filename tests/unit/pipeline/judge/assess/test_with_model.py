@@ -1,18 +1,21 @@
 """Assessments with a language model that plans, looks at images and answers: over HTTP, and at the seam."""
 
+import asyncio
 import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from pipeline.judge.assess.assessor import Assessor
 from pipeline.judge.assess.request import AssessRequest
 from pipeline.judge.synthesis.evidence import GLOBAL, Severity
 from pipeline.judge.synthesis.replan import ReplanReason
 from pipeline.judge.synthesis.request import Mode
+from pipeline.judge.synthesis.synthesizer import Synthesizer
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.judge.assess.assessments import TEXT, assess
+from tests.unit.pipeline.judge.assess.assessments import TEXT, ScriptedJudge, assess
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 from tests.unit.pipeline.judge.synthesis.questions import ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
@@ -127,6 +130,20 @@ async def test_a_model_that_fails_everywhere_degrades_the_answer_and_nothing_els
     assert output.degraded
     assert output.final_answer == "A"
     assert not output.need_replan
+
+
+async def test_a_reader_who_leaves_stops_the_call_under_way() -> None:
+    async with bench() as at:
+        at.scripted.gate.clear()
+        events = Assessor(Synthesizer()).stream(TEXT, judge=ScriptedJudge(), chat_model=at.model)
+        first = asyncio.create_task(anext(events))
+        await at.scripted.log.until(lambda log: log.in_flight == 1)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await at.scripted.log.until(lambda log: log.in_flight == 0)
+        assert at.scripted.log.left == 1
+        await events.aclose()
 
 
 async def test_an_injection_in_question_and_summary_stays_fenced() -> None:

@@ -1,8 +1,10 @@
+import io
 import struct
 import zlib
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 from scipy.ndimage import gaussian_filter
 
 from pipeline.errors import InvalidInputError
@@ -118,6 +120,29 @@ def test_a_file_that_is_whole_but_cannot_be_decoded_is_the_callers_error() -> No
     with pytest.raises(InvalidInputError, match="can be decoded") as caught:
         decode(read_image(file, ImageLimits(), path="images[0]"))
     assert caught.value.field == "images[0]"
+
+
+def file_of(picture: Pillow.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_every_kind_of_pixel_is_read_as_it_looks() -> None:
+    grey = np.round(scene(64) * 255).astype(np.uint8)
+    plain = Pillow.fromarray(grey)
+    clear = Pillow.new("RGBA", (64, 64), (0, 0, 0, 0))
+    kinds = {
+        "8 bit": plain,
+        "16 bit": Pillow.fromarray(grey.astype(np.uint16) * 257),
+        "colour": plain.convert("RGB"),
+        "palette": plain.convert("P"),
+        "opaque": plain.convert("RGBA"),
+    }
+    for kind, picture in kinds.items():
+        pixels = decode(read_image(file_of(picture), ImageLimits(), path=kind))
+        assert pixels == pytest.approx(grey / 255, abs=0.005), kind
+    assert decode(read_image(file_of(clear), ImageLimits(), path="clear")).min() == 1.0  # transparent is white
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
