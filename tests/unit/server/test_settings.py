@@ -47,9 +47,15 @@ def test_the_environment_can_name_the_file(tmp_path: Path, monkeypatch: pytest.M
 def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRECIS_INFERENCE__QUEUE__MAX_QUEUE_ITEMS", "7")
     monkeypatch.setenv("PRECIS_EVALUATE__HIT_THRESHOLD", "0.6")
+    monkeypatch.setenv("PRECIS_JUDGE__ULTRA__ETA", "2.5")
+    monkeypatch.setenv("PRECIS_JUDGE_SERVICE__CPU_THREADS", "3")
+    monkeypatch.setenv("PRECIS_SYNTHESIS__LIMITS__IMAGES__MAX_BYTES", "1000")
     settings = load_settings()
     assert settings.inference.queue.max_queue_items == 7
     assert settings.evaluate.hit_threshold == 0.6
+    assert settings.judge.ultra.eta == 2.5
+    assert settings.judge_service.cpu_threads == 3
+    assert settings.synthesis.limits.images.max_bytes == 1000
 
 
 @pytest.mark.parametrize(
