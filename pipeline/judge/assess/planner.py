@@ -20,7 +20,7 @@ _WORDS = {
     MetricName.ALIGNMENT: r"align|stance|tone|intent|meaning|distort|emphasis",
     MetricName.HALLUCINATION: r"hallucinat|fabricat|invent|support|faithful|accura|factual|fact|true|wrong|correct",
     MetricName.RELEVANCE: r"relevan|off.topic|on.topic|beside the point|focus",
-    MetricName.BIAS_TOXICITY: r"bias|toxic|offen[cs]|neutral|fair|hate|slur|insult|civil",
+    MetricName.BIAS_TOXICITY: r"bias|toxic|offend|offensive|neutral|fair|hate|slur|insult|civil",
     ImageTool.BLUR: r"blur|sharp|soft|focus",
     ImageTool.NOISE: r"nois|grain",
     ImageTool.BLOCKINESS: r"block|compress|jpeg|artifact",
