@@ -110,7 +110,6 @@ def fuse(
     *,
     eta: float = 1.0,
     form: FusionForm = FusionForm.NORMALIZED,
-    mapping: LogisticMapping | None = None,
     weights: Sequence[float] | None = None,
 ) -> Fusion:
     """Fuses tool scores with level probabilities.
@@ -119,11 +118,10 @@ def fuse(
     holds in both forms.
 
     Args:
-        tool_scores: in [1, 5] unless there is a mapping; NaN is left out, with a note.
+        tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be; NaN is left out, with a note.
         probabilities: of the levels; None where a model gave none.
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
         form: which formula to use.
-        mapping: brings every tool score to [1, 5] first.
         weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
 
     Raises:
@@ -132,7 +130,7 @@ def fuse(
     """
     if not (eta > 0 and math.isfinite(eta)):
         raise InvalidInputError("eta", "a finite number above 0", f"{eta:g}")
-    scores, shares, notes = _usable_scores(tool_scores, mapping, weights)
+    scores, shares, notes = _usable_scores(tool_scores, weights)
     p = UNIFORM if probabilities is None else check_distribution(probabilities)
     if not scores:
         if probabilities is None:
@@ -241,16 +239,15 @@ def relative_entropy_of(probabilities: Distribution) -> float:
 
 
 def _usable_scores(
-    tool_scores: Sequence[float], mapping: LogisticMapping | None, weights: Sequence[float] | None
+    tool_scores: Sequence[float], weights: Sequence[float] | None
 ) -> tuple[list[float], list[float], tuple[str, ...]]:
     """Returns the scores that are numbers, their weights, and notes about the others."""
     scores, shares, notes = [], [], []
-    for index, (raw, weight) in enumerate(zip(tool_scores, _checked_weights(weights, len(tool_scores)), strict=True)):
-        score = raw if mapping is None else mapping(raw)
+    for index, (score, weight) in enumerate(zip(tool_scores, _checked_weights(weights, len(tool_scores)), strict=True)):
         if math.isnan(score):
             notes.append(f"tool_scores[{index}] is NaN and was left out")
         elif not LOWEST <= score <= HIGHEST:
-            raise InvalidInputError(f"tool_scores[{index}]", "a score in [1, 5], or a mapping to it", f"{raw:g}")
+            raise InvalidInputError(f"tool_scores[{index}]", "a score in [1, 5], or a mapping to it", f"{score:g}")
         elif weight > 0:
             scores.append(score)
             shares.append(weight)

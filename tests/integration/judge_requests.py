@@ -38,7 +38,7 @@ def stream_request(request: pb.JudgeRequest) -> pb.JudgeStreamRequest:
 
 
 def lasting(result: pb.JudgeResult) -> bytes:
-    """Gives what of a result must be the same every time, to the last bit: all but times and what tells of the cache."""
+    """Gives what of a result must be the same every time, to the last bit: all but times and cache hits."""
     kept = pb.JudgeResult()
     kept.CopyFrom(result)
     kept.ClearField("timings")

@@ -45,9 +45,7 @@ async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_mod
     facts = attributes_of(rpc.attributes)
     assert (facts["rpc.response.status_code"], facts["session.id"]) == ("OK", followed.summary_id)
     assert any(f"id={facts['precis.call_id']} " in line for line in server.errors)  # the call's log line
-    assert [
-        line for line in server.errors if "chat/completions" in line
-    ] == []  # spans have them
+    assert [line for line in server.errors if "chat/completions" in line] == []  # spans have them
     assert below(taken.spans, rpc) == [run]
     nodes = below(taken.spans, run)
     assert sorted(node.name for node in nodes) == sorted(

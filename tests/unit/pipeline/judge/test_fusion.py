@@ -109,7 +109,7 @@ def test_a_score_off_the_scale_is_refused(score: float) -> None:
 def test_a_score_off_the_scale_is_taken_with_a_mapping() -> None:
     # At x = b3 the logistic part is 0 and b4 x + b5 is left: 0.02 * 50 + 2 = 3.
     mapping = LogisticMapping(b1=4.0, b2=0.1, b3=50.0, b4=0.02, b5=2.0)
-    assert fuse([50.0], mapping=mapping).q == pytest.approx(3.0)
+    assert fuse([mapping(50.0)]).q == pytest.approx(3.0)
     # 10 above: 4 (1/2 - 1/(1 + e)) = .92423, and 0.02 * 60 + 2 = 3.2.
     assert mapping(60.0) == pytest.approx(4.12423, abs=1e-5)
 
@@ -120,7 +120,8 @@ def test_a_mapping_clips_to_the_scale(value: float, score: float) -> None:
 
 
 def test_nan_stays_nan_under_a_mapping() -> None:
-    fusion = fuse([math.nan, 0.0], mapping=LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0))
+    mapping = LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0)
+    fusion = fuse([mapping(math.nan), mapping(0.0)])
     assert (fusion.q, len(fusion.notes)) == (3.0, 1)
 
 

@@ -22,7 +22,7 @@ TOOL = MetricToolScore(MetricName.COVERAGE, "mine", 3)
 @pytest.mark.parametrize(
     "changed",
     [
-        replace(REQUEST, source="sourc", summary="esummary"),
+        replace(REQUEST, source="sources", summary="ummary"),
         replace(REQUEST, summary="Summary"),
         replace(REQUEST, frameworks=(Framework.ULTRA,)),
         replace(REQUEST, tool_scores=(TOOL,)),
