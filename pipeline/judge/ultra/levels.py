@@ -28,7 +28,7 @@ class Tool:
     Attributes:
         name: snake_case, for example `claim_support`; a caller's own tool keeps its name.
         score: in [1, 5].
-        weight: in the mean of the tools; those of Ultra's own tools for a metric are 1 on average.
+        weight: in the mean of the tools, not negative; one of weight 0 is shown and says nothing.
     """
 
     name: str

@@ -18,6 +18,8 @@ Measure = Callable[[EvidenceView], float | None]
 _TONE = {Tone.NEUTRAL: 1.0, Tone.UNCLEAR: 0.8, Tone.SUBJECTIVE: 0.6, Tone.HOSTILE: 0.1}
 _SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
 _FULL_SALIENCE = 0.6
+_MASKED = "deterministic"
+"""Author of questions without a language model (`EvidenceTable.qag_author`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,25 @@ class Instrument:
     Attributes:
         name: snake_case.
         measure: gives a share in [0, 1]; None where there is nothing to measure.
-        weight: in the mean of the metric's tools; their sum is the number of tools.
+        weight: in the mean of the metric's tools.
+        weight_of_masks: likewise, while questions are masked words that no language model has written.
     """
 
     name: str
     measure: Measure
     weight: float = 1.0
+    weight_of_masks: float | None = None
+
+    def weigh(self, view: EvidenceView) -> float:
+        """Returns the weight that the tool has for a table."""
+        is_masked = self.weight_of_masks is not None and view.table.qag_author == _MASKED
+        return self.weight_of_masks if is_masked and self.weight_of_masks is not None else self.weight
 
 
 def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
     """Returns the opinions of a metric's tools that have any."""
     shares = [(tool, tool.measure(view)) for tool in TOOLS[metric]]
-    return tuple(Tool(tool.name, to_score(share), tool.weight) for tool, share in shares if share is not None)
+    return tuple(Tool(tool.name, to_score(share), tool.weigh(view)) for tool, share in shares if share is not None)
 
 
 def to_score(share: float) -> float:
@@ -132,11 +141,12 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
         Instrument("salient_words", _salient_words),
     ),
     MetricName.ALIGNMENT: (Instrument("stance", _stance), Instrument("meaning", _meaning)),
-    # Claim support has read what the other two read: fitted together with it, they weigh nothing.
+    # Claim support has read what the other two read. Fitted together with it on corrupted sentences, masked questions
+    # weigh nothing; those of a language model are evidence of their own.
     MetricName.HALLUCINATION: (
-        Instrument("claim_support", _claim_support, 2.4),
-        Instrument("answered_claims", _claim_answers, 0.3),
-        Instrument("no_contradiction", _no_contradiction, 0.3),
+        Instrument("claim_support", _claim_support, 2.8),
+        Instrument("answered_claims", _claim_answers, 1.0, weight_of_masks=0.0),
+        Instrument("no_contradiction", _no_contradiction, 0.2),
     ),
     MetricName.RELEVANCE: (
         Instrument("containment", _containment),

@@ -196,3 +196,11 @@ def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
         assert metric.score is not None
         assert round(metric.score, 2) == metric.score
         assert metric.confidence == 0  # four quotes claimed, none found
+
+
+def test_masked_questions_weigh_nothing_for_hallucination_and_those_of_a_model_do() -> None:
+    masked = table(about_claims=qags(0, 0, side="summary"))
+    without = table(about_claims=())
+    assert score(masked).result[HALLUCINATION].score == score(without).result[HALLUCINATION].score
+    written = replace(masked, qag_author="some-model")
+    assert (score(written).result[HALLUCINATION].score or 0) < (score(masked).result[HALLUCINATION].score or 0)
