@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.judge.evidence.reading import ReadText
 from pipeline.judge.evidence.relevance import Closeness, Float64, WordIndex
 
-_MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.35, 0.25, 0.4
+_MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
 _LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
 _FULL_LENGTH_WORDS = 10
 _RELEVANCE_WEIGHT = 0.7  # of MMR; the rest goes to difference

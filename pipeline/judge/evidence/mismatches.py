@@ -65,7 +65,7 @@ class SourceValues:
 
     def has_name(self, table: WordTable, name: Name) -> bool:
         """Tells whether the source has most words of a name, in some spelling, or its initials."""
-        indices = range(name.first, name.last)
+        indices = [index for index in range(name.first, name.last) if table.content[index]]
         missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
         return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
 

@@ -1,7 +1,7 @@
 """Names in a claim, by their capital letters: text in lower case, in capitals or in CJK script has none.
 
-A capital at the start of a sentence says nothing, so the first word is a name only with a capitalised word after it, or
-if it stands capitalised inside a sentence elsewhere.
+A capital at the start of a sentence says nothing, so the first word is a name only with a capitalised word after it, if
+it stands capitalised inside a sentence elsewhere, or as a subject that has no article where a common noun needs one.
 """
 
 import re
@@ -18,6 +18,16 @@ _NO_NAME_LIST = """
     thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
 """
 _NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
+_BARE_NOUN_LIST = """
+    police people staff work everyone everybody someone somebody anyone anybody nobody today yesterday tomorrow mother
+    father heaven life death love war peace today's parliament congress government management help nature science
+    traffic rain snow news money time water fire work evidence research meanwhile however construction production
+"""
+_BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
+_COMMON_ENDINGS = ("s", "ly", "ing", "ment", "tion", "ness", "ity", "men", "ism")
+_AUXILIARY_LIST = "is was will has had would can could may might said says did does"
+_AUXILIARIES = frozenset(_AUXILIARY_LIST.split())
+_SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
 _SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
@@ -57,7 +67,10 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
     return [
         name
         for name in names
-        if name.last - name.first > 1 or table.words[name.first] in known or not _starts_sentence(table, name.first)
+        if name.last - name.first > 1
+        or table.words[name.first] in known
+        or not _starts_sentence(table, name.first)
+        or _is_bare_subject(table, name.first)
     ]
 
 
@@ -73,6 +86,15 @@ def known_names(tables: Iterable[WordTable]) -> frozenset[str]:
 
 def _is_capitalised(word: str) -> bool:
     return word[:1].isupper() and len(word) > 1
+
+
+def _is_bare_subject(table: WordTable, index: int) -> bool:
+    """Tells whether a word is like "Springfield" in "Springfield will" and "Springfield's", not like "Police will"."""
+    word = table.words[index]
+    if word in _BARE_NOUNS or word.endswith(_COMMON_ENDINGS) or len(word) < _SHORTEST_BARE_NAME:
+        return False
+    is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
+    return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:

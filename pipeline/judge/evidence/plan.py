@@ -16,7 +16,7 @@ from pipeline.judge.evidence.relevance import Closeness, Float64, most_relevant
 from pipeline.judge.evidence.source_windows import Window
 from pipeline.judge.evidence.stitching import stitch
 
-_SENTENCES_PER_KEY_POINT = 4
+_SENTENCES_PER_KEY_POINT = 5
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
 
 
@@ -87,7 +87,7 @@ class Plan:
 
 
 def key_point_counts(plan: Plan) -> tuple[int, int]:
-    """Returns how many key points Twin-Lock and Judge-Lock get: one for every four sentences, within their limits."""
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
     wanted = -(-len(plan.draft.source.read.sentences) // _SENTENCES_PER_KEY_POINT)
     (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
     return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipeline.judge.evidence.stems import is_content, stem
 from pipeline.text.words import split_words
 
+_LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHENS = re.compile(r"[-‐‑–]+")
 
 
@@ -61,12 +62,10 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     ends: list[int] = []
     for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
         first = start
-        for hyphen in _HYPHENS.finditer(text, start, end):
-            if hyphen.start() > first:
-                starts.append(first)
-                ends.append(hyphen.start())
-            first = hyphen.end()
-        if end > first:
-            starts.append(first)
-            ends.append(end)
+        for hyphen in (*_HYPHENS.finditer(text, start, end), None):
+            last = hyphen.start() if hyphen else end
+            for piece in range(first, last, _LONGEST_WORD):
+                starts.append(piece)
+                ends.append(min(piece + _LONGEST_WORD, last))
+            first = hyphen.end() if hyphen else end
     return starts, ends

@@ -99,5 +99,12 @@ def test_values_are_counted() -> None:
     assert values == ClaimValues(number_count=3, unmatched_number_count=2, name_count=2, unmatched_name_count=1)
 
 
+def test_a_name_without_an_article_is_a_name_at_the_start_of_a_sentence_too() -> None:
+    assert found("Springfield's council closes the bridge.") == [(MismatchKind.NAME, "Springfield", None)]
+    assert found("Springfield will close the bridge.") == [(MismatchKind.NAME, "Springfield", None)]
+    for common in ("Police said that the bridge had cracks.", "Almost 67 million cars cross.", "Engineers will come."):
+        assert found(common) == []
+
+
 def test_lower_case_text_has_no_names_to_miss() -> None:
     assert found("mayor peter falk said the bridge had cracks.") == []
