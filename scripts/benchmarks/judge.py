@@ -52,7 +52,7 @@ class Sizes:
 
 
 FULL = Sizes(qags=235, rank19=373, realsumm=12, systems=24, newsroom=60, edits=200, repeated=10, served=40)
-QUICK = Sizes(qags=12, rank19=30, realsumm=1, systems=6, newsroom=1, edits=12, repeated=1, served=4)
+QUICK = Sizes(qags=10, rank19=20, realsumm=1, systems=4, newsroom=1, edits=8, repeated=1, served=3)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from inference.call import Call
-from inference.config import CacheConfig, InferenceConfig
+from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.framework import Framework
 from pipeline.judge.judge import Judge
@@ -19,6 +19,7 @@ from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffs
 from server.cli.console import progress_bar
 
 IN_FLIGHT = 4
+_WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server
 
 Item = tuple[str, str]
 """Source and summary."""
@@ -34,7 +35,8 @@ class JudgeRunner:
 
     def __init__(self, models: Path, *, remembers: bool = True) -> None:
         cache = CacheConfig() if remembers else CacheConfig(max_bytes=0)
-        self._engine = Engine(InferenceConfig(models_dir=models, cache=cache))
+        runtime = RuntimeConfig(warmup_s=_WARMUP_S)
+        self._engine = Engine(InferenceConfig(models_dir=models, cache=cache, runtime=runtime))
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="bench-judge")
         self._judge = Judge(executor=self._executor)
 
