@@ -21,7 +21,8 @@ _NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
 _BARE_NOUN_LIST = """
     police people staff work everyone everybody someone somebody anyone anybody nobody today yesterday tomorrow mother
     father heaven life death love war peace today's parliament congress government management help nature science
-    traffic rain snow movement investment equipment treatment news money time water fire work evidence research meanwhile however construction production
+    traffic rain snow movement investment equipment treatment news money time water fire evidence research meanwhile
+    however construction production
 """
 _BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
 _COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
