@@ -1,19 +1,17 @@
-"""The whole judgement with fakes: events, sharing, caching, cancellation."""
+"""The whole judgement with fakes: events, frameworks, refusals, chat models."""
 
 import asyncio
 import json
 import logging
 import re
 import threading
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import EvidenceReady, JudgeEvent, MetricReady
+from pipeline.errors import InvalidInputError
+from pipeline.judge.events import EvidenceReady, MetricReady
 from pipeline.judge.framework import Framework
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
@@ -21,75 +19,18 @@ from pipeline.judge.judgement_cache import JudgementCache
 from pipeline.judge.metric import MetricName, MetricStatus
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.llm.chat_model import ChatRequest
-from pipeline.protocols import Float32
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.unit.pipeline.judge.judging import (
+    JUDGE,
+    REQUEST,
+    SOURCE,
+    SUMMARY,
+    TWIN,
+    ULTRA,
+    Fakes,
+    without_times,
+)
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
-
-TWIN, JUDGE, ULTRA = Framework
-SOURCE = (
-    "The agency raised its licence fees by 12 percent on Tuesday. Ann Lee, who leads the farmers' union, objected. "
-    "She said that small farms could not pay. The agency's director, Bob Ray, answered that costs had doubled since "
-    "2019. A public hearing will be held in Springfield on 4 May. The new fees take effect in July. "
-    "Two council members asked for a delay of one year. The council votes next week."
-)
-SUMMARY = (
-    "The agency raised its licence fees by 12 percent. Ann Lee objected. A public hearing will be held in Springfield."
-)
-REQUEST = JudgeRequest(SOURCE, SUMMARY)
-
-
-class GatedEntailment(OverlapEntailment):
-    """Answers when the test lets it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = asyncio.Event()
-        self.gate = asyncio.Event()
-        self.cancelled = False
-
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        self.asked.set()
-        try:
-            await self.gate.wait()
-        except asyncio.CancelledError:
-            self.cancelled = True
-            raise
-        return await super().entail(pairs)
-
-
-class Fakes:
-    """The models of one test."""
-
-    def __init__(self, entailment: OverlapEntailment | None = None) -> None:
-        self.entailment = entailment or OverlapEntailment()
-        self.embedder = BagOfWordsEmbedder()
-
-    async def judge(
-        self, request: JudgeRequest = REQUEST, judge: Judge | None = None, chat_model: FakeChat | None = None
-    ) -> Judgement:
-        return await (judge or Judge()).judge(
-            request,
-            entailment=self.entailment,
-            embedder=self.embedder,
-            tokenizer=WordTokenizer(),
-            chat_model=chat_model,
-        )
-
-    async def events(self, request: JudgeRequest = REQUEST, judge: Judge | None = None) -> list[JudgeEvent]:
-        stream = (judge or Judge()).stream(
-            request, entailment=self.entailment, embedder=self.embedder, tokenizer=WordTokenizer()
-        )
-        return [event async for event in stream]
-
-
-def without_times(judgement: Judgement) -> Judgement:
-    """Leaves out what differs from run to run: times, and whether the answer was kept."""
-    table = replace(judgement.table, timings=replace(judgement.table.timings, **dict.fromkeys(TIMES, 0.0)))
-    timings = replace(judgement.timings, total_ms=0, evidence_ms=0, scoring_ms=0)
-    return replace(judgement, table=table, timings=timings, cached=False)
-
-
-TIMES = ("total_ms", "reading_ms", "embedding_ms", "proposals_ms", "nli_ms", "assembly_ms")
 
 
 async def test_a_stream_sends_evidence_then_all_metrics_in_the_strict_order_then_the_judgement() -> None:
@@ -233,78 +174,6 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
     assert helped[JUDGE][MetricName.COVERAGE].inputs["qag_author"] == "fake-chat"
     assert helped[JUDGE][MetricName.COVERAGE] != plain[JUDGE][MetricName.COVERAGE]
     assert helped[ULTRA] != plain[ULTRA]
-
-
-async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_events() -> None:
-    fakes = Fakes()
-    judge = Judge(cache=JudgementCache())
-    first = await fakes.events(judge=judge)
-    asked = len(fakes.entailment.calls)
-    second = await fakes.events(judge=judge)
-    assert len(fakes.entailment.calls) == asked
-    assert second[:-1] == first[:-1]
-    assert isinstance(second[-1], Judgement)
-    assert isinstance(first[-1], Judgement)
-    assert (first[-1].cached, second[-1].cached) == (False, True)
-    other = await fakes.judge(replace(REQUEST, frameworks=(TWIN,)), judge)
-    assert not other.cached
-
-
-async def test_other_settings_do_not_share_a_judgement() -> None:
-    cache, fakes = JudgementCache(), Fakes()
-    await fakes.judge(judge=Judge(cache=cache))
-    jaccard = JudgeConfig().with_overrides({"lock": {"relevance_mode": "jaccard"}})
-    judgement = await fakes.judge(judge=Judge(jaccard, cache=cache))
-    assert not judgement.cached
-    assert judgement[TWIN][MetricName.RELEVANCE].inputs["relevance_mode"] == "jaccard"
-
-
-async def test_equal_streams_at_once_share_the_work_and_all_send_everything() -> None:
-    entailment = GatedEntailment()
-    fakes, judge = Fakes(entailment), Judge(cache=JudgementCache())
-    request = replace(REQUEST, frameworks=(TWIN,))
-    streams = [asyncio.create_task(fakes.events(request, judge)) for _ in range(3)]
-    await entailment.asked.wait()
-    entailment.gate.set()
-    first, *others = await asyncio.gather(*streams)
-    assert len(entailment.calls) == 1
-    assert [len(events) for events in (first, *others)] == [7, 7, 7]
-    assert all(events[:-1] == first[:-1] for events in others)
-
-
-async def test_closing_a_stream_ends_its_work() -> None:
-    entailment = GatedEntailment()
-    stream = Judge().stream(REQUEST, entailment=entailment, embedder=BagOfWordsEmbedder(), tokenizer=WordTokenizer())
-    reading = asyncio.create_task(anext(stream))
-    await entailment.asked.wait()
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-    await stream.aclose()
-    assert entailment.cancelled
-
-
-async def test_a_reader_that_stops_holds_up_nobody_else() -> None:
-    fakes, judge = Fakes(), Judge(cache=JudgementCache())
-    slow = judge.stream(REQUEST, entailment=fakes.entailment, embedder=fakes.embedder, tokenizer=WordTokenizer())
-    assert isinstance(await anext(slow), EvidenceReady)
-    assert (await fakes.judge(judge=judge)).cached  # though the stream has not been read to its end
-    await slow.aclose()
-
-
-async def test_a_models_failure_ends_judgement_and_stream_and_is_not_kept() -> None:
-    class Broken(OverlapEntailment):
-        async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-            raise ModelOutputError("no numbers")
-
-    cache = JudgementCache()
-    judge = Judge(cache=cache)
-    with pytest.raises(ModelOutputError):
-        await Fakes(Broken()).judge(judge=judge)
-    with pytest.raises(ModelOutputError):
-        await Fakes(Broken()).events(judge=judge)
-    assert len(cache) == 0
-    assert not (await Fakes().judge(judge=judge)).cached
 
 
 async def test_cpu_work_runs_on_the_executor() -> None:
