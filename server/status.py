@@ -9,6 +9,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
+from pipeline.summarize.errors import StorageError, StorageFullError
 from protos.precis.v1 import common_pb2
 from server.errors import INTERNAL, retry_after_s_of, rule_for, violations_of
 
@@ -54,7 +55,11 @@ def to_item_error(error: BaseException, call_id: str, field: str = "") -> common
 
 
 def public_message(error: BaseException, call_id: str) -> str:
-    """Returns what the client may read; logs an unknown error whole."""
+    """Returns what the client may read; logs what it may not: unknown errors, and those that name the host's files."""
+    if isinstance(error, StorageError):
+        logger.error("event=storage_failed id=%s error=%r", call_id, str(error))
+        failed = "has no space left for" if isinstance(error, StorageFullError) else "cannot use its database of"
+        return f"the server {failed} summaries; its operator finds the cause in the log under id={call_id}"
     if rule_for(error) is not INTERNAL:
         return str(error)
     logger.error("event=unknown_error id=%s", call_id, exc_info=error)

@@ -72,6 +72,17 @@ def test_each_error_has_its_code(error: Exception, code: grpc.StatusCode) -> Non
     assert rich(error).message == status.details
 
 
+@pytest.mark.parametrize("kind", [StorageError, StorageFullError])
+def test_where_summaries_are_stored_is_for_the_log_alone(
+    kind: type[StorageError], caplog: pytest.LogCaptureFixture
+) -> None:
+    status = to_status(kind("no space left for /srv/precis/summaries.sqlite"), "call-1")
+    assert "summaries" in str(status.details)
+    assert "/srv" not in str(status.details)
+    assert "id=call-1" in caplog.text
+    assert "/srv/precis" in caplog.text
+
+
 def test_the_most_specific_rule_wins() -> None:
     class FullerQueueError(QueueFullError):
         pass
