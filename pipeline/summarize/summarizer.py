@@ -225,7 +225,8 @@ class Summarizer:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            del self._runs[summary.summary_id]
+            if self._runs.get(summary.summary_id) is run:  # else somebody resumed it once this run's lease was free
+                del self._runs[summary.summary_id]
 
     async def _with_text(self, event: Event) -> Event:
         if not isinstance(event, BatchDone):

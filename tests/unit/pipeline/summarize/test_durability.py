@@ -2,9 +2,10 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
-from pipeline.summarize.writer import CritiqueTask, ExtractTask, Judgement, MergeTask, TopicsTask
+from pipeline.summarize.writer import CritiqueTask, ExtractTask, Judgement, MergeTask, TopicsTask, Writer
 from tests.fakes_summarize import WIDE, ScriptedWriter, Task
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
@@ -263,3 +264,36 @@ async def test_a_result_counts_only_what_this_run_cost(tmp_path: Path) -> None:
         whole = result_of(await read_all(summarizer.resume(partial.summary_id, writer=writer)))
     assert partial.usage.calls == CALLS - 3
     assert whole.usage.calls == 3
+
+
+async def test_a_summary_resumed_while_its_last_run_still_ends_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, may_end = ScriptedWriter(), asyncio.Event()
+    async with summarizer_in(tmp_path) as summarizer:
+        leases = summarizer._store.leases  # noqa: SLF001
+        release = leases.release
+
+        async def release_and_linger(*arguments: Any) -> None:  # noqa: ANN401
+            monkeypatch.undo()
+            await release(*arguments)
+            await may_end.wait()
+
+        monkeypatch.setattr(leases, "release", release_and_linger)
+        events = summarizer.stream(numbered_document(29), writer=writer)
+        accepted = await anext(events)
+        assert isinstance(accepted, Accepted)
+        leaving = asyncio.create_task(events.aclose())
+        resumed = await _resume_when_free(summarizer, accepted.summary_id, writer)
+        may_end.set()
+        await leaving
+        result = result_of(await read_all(resumed))
+    assert result.status is SummaryStatus.DONE
+
+
+async def _resume_when_free(summarizer: Summarizer, summary_id: str, writer: Writer) -> AsyncGenerator[Event, None]:
+    while True:
+        events = summarizer.resume(summary_id, writer=writer)
+        with suppress(SummaryRunningError):
+            await anext(events)
+            return events
