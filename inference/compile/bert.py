@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 from inference.compile.config import BertConfig
-from inference.compile.graph import MICROSOFT, GraphBuilder
+from inference.compile.graph import GraphBuilder
 from inference.compile.layers import AttentionOutput, LayerWriter, Tokens
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
@@ -75,14 +75,18 @@ class _Encoder:
         return self._writer.feed_forward(attended, layer, name=name)
 
     def _mean(self, hidden: str, tokens: Tokens) -> str:
-        """Averages over the tokens of each item: a product of the mask with the hidden states."""
+        """Averages over the tokens of each item: its states times its mask over its length, summed from first to last.
+
+        Not a product of matrices. One of a single row adds up its columns in groups of four, so a batch that is longer
+        than the item would shift which ones go together: the last bit of a quarter of all embeddings changed.
+        """
         shape = self.graph.node("Slice", tokens.head_shape, self.graph.ints(0), self.graph.ints(2))
         full = self.graph.node("Concat", shape, self.graph.ints(self._config.hidden_size), axis=0)
         states = self._writer.spread(hidden, full, tokens)  # (length, batch, hidden)
         count = self.graph.node("ReduceSum", tokens.mask, self.graph.ints(1))
-        shares = self.graph.node("Unsqueeze", self.graph.node("Div", tokens.mask, count), self.graph.ints(1))
-        mean = self.graph.node("FusedMatMul", shares, states, domain=MICROSOFT, transBatchB=1, name="mean")
-        return self.graph.node("Squeeze", mean, self.graph.ints(1))
+        shares = self.graph.node("Transpose", self.graph.node("Div", tokens.mask, count), perm=[1, 0])
+        weighted = self.graph.node("Mul", states, self.graph.node("Unsqueeze", shares, self.graph.ints(2)))
+        return self.graph.node("ReduceSum", weighted, self.graph.ints(0), keepdims=0, name="mean")
 
     def _normalized(self, pooled: str) -> str:
         length = self.graph.node("ReduceL2", pooled, self.graph.ints(1))

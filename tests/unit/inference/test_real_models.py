@@ -1,0 +1,89 @@
+"""The installed models: what shares a batch with an item does not move a bit of its result."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from inference.config import InferenceConfig
+from inference.engine import Engine
+from inference.results import ItemBatch
+from pipeline.text.sentences import split_sentences
+
+ROOT = Path(__file__).resolve().parents[3]
+MODELS = ROOT / "models"
+TEXTS = ("scripts/data/manual/pump-skid.md", "scripts/data/judge/article.txt")
+COUNT = 200
+ROUNDS = 2
+
+Item = TypeVar("Item")
+Compute = Callable[[Sequence[Item]], Awaitable[ItemBatch]]
+
+pytestmark = pytest.mark.models
+
+
+def real_sentences() -> list[str]:
+    """Sentences of two texts, and neighbours joined, so that lengths are mixed."""
+    sentences: list[str] = []
+    for name in TEXTS:
+        text = (ROOT / name).read_text("utf-8")
+        sentences += [text[span.start : span.end] for span in split_sentences(text, 700)]
+    joined = [" ".join(sentences[first : first + 3]) for first in range(0, len(sentences), 2)]
+    return list(dict.fromkeys(sentences + joined))
+
+
+def real_pairs() -> list[tuple[str, str]]:
+    rng, sentences = random.Random(3), real_sentences()
+    pairs = ((rng.choice(sentences), rng.choice(sentences)) for _ in range(2 * COUNT))
+    return list(dict.fromkeys(pairs))[:COUNT]
+
+
+def make_engine(max_batch_size: int) -> Engine:
+    return Engine(
+        InferenceConfig.model_validate(
+            {
+                "models_dir": MODELS,
+                "cache": {"max_bytes": 0},
+                "batch": {"max_batch_size": max_batch_size},
+                "runtime": {"warmup_s": 0.2},
+            }
+        )
+    )
+
+
+async def in_company(compute: Compute[Item], items: Sequence[Item], rng: random.Random) -> npt.NDArray[np.float32]:
+    """Computes every item in a call of its own, all at a time, in a random order."""
+    order = rng.sample(range(len(items)), len(items))
+    batches = await asyncio.gather(*(compute([items[index]]) for index in order))
+    values = np.empty((len(items), batches[0].values.shape[1]), np.float32)
+    for index, batch in zip(order, batches, strict=True):
+        values[index] = batch.values[0]
+    return values
+
+
+async def test_no_bit_of_an_embedding_depends_on_its_company() -> None:
+    texts, rng = real_sentences()[:COUNT], random.Random(1)
+    async with make_engine(1) as engine:
+        alone = (await engine.embedder.embed(texts)).values
+    async with make_engine(16) as engine:
+        for _ in range(ROUNDS):
+            np.testing.assert_array_equal(await in_company(engine.embedder.embed, texts, rng), alone)
+        assert engine.statistics().models["embedding"].batches < ROUNDS * len(texts)
+
+
+async def test_no_bit_of_a_probability_depends_on_its_company() -> None:
+    pairs, rng = real_pairs(), random.Random(2)
+    assert len(pairs) == COUNT
+    async with make_engine(1) as engine:
+        alone = (await engine.nli.entail(pairs)).values
+    async with make_engine(16) as engine:
+        for _ in range(ROUNDS):
+            np.testing.assert_array_equal(await in_company(engine.nli.entail, pairs, rng), alone)
+        assert engine.statistics().models["nli"].batches < ROUNDS * len(pairs)
