@@ -6,7 +6,8 @@ from pipeline.judge.assess.events import AssessEvent, Assessment, EvidenceGather
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.synthesis.evidence import GLOBAL
 from protos.precis.v1 import synthesis_pb2 as pb
-from server.convert_synthesis import to_quality_evidence, to_quality_score, to_synthesis, to_usage
+from server.convert_synthesis import to_quality_evidence, to_quality_score, to_synthesis
+from server.convert_usage import to_usage
 from server.parse_synthesis import MODES
 from server.status import to_duration
 

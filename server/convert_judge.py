@@ -9,6 +9,7 @@ from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.metric import Cap, Input, MetricResult, MetricStatus
 from protos.precis.v1 import judge_pb2 as pb
 from server.convert_evidence import to_evidence
+from server.convert_usage import to_usage
 from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES
 from server.references import to_model_identity, to_span
 from server.status import to_duration
@@ -45,6 +46,7 @@ def to_result(judgement: Judgement) -> pb.JudgeResult:
         is_cached=judgement.cached,
         degraded=judgement.degraded,
         notes=judgement.notes,
+        language_model_usage=to_usage(judgement.usage, judgement.llm or ""),
     )
 
 

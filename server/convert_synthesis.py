@@ -4,10 +4,11 @@ from pipeline.judge.fusion import Fusion, Level
 from pipeline.judge.synthesis.evidence import Evidence, ToolScore
 from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
 from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import LlmUsage, Synthesis
+from pipeline.judge.synthesis.result import Synthesis
 from pipeline.judge.ultra.levels import LevelSource
 from protos.precis.v1 import fusion_pb2
 from protos.precis.v1 import synthesis_pb2 as pb
+from server.convert_usage import to_usage
 from server.parse_judge import FUSION_FORMS
 from server.parse_synthesis import MODES, SEVERITIES
 
@@ -96,15 +97,3 @@ def to_quality_score(score: ToolScore) -> pb.QualityToolScore:
 def to_replan_need(need: ReplanNeed) -> pb.ReplanNeed:
     """Gives one gap in the evidence."""
     return pb.ReplanNeed(reason=REPLAN_REASONS[need.reason], message=need.message, scope=need.parts)
-
-
-def to_usage(usage: LlmUsage, identity: str) -> fusion_pb2.LanguageModelUsage | None:
-    """Gives what the language model's answers cost; None, which leaves a message field unset, when there were none."""
-    if not usage.calls:
-        return None
-    return fusion_pb2.LanguageModelUsage(
-        identity=identity,
-        calls=usage.calls,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-    )

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -22,6 +23,8 @@ from pipeline.judge.request_hash import hash_request
 from pipeline.judge.stopwatch import Stopwatch
 from pipeline.judge.verdict import Verdict, reach_verdict
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.metered_chat_model import MeteredChatModel
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -120,6 +123,8 @@ class Judge:
         return hash_request(request, self._config, models.evidence_models, models.chat_identity)
 
     async def _compute(self, request: JudgeRequest, models: JudgeModels, key: str, emit: Emit) -> Judgement:
+        meter = MeteredChatModel(models.chat) if models.chat else None
+        models = replace(models, chat=meter)
         stopwatch = Stopwatch()
         table = await self._gather(request, models)
         stopwatch.lap()
@@ -136,6 +141,7 @@ class Judge:
             notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
             cached=False,
             timings=stopwatch.timings(),
+            usage=meter.usage if meter else LlmUsage(),
         )
         _log(judgement)
         return judgement
@@ -195,4 +201,5 @@ def _log(judgement: Judgement) -> None:
         for result in judgement.frameworks
     )
     pairs = judgement.table.pairs.scored_pair_count
-    logger.info("judge %s pairs=%d degraded=%s", means, pairs, judgement.degraded)
+    calls = judgement.usage.calls
+    logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

@@ -1,10 +1,11 @@
 """The whole answer to one request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.llm.llm_usage import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Judgement:
         notes: what a reader should know of how the answer came about, for example tool scores that were dropped.
         cached: True when an earlier, equal request computed it.
         timings: of the request that computed it.
+        usage: what the chat model's answers cost this request; nothing when another request had paid for them.
     """
 
     request_hash: str
@@ -47,6 +49,7 @@ class Judgement:
     notes: tuple[str, ...]
     cached: bool
     timings: JudgeTimings
+    usage: LlmUsage = field(default_factory=LlmUsage)
 
     def __getitem__(self, framework: Framework) -> FrameworkResult:
         """Returns one framework's verdict. Raises KeyError if it was not asked for."""

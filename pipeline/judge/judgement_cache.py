@@ -11,6 +11,7 @@ from dataclasses import replace
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.metric import MetricStatus
+from pipeline.llm.llm_usage import LlmUsage
 
 
 class JudgementCache:
@@ -38,13 +39,13 @@ class JudgementCache:
         while True:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
-                return replace(kept, cached=True)
+                return _again(kept)
             under_way = self._under_way.get(key)
             if under_way is None:
                 return await self._lead(key, compute)
             # Shielded, for a waiter that is cancelled must not cancel what the others wait for.
             if (shared := await asyncio.shield(under_way)) is not None:
-                return replace(shared, cached=True)
+                return _again(shared)
 
     async def _lead(self, key: str, compute: Callable[[], Awaitable[Judgement]]) -> Judgement:
         """Computes, and tells those who wait: the judgement, or None when there is none."""
@@ -73,6 +74,11 @@ def is_final(judgement: Judgement) -> bool:
     """Tells whether an equal request would get the same answer; a failure may pass."""
     failed = any(metric.status is MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
     return not failed and not judgement.degraded
+
+
+def _again(judgement: Judgement) -> Judgement:
+    """Gives an answer to a request that it costs nothing."""
+    return replace(judgement, cached=True, usage=LlmUsage())
 
 
 def _chars(judgement: Judgement) -> int:

@@ -40,7 +40,8 @@ class Caller:
         while True:
             try:
                 async with endpoint.limiter.attempt(number, most_tokens) as permit:
-                    return await self._attempt(request, body, permit)
+                    completion = await self._attempt(request, body, permit)
+                    return replace(completion, retries=retries.failed_attempts)
             except LlmError as error:
                 if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from pipeline.llm.llm_usage import LlmUsage
+
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
@@ -74,6 +76,7 @@ class Completion:
         top_logprobs: one entry for each token; empty unless asked for and served.
         cached: True when no call was made.
         calls: completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
+        retries: requests that were made again on the way to them.
     """
 
     text: str
@@ -84,6 +87,14 @@ class Completion:
     top_logprobs: tuple[TokenLogprobs, ...] = ()
     cached: bool = False
     calls: int = 1
+    retries: int = 0
+
+    @property
+    def usage(self) -> LlmUsage:
+        """What the answer cost; nothing if no call was made."""
+        if self.cached:
+            return LlmUsage()
+        return LlmUsage(self.calls, self.prompt_tokens, self.completion_tokens, self.retries)
 
 
 class ChatModel(Protocol):

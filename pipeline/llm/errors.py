@@ -24,6 +24,7 @@ Messages say what to do and never hold a key or a text of the caller.
 """
 
 from pipeline.errors import PipelineError
+from pipeline.llm.llm_usage import LlmUsage
 
 
 class LlmError(PipelineError):
@@ -31,9 +32,11 @@ class LlmError(PipelineError):
 
     Attributes:
         attempts: HTTP requests that were made before giving up.
+        usage: what it cost nevertheless: answers that were not what was asked for, and retries.
     """
 
     attempts: int = 1
+    usage: LlmUsage = LlmUsage()
 
     def __str__(self) -> str:
         message = super().__str__()

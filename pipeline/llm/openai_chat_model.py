@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -11,8 +11,9 @@ from pipeline.llm.chat_model import ChatRequest, Completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.dialect import Dialect
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import RequestRefusedError, SchemaMismatchError, UnknownModelError
+from pipeline.llm.errors import LlmError, RequestRefusedError, SchemaMismatchError, UnknownModelError
 from pipeline.llm.json_schema import JsonProblemError, extract_json, repair_messages, with_schema_prompt
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.llm.spans import chat_span, note_answer
 from pipeline.llm.token_count import load_token_count
 
@@ -56,10 +57,18 @@ class OpenAiChatModel:
             return completion
 
     async def _structured(self, request: ChatRequest) -> Completion:
-        """Asks for JSON until it fits the schema: once, and again for each repair."""
+        """Asks for JSON until it fits the schema; an error tells what the answers before it cost."""
+        spent: list[Completion] = []
+        try:
+            return await self._ask_until_it_fits(request, spent)
+        except LlmError as error:
+            error.usage += _usage(spent)
+            raise
+
+    async def _ask_until_it_fits(self, request: ChatRequest, spent: list[Completion]) -> Completion:
+        """Asks once, and again for each repair. Appends every answer to `spent`."""
         schema = request.json_schema or {}
         asked = request
-        spent: list[Completion] = []
         while True:
             spent.append(completion := await self._ask(asked))
             try:
@@ -119,9 +128,15 @@ class OpenAiChatModel:
 
 
 def _sum(last: Completion, others: list[Completion]) -> Completion:
+    total = _usage([*others, last])
     return replace(
         last,
-        prompt_tokens=last.prompt_tokens + sum(one.prompt_tokens for one in others),
-        completion_tokens=last.completion_tokens + sum(one.completion_tokens for one in others),
-        calls=last.calls + sum(one.calls for one in others),
+        prompt_tokens=total.prompt_tokens,
+        completion_tokens=total.completion_tokens,
+        calls=total.calls,
+        retries=total.retries,
     )
+
+
+def _usage(completions: Iterable[Completion]) -> LlmUsage:
+    return sum((one.usage for one in completions), LlmUsage())

@@ -13,6 +13,7 @@ from pipeline.llm.errors import (
     LlmError,
     QuotaExhaustedError,
 )
+from pipeline.llm.llm_usage import LlmUsage
 
 _FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
 
@@ -39,6 +40,7 @@ class Retries:
         self._bad_answers += isinstance(error, BadAnswerError)
         if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
             error.attempts = self.failed_attempts
+            error.usage = LlmUsage(retries=self.failed_attempts - 1)
             return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
         return self._draw.uniform(0, min(bound_s, self._config.max_delay_s))

@@ -12,6 +12,7 @@ from protos.precis.v1 import common_pb2, evidence_pb2
 from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
 from server.cli.judge_claims import is_contradicted, is_supported
+from server.cli.judge_cost import cost_of
 from server.cli.judge_names import (
     LABELS,
     MISMATCHES,
@@ -36,7 +37,7 @@ def print_judgement(console: Console, result: pb.JudgeResult) -> None:
     for framework in result.frameworks:
         console.print(reasons(framework))
     console.print(claim_section(result.evidence))
-    console.print(footer(result))
+    console.print(footer(result, cost_of([result])))
 
 
 def print_comparison(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
@@ -45,7 +46,7 @@ def print_comparison(console: Console, results: Sequence[tuple[str, pb.JudgeResu
     for name, result in results:
         console.print(shown(name, style="bold"))
         console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
-    console.print(footer(results[0][1]))
+    console.print(footer(results[0][1], cost_of([result for _, result in results])))
 
 
 def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
@@ -159,8 +160,8 @@ def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:
     return Text.assemble((lead, "dim"), shown(passage.text, limit=QUOTE_LIMIT, style="dim"))
 
 
-def footer(result: pb.JudgeResult) -> Text:
-    """Says what the numbers come from and how long they took."""
+def footer(result: pb.JudgeResult, cost: str) -> Text:
+    """Says what the numbers come from, how long they took, and what the language model cost, if there was one."""
     total_s = result.timings.total.ToTimedelta().total_seconds()
     models = [f"{model.name} {model.sha256[:8]}" for model in result.models]
     models.append(result.language_model or "no language model")
@@ -168,4 +169,5 @@ def footer(result: pb.JudgeResult) -> Text:
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
-    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {', '.join(models)}{degraded}{notes}", style="dim")
+    cost = f"; {cost}" if cost else ""
+    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {', '.join(models)}{cost}{degraded}{notes}", style="dim")

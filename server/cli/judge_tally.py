@@ -8,9 +8,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from protos.precis.v1 import fusion_pb2
 from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
 from server.cli.failed_items import FailedItems
+from server.cli.judge_cost import add, in_words
 from server.cli.judge_floors import BEST_SCORE, Floor
 from server.cli.judge_names import counting_score, framework_name, metric_name, status_name
 from server.cli.judge_results import Answer
@@ -35,6 +37,7 @@ class JudgeTally:
         breached_count: items with a score under --fail-under.
         breaches: how often each metric is.
         models: every set of models that judged.
+        usage: of the language model in this run; of items kept from an earlier one, nothing.
     """
 
     floors: Sequence[Floor] = ()
@@ -47,6 +50,7 @@ class JudgeTally:
     breached_count: int = 0
     breaches: Counter[str] = field(default_factory=Counter)
     models: set[tuple[str, ...]] = field(default_factory=set)
+    usage: fusion_pb2.LanguageModelUsage = field(default_factory=fusion_pb2.LanguageModelUsage)
 
     @property
     def item_count(self) -> int:
@@ -60,6 +64,8 @@ class JudgeTally:
         elif answer.result is not None:
             self.kept_count += answer.is_kept
             self._add_result(answer.id, answer.result)
+            if not answer.is_kept:
+                add(self.usage, answer.result.language_model_usage)
 
     def _add_result(self, item_id: str, result: pb.JudgeResult) -> None:
         self.judged_count += 1
@@ -98,6 +104,8 @@ def print_tally(console: Console, tally: JudgeTally) -> None:
         for (framework, metric, status), count in tally.statuses.items():
             console.print(shown(f"{framework} {metric}: {status} in {count} items", style="dim"))
         console.print(worst_table(tally))
+    if cost := in_words(tally.usage):
+        console.print(shown(cost, style="dim"))
     tally.failed.print(console)
 
 

@@ -38,11 +38,12 @@ def stream_request(request: pb.JudgeRequest) -> pb.JudgeStreamRequest:
 
 
 def lasting(result: pb.JudgeResult) -> bytes:
-    """Gives what of a result must be the same every time, to the last bit: all but times and cache hits."""
+    """Gives what of a result must be the same every time, to the last bit: all but times, cache hits and costs."""
     kept = pb.JudgeResult()
     kept.CopyFrom(result)
     kept.ClearField("timings")
     kept.ClearField("is_cached")
     kept.ClearField("truncated_pair_count")
+    kept.ClearField("language_model_usage")
     kept.evidence.ClearField("timings")
     return kept.SerializeToString(deterministic=True)

@@ -228,6 +228,15 @@ async def test_a_model_plans_looks_and_answers(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("request_", [assess(), of_image()], ids=["text", "image"])
+async def test_an_assessment_tells_all_that_the_model_cost_it(serve: Serve, request_: pb.AssessRequest) -> None:
+    async with serve(Script()) as served:
+        outcome = (await events_of(served.stub, request_))[-1].assessment
+        requests = served.endpoint.log.requests.total()
+    assert outcome.language_model.calls == requests  # those of the judge's own questions too
+    assert outcome.language_model.calls > outcome.synthesis.language_model.calls > 0
+
+
+@pytest.mark.parametrize("request_", [assess(), of_image()], ids=["text", "image"])
 async def test_a_model_that_refuses_leaves_a_degraded_answer(serve: Serve, request_: pb.AssessRequest) -> None:
     async with serve(Script(replies=(Reply("", "I cannot help with that."),))) as served:
         events = await events_of(served.stub, request_)

@@ -208,6 +208,32 @@ async def test_the_same_request_has_the_same_answer_with_a_model_too(serve: Serv
     assert {lasting(one.result) for one in again} == {lasting(first)}
 
 
+async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
+    async with serve(Script(replies=replies(), first_faults=(Fault.SERVER_ERROR,))) as served:
+        result = (await served.stub.Judge(judge_request())).result
+        requests = served.endpoint.log.requests.total()
+        page = await scrape(served.app)
+        kept = (await served.stub.Judge(judge_request())).result
+        without = (await served.stub.Judge(judge_request(options=NO_MODEL))).result
+    usage = result.language_model_usage
+    assert (usage.identity, usage.calls, usage.retries) == (result.language_model, requests - 1, 1)
+    assert usage.prompt_tokens == page["precis_llm_prompt_tokens_total"] > 0
+    assert usage.completion_tokens == page["precis_llm_completion_tokens_total"] > 0
+    assert kept.is_cached
+    assert not kept.HasField("language_model_usage")
+    assert not without.HasField("language_model_usage")
+
+
+async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Serve) -> None:
+    async with serve(Script(replies=replies())) as served:
+        results = [
+            one.result for one in await asyncio.gather(*(served.stub.Judge(judge_request(seed)) for seed in range(3)))
+        ]
+        requests = served.endpoint.log.requests.total()
+    assert [one.is_cached for one in results] == [False] * 3
+    assert sum(one.language_model_usage.calls for one in results) == requests
+
+
 async def test_a_failure_is_not_kept(serve: Serve) -> None:
     async with serve(Script(replies=replies(), first_faults=(Fault.HTML,) * 200)) as served:
         assert (await served.stub.Judge(judge_request())).result.degraded

@@ -18,6 +18,7 @@ from pipeline.judge.assess.run import AssessRun, TextJudge
 from pipeline.judge.assess.tools import available_tools
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.metered_chat_model import MeteredChatModel
 
 _NODES = 3  # supersteps of one iteration
 
@@ -62,7 +63,7 @@ class Assessor:
             checked=checked,
             tools=available_tools(checked),
             judge=judge,
-            chat=chat_model,
+            chat=MeteredChatModel(chat_model) if chat_model else None,
             synthesizer=self._synthesizer,
             config=self._config,
             executor=self._executor,
@@ -99,7 +100,7 @@ def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Asse
         iteration_count=state["iteration_count"],
         replan_history=state["replan_history"],
         evidence=state["evidence"],
-        usage=run.found.usage,
+        usage=run.usage,
         notes=tuple(run.found.notes),
         elapsed_s=elapsed_s,
     )

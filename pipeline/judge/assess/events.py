@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.synthesis.evidence import Evidence, ToolScore
-from pipeline.judge.synthesis.result import LlmUsage, Synthesis
+from pipeline.judge.synthesis.result import Synthesis
+from pipeline.llm.llm_usage import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Assessment:
         iteration_count: replannings that were made.
         replan_history: why, one entry for each.
         evidence: of the last iteration.
-        usage: of the calls for plans, looks at images and answers; those of the judge's own are not in it.
+        usage: of the language model's plans, looks at images and answers, and of the judge's questions to it.
         notes: of request, plans and looks; those of the answer are in `synthesis`.
         elapsed_s: from the request to the answer.
     """

@@ -16,7 +16,6 @@ from pipeline.judge.metric import MetricResult
 from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.synthesis.evidence import GLOBAL, ToolScore
-from pipeline.judge.synthesis.result import LlmUsage
 from pipeline.llm.chat_model import ChatRequest
 
 
@@ -39,6 +38,7 @@ async def _judge(run: AssessRun, plan: AssessPlan, framework: Framework, tools: 
     request = run.checked.request
     judgement = await run.judge(JudgeRequest(request.source, request.summary, (framework,)))
     run.found.table = run.found.table or judgement.table
+    run.found.judge_usage += judgement.usage
     run.found.notes += [note for note in judgement.notes if note not in run.found.notes]
     done = []
     for tool in tools:
@@ -94,8 +94,6 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     except UnusableAnswerError as error:
         run.found.notes.append(f"images were not looked at, {error.reason}")
         return
-    cost = answer.completion
-    run.found.usage += LlmUsage(cost.calls, cost.prompt_tokens, cost.completion_tokens)
     run.found.seen |= answer.value
 
 

@@ -96,7 +96,6 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
         synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=run.chat)
         output = synthesis.output
         note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
-    run.found.usage += synthesis.usage
     after: AssessState = {**state, "synthesis": synthesis}
     runtime.stream_writer(Synthesized(plan.iteration, synthesis, decide_next_node(after) == "planner"))
     return {"synthesis": synthesis}

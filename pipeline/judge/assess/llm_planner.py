@@ -13,7 +13,6 @@ from pipeline.judge.assess.tools import OVERALL
 from pipeline.judge.proposals.ask_json import UnusableAnswerError, WrongAnswerError, ask_json
 from pipeline.judge.synthesis.evidence import GLOBAL
 from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import LlmUsage
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
 
@@ -60,8 +59,6 @@ async def choose_plan(run: AssessRun, rules: AssessPlan, chat: ChatModel) -> Ass
         answer = await ask_json(chat, request, read, max_attempts=run.config.max_attempts)
     except UnusableAnswerError as error:
         return replace(rules, notes=(f"planned by rules, {error.reason}",))
-    cost = answer.completion
-    run.found.usage += LlmUsage(cost.calls, cost.prompt_tokens, cost.completion_tokens)
     return _merged(run, rules, answer.value, author=chat.identity)
 
 

@@ -15,9 +15,9 @@ from pipeline.judge.judgement import Judgement
 from pipeline.judge.metric import MetricResult
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.synthesis.evidence import Finding
-from pipeline.judge.synthesis.result import LlmUsage
 from pipeline.judge.synthesis.synthesizer import Synthesizer
-from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.metered_chat_model import MeteredChatModel
 
 TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
 """Judges a summary against its source."""
@@ -35,7 +35,7 @@ class Findings:
         table: the evidence about the summary; None before the first metric.
         seen: what the language model saw in the images, by part of the scope; a part that it said nothing of is None.
         notes: what a reader should know.
-        usage: of the language model.
+        judge_usage: what the judge's own questions to the language model cost.
     """
 
     runs: dict[str, ToolRun] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Findings:
     table: EvidenceTable | None = None
     seen: dict[str, tuple[Finding, ...] | None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    usage: LlmUsage = field(default_factory=LlmUsage)
+    judge_usage: LlmUsage = field(default_factory=LlmUsage)
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class AssessRun:
         checked: the request.
         tools: that may run.
         judge: of texts; None when there is none to assess.
-        chat: plans, looks at images and answers; None: the deterministic forms.
+        chat: plans, looks at images and answers, and is counted; None: the deterministic forms.
         synthesizer: answers.
         config: of planner and executor.
         executor: for work that would hold up the event loop; None: in its own thread.
@@ -64,11 +64,16 @@ class AssessRun:
     checked: CheckedAssessment
     tools: tuple[AssessTool, ...]
     judge: TextJudge | None
-    chat: ChatModel | None
+    chat: MeteredChatModel | None
     synthesizer: Synthesizer
     config: AssessConfig
     executor: Executor | None
     found: Findings = field(default_factory=Findings)
+
+    @property
+    def usage(self) -> LlmUsage:
+        """What the language model has cost so far, the judge's questions included."""
+        return self.found.judge_usage + (self.chat.usage if self.chat else LlmUsage())
 
     async def off_loop(self, work: Callable[[], T]) -> T:
         """Runs CPU-heavy work on the executor's thread."""

@@ -13,10 +13,11 @@ from pipeline.judge.synthesis.check import Levels
 from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.judge.synthesis.messages import Prompt, allowed_letters, make_prompt
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
-from pipeline.judge.synthesis.result import LlmUsage
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
 from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError, RequestRefusedError
+from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.metered_chat_model import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
 
 _log = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ class Asked:
         reply: valid; None when there is none after all attempts.
         error: why there is no answer: a snake_case word, then what it means.
         attempts: answers asked for.
-        usage: of those that came.
+        usage: what they cost.
         notes: what a reader should know.
     """
 
@@ -51,7 +52,23 @@ class Asked:
 
 
 async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig) -> Asked:
-    """Returns a valid answer, or why there is none. Never raises LlmError."""
+    """Returns a valid answer, or why there is none, and what it cost. Never raises LlmError."""
+    metered = MeteredChatModel(chat)
+    asked = await _ask(request, images, metered, config)
+    asked.usage = metered.usage
+    return asked
+
+
+def read_levels(reply: Reply, config: SynthesisConfig) -> Levels:
+    """Returns the level probabilities of an answer in scoring mode: from log-probabilities, else from its letter."""
+    found = letter_probabilities(reply.completion.top_logprobs, "ABCDE", key="final_answer")
+    if found and math.fsum(found.values()) >= config.least_letter_mass:
+        logs = {parse_level(letter): math.log(p) for letter, p in found.items() if p > 0}
+        return Levels(from_log_probabilities(logs), LevelSource.LOG_PROBABILITIES)
+    return Levels(from_classification(parse_level(reply.answer.final_answer)), LevelSource.CLASSIFICATION)
+
+
+async def _ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig) -> Asked:
     asked, problem = Asked(), ""
     while asked.attempts < config.max_attempts:
         prompt = make_prompt(request, images, chat, answer_tokens=config.answer_tokens, problem=problem)
@@ -75,15 +92,6 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
     return asked
 
 
-def read_levels(reply: Reply, config: SynthesisConfig) -> Levels:
-    """Returns the level probabilities of an answer in scoring mode: from log-probabilities, else from its letter."""
-    found = letter_probabilities(reply.completion.top_logprobs, "ABCDE", key="final_answer")
-    if found and math.fsum(found.values()) >= config.least_letter_mass:
-        logs = {parse_level(letter): math.log(p) for letter, p in found.items() if p > 0}
-        return Levels(from_log_probabilities(logs), LevelSource.LOG_PROBABILITIES)
-    return Levels(from_classification(parse_level(reply.answer.final_answer)), LevelSource.CLASSIFICATION)
-
-
 async def _attempt(
     asked: Asked, prompt: Prompt, request: SynthesisRequest, chat: ChatModel, config: SynthesisConfig
 ) -> None:
@@ -99,7 +107,6 @@ async def _attempt(
             seed=config.seed,
         )
     )
-    asked.usage += LlmUsage(completion.calls, completion.prompt_tokens, completion.completion_tokens)
     checked = read_answer(completion.text, letters, {item.id for item in request.evidence.items()})
     asked.reply, asked.error = Reply(checked.answer, completion), None
     if prompt.was_shortened:

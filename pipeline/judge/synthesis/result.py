@@ -10,6 +10,7 @@ from pipeline.judge.synthesis.evidence import Evidence
 from pipeline.judge.synthesis.replan import ReplanNeed
 from pipeline.judge.synthesis.request import Mode
 from pipeline.judge.ultra.levels import LevelSource
+from pipeline.llm.llm_usage import LlmUsage
 
 DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""
@@ -37,22 +38,6 @@ class SummarizerOutput(BaseModel):
         if not self.final_answer and self.error is None:
             raise ValueError("expected an answer, or an error")
         return self
-
-
-@dataclass(frozen=True, slots=True)
-class LlmUsage:
-    """What the language model's answers cost: calls, repairs included, and tokens as the endpoint counted them."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def __add__(self, other: "LlmUsage") -> "LlmUsage":
-        return LlmUsage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ from pipeline.judge.synthesis.config import SynthesisConfig, SynthesisLimits
 from pipeline.judge.synthesis.reasoning import answer_in_short, describe
 from pipeline.judge.synthesis.replan import ReplanNeed, replan_needs
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
-from pipeline.judge.synthesis.result import DETERMINISTIC, LlmUsage, SummarizerOutput, Synthesis
+from pipeline.judge.synthesis.result import DETERMINISTIC, SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.llm_usage import LlmUsage
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
 NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"

@@ -222,7 +222,7 @@ Global___LogisticMapping: _TypeAlias = LogisticMapping  # noqa: Y015
 
 @_typing.final
 class LanguageModelUsage(_message.Message):
-    """What calls of a language model cost."""
+    """What calls of a language model cost the request that made them."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -230,14 +230,17 @@ class LanguageModelUsage(_message.Message):
     CALLS_FIELD_NUMBER: _builtins.int
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     COMPLETION_TOKENS_FIELD_NUMBER: _builtins.int
+    RETRIES_FIELD_NUMBER: _builtins.int
     identity: _builtins.str
     """Model and endpoint; never a key."""
     calls: _builtins.int
-    """Answers, repairs included."""
+    """Answers, repairs and unusable ones included."""
     prompt_tokens: _builtins.int
     """Tokens read, as the endpoint counted them."""
     completion_tokens: _builtins.int
     """Tokens written, likewise."""
+    retries: _builtins.int
+    """Requests that were made again because the endpoint was busy, failed, or sent no completion."""
     def __init__(
         self,
         *,
@@ -245,10 +248,11 @@ class LanguageModelUsage(_message.Message):
         calls: _builtins.int = ...,
         prompt_tokens: _builtins.int = ...,
         completion_tokens: _builtins.int = ...,
+        retries: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "completion_tokens", b"completion_tokens", "identity", b"identity", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "completion_tokens", b"completion_tokens", "identity", b"identity", "prompt_tokens", b"prompt_tokens", "retries", b"retries"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

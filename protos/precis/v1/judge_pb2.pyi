@@ -440,6 +440,7 @@ class JudgeResult(_message.Message):
     DEGRADED_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
     TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
+    LANGUAGE_MODEL_USAGE_FIELD_NUMBER: _builtins.int
     language_model: _builtins.str
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
@@ -476,6 +477,12 @@ class JudgeResult(_message.Message):
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Things that a reader should know, for example tool scores that were dropped. They name no text of the caller."""
 
+    @_builtins.property
+    def language_model_usage(self) -> _fusion_pb2.LanguageModelUsage:
+        """What the language model's answers cost this request. Not set when they cost nothing: when none was asked, or if
+        `is_cached`, for the other request has paid.
+        """
+
     def __init__(
         self,
         *,
@@ -490,10 +497,11 @@ class JudgeResult(_message.Message):
         degraded: _builtins.bool = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
         truncated_pair_count: _builtins.int = ...,
+        language_model_usage: _fusion_pb2.LanguageModelUsage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "evidence", b"evidence", "timings", b"timings"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -705,7 +705,7 @@ class Synthesis(_message.Message):
 
     @_builtins.property
     def language_model(self) -> _fusion_pb2.LanguageModelUsage:
-        """What the language model was asked for. Not set when it was not asked."""
+        """What the language model's answers cost. Not set when they cost nothing, as when it was not asked."""
 
     @_builtins.property
     def replan_needs(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplanNeed]:
@@ -967,8 +967,8 @@ class Assessment(_message.Message):
 
     @_builtins.property
     def language_model(self) -> _fusion_pb2.LanguageModelUsage:
-        """What the language model's plans, looks at images and answers cost; judging a text is not in it. Not set when it was
-        not asked.
+        """What the language model's plans, looks at images and answers cost, and judging a text with it. Not set when it
+        cost nothing.
         """
 
     @_builtins.property

@@ -11,7 +11,7 @@ from pipeline.judge.assess.request import AssessRequest
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.synthesis.evidence import ToolScore
 from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import LlmUsage
+from pipeline.llm.llm_usage import LlmUsage
 from protos.precis.v1 import fusion_pb2
 from protos.precis.v1 import synthesis_pb2 as pb
 from server.convert_assess import to_assess_event, to_quality_scope
@@ -110,12 +110,12 @@ def test_evidence_and_answers_keep_their_iteration() -> None:
 
 
 def test_the_outcome_keeps_everything() -> None:
-    outcome = Assessment(ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7), ("a note",), 1.25)
+    outcome = Assessment(ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7, 2), ("a note",), 1.25)
     sent = to_assess_event(outcome, language_model=MODEL).assessment
     assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
     assert sent.elapsed.ToMilliseconds() == 1250
     assert sent.language_model == fusion_pb2.LanguageModelUsage(
-        identity=MODEL, calls=5, prompt_tokens=60, completion_tokens=7
+        identity=MODEL, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
     )

@@ -1,6 +1,7 @@
 """A judgement on the terminal, and what a bulk run amounts to."""
 
 import io
+from dataclasses import replace
 
 from google.rpc import code_pb2
 from rich.console import Console
@@ -91,6 +92,24 @@ def test_what_the_numbers_come_from_is_named() -> None:
     assert "gpt at host; degraded: the language model gave no usable answer somewhere; one [bold]note" in text
 
 
+def test_what_the_language_model_cost_is_said_where_there_was_one() -> None:
+    result = judgement()
+    assert "language model," not in printed(result)
+    result.language_model = "gpt at host"
+    usage = result.language_model_usage
+    usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.retries = 14, 21_300, 840, 1
+    text = " ".join(printed(result).split())
+    assert "gpt at host; 14 calls of the language model, 21,300 tokens read, 840 written, 1 retry" in text
+
+
+def test_a_comparison_tells_the_cost_of_all_its_summaries() -> None:
+    first, second = judgement(), judgement()
+    first.language_model_usage.calls, second.language_model_usage.calls = 14, 29
+    file = io.StringIO()
+    print_comparison(Console(file=file, width=160, highlight=False), [("a", first), ("b", second)])
+    assert "43 calls of the language model" in file.getvalue()
+
+
 def test_texts_cannot_drive_the_terminal() -> None:
     result = judgement()
     result.evidence.claims[2].passage.text = "[red]\x1b]0;owned\x07"
@@ -131,6 +150,15 @@ def test_items_under_a_limit_are_worse_than_any_other() -> None:
     tally = tallied(good, low, breached)
     assert (tally.breached_count, tally.breaches["judge-lock hallucination"]) == (1, 1)
     assert [item_id for _, (item_id, _) in tally.worst.ranked()] == ["item-2", "item-1", "item-0"]
+
+
+def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
+    result = judgement()
+    result.language_model_usage.calls, result.language_model_usage.prompt_tokens = 600, 9_000
+    tally = tallied(result, result)
+    tally.add(replace(to_answer("kept", ITEM, "", result), is_kept=True))
+    assert "1,200 calls of the language model, 18,000 tokens read, 0 written\n" in summarized(tally)
+    assert "language model" not in summarized(tallied(judgement()))
 
 
 def test_failed_items_are_counted_and_the_first_are_named() -> None:

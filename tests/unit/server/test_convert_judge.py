@@ -12,6 +12,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.framework import Framework, FrameworkResult, JsonObject
 from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.metric import Cap, MetricName, MetricResult, MetricStatus
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
 from protos.precis.v1 import fusion_pb2
@@ -55,6 +56,7 @@ def judgement() -> Judgement:
         notes=("one", "two"),
         cached=False,
         timings=JudgeTimings(9.5, 6.25, 3.125),
+        usage=LlmUsage(14, 21_300, 840, 2),
     )
 
 
@@ -113,6 +115,16 @@ def test_the_result_says_how_it_came_about() -> None:
     assert result.timings.evidence.ToMicroseconds() == 6250
     assert result.timings.scoring.ToMicroseconds() == 3125
     assert len(result.models) == 2
+    assert result.language_model_usage == fusion_pb2.LanguageModelUsage(
+        identity="m@there", calls=14, prompt_tokens=21_300, completion_tokens=840, retries=2
+    )
+
+
+def test_a_language_model_that_cost_nothing_is_left_out() -> None:
+    result = to_result(replace(judgement(), usage=LlmUsage()))
+    assert not result.HasField("language_model_usage")
+    failed = to_result(replace(judgement(), usage=LlmUsage(retries=3)))  # no answer at all, and yet not nothing
+    assert (failed.language_model_usage.calls, failed.language_model_usage.retries) == (0, 3)
 
 
 def test_models_are_named_nli_first() -> None:

@@ -10,8 +10,9 @@ from pipeline.judge.fusion import FusionForm, Level, fuse
 from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
 from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
 from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import LlmUsage, SummarizerOutput, Synthesis
+from pipeline.judge.synthesis.result import SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
+from pipeline.llm.llm_usage import LlmUsage
 from protos.precis.v1 import fusion_pb2
 from protos.precis.v1 import synthesis_pb2 as pb
 from server.convert_synthesis import (
@@ -40,7 +41,7 @@ ANSWER = Synthesis(
     used_evidence=EVIDENCE,
     author="m@there",
     attempts=2,
-    usage=LlmUsage(3, 40, 5),
+    usage=LlmUsage(3, 40, 5, 1),
     notes=("one", "two"),
 )
 
@@ -55,7 +56,7 @@ def test_an_answer_keeps_everything() -> None:
     assert (sent.error, sent.degraded, sent.author, sent.attempt_count) == ("", False, "m@there", 2)
     assert (list(sent.notes), sent.mode) == (["one", "two"], pb.SYNTHESIS_MODE_SCORING)
     assert sent.language_model == fusion_pb2.LanguageModelUsage(
-        identity="m@there", calls=3, prompt_tokens=40, completion_tokens=5
+        identity="m@there", calls=3, prompt_tokens=40, completion_tokens=5, retries=1
     )
 
 

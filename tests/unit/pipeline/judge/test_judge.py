@@ -19,6 +19,7 @@ from pipeline.judge.judgement_cache import JudgementCache
 from pipeline.judge.metric import MetricName, MetricStatus
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.llm.chat_model import ChatRequest
+from pipeline.llm.llm_usage import LlmUsage
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.judge.judging import (
     JUDGE,
@@ -169,6 +170,8 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
     helped = await Fakes().judge(judge=Judge(cache=cache), chat_model=chat)
     plain = await Fakes().judge()
     assert (helped.llm, helped.degraded, helped.notes, len(cache)) == ("fake-chat", False, (), 1)
+    asked = len(chat.requests)
+    assert (helped.usage, plain.usage) == (LlmUsage(asked, 10 * asked, 5 * asked), LlmUsage())
     assert helped[TWIN] == plain[TWIN]
     assert helped.table.judge_key_points != plain.table.judge_key_points
     assert helped[JUDGE][MetricName.COVERAGE].inputs["qag_author"] == "fake-chat"

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.judgement_cache import JudgementCache
+from pipeline.llm.llm_usage import LlmUsage
 from tests.unit.pipeline.judge.judgements import judgement
 
 
@@ -47,6 +49,16 @@ async def test_a_request_that_comes_again_is_not_computed_again() -> None:
     first, second = await cache.get("a", compute), await cache.get("a", compute)
     assert (compute.count, first.cached, second.cached) == (1, False, True)
     assert (second.frameworks, second.table) == (first.frameworks, first.table)
+
+
+async def test_only_the_request_that_computed_pays_for_the_language_model() -> None:
+    cost = LlmUsage(14, 21_300, 840)
+    cache, compute = JudgementCache(), Computation(replace(judgement(), usage=cost))
+    leader, waiter = (asyncio.create_task(cache.get("a", compute)) for _ in range(2))
+    await compute.started.wait()
+    compute.gate.set()
+    usages = [(await one).usage for one in (leader, waiter)]
+    assert [*usages, (await cache.get("a", compute)).usage] == [cost, LlmUsage(), LlmUsage()]
 
 
 async def test_equal_requests_at_once_are_computed_once() -> None:
