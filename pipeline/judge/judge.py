@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -15,12 +14,15 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.framework import Framework
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.judgement_cache import JudgementCache
+from pipeline.judge.judgement_spans import judgement_span, note_evidence, note_judgement, note_verdict
 from pipeline.judge.limits import check_request, tool_score_notes
 from pipeline.judge.models import JudgeModels
 from pipeline.judge.proposals.llm_proposals import LlmProposals
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.request_hash import hash_request
+from pipeline.judge.spans import open_span
 from pipeline.judge.stopwatch import Stopwatch
+from pipeline.judge.traced_models import TracedEmbedder, TracedEntailment
 from pipeline.judge.verdict import Verdict, reach_verdict
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.llm_usage import LlmUsage
@@ -103,6 +105,12 @@ class Judge:
 
     async def _answer(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
+        with judgement_span(request) as span:
+            judgement = await self._cached_or_computed(request, models, emit)
+            note_judgement(span, judgement)
+            return judgement
+
+    async def _cached_or_computed(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
         key = await self._run(partial(self._check, request, models))
         is_computed = False
 
@@ -124,7 +132,9 @@ class Judge:
 
     async def _compute(self, request: JudgeRequest, models: JudgeModels, key: str, emit: Emit) -> Judgement:
         meter = MeteredChatModel(models.chat) if models.chat else None
-        models = replace(models, chat=meter)
+        models = JudgeModels(
+            TracedEntailment(models.entailment), TracedEmbedder(models.embedder), models.tokenizer, meter
+        )
         stopwatch = Stopwatch()
         table = await self._gather(request, models)
         stopwatch.lap()
@@ -146,7 +156,13 @@ class Judge:
         _log(judgement)
         return judgement
 
-    def _gather(self, request: JudgeRequest, models: JudgeModels) -> Awaitable[EvidenceTable]:
+    async def _gather(self, request: JudgeRequest, models: JudgeModels) -> EvidenceTable:
+        with open_span("judge evidence") as span:
+            table = await self._build(request, models)
+            note_evidence(span, table)
+            return table
+
+    def _build(self, request: JudgeRequest, models: JudgeModels) -> Awaitable[EvidenceTable]:
         return build_evidence(
             request.source,
             request.summary,
@@ -161,7 +177,11 @@ class Judge:
     async def _score(
         self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: JudgeModels, emit: Emit
     ) -> Verdict:
-        verdict = await reach_verdict(framework, table, self._config, models=models, tool_scores=request.tool_scores)
+        with open_span(f"judge {framework}") as span:
+            verdict = await reach_verdict(
+                framework, table, self._config, models=models, tool_scores=request.tool_scores
+            )
+            note_verdict(span, verdict)
         for metric in verdict.result.metrics:
             emit(MetricReady(framework, metric))
         return verdict

@@ -3,11 +3,14 @@
 import signal
 from pathlib import Path
 
+import grpc
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from protos.precis.v1 import summarize_pb2 as pb
+from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from tests.integration.collector import attributes_of, collector
+from tests.integration.judge_requests import judge_request
 from tests.integration.programs import unused_port
 from tests.integration.server_process import ServerProcess
 from tests.integration.summaries import PASS, chunks, follow, resume
@@ -16,6 +19,7 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
 RPC = "precis.v1.SummarizeService/Summarize"
+ASKING = ("judge claim questions", "judge coverage questions", "judge grade")
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
@@ -28,6 +32,26 @@ async def stop(server: ServerProcess) -> None:
 def below(spans: list[Span], parent: Span) -> list[Span]:
     """Returns the children of a span."""
     return [span for span in spans if span.parent_span_id == parent.span_id]
+
+
+async def test_a_judgement_is_one_trace_from_the_rpc_down_to_the_requests(tiny_models: Path) -> None:
+    async with (
+        ScriptedEndpoint(Script()) as endpoint,
+        collector() as taken,
+        precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (server, address),
+    ):
+        async with grpc.aio.insecure_channel(address) as channel:
+            result = (await JudgeServiceStub(channel).Judge(judge_request())).result
+        await stop(server)
+    (rpc,), (run,) = taken.named("precis.v1.JudgeService/Judge"), taken.named("invoke_workflow judge")
+    assert {span.trace_id for span in taken.spans} == {rpc.trace_id}
+    assert below(taken.spans, rpc) == [run]
+    steps = ["judge evidence", "judge twin_lock", "judge judge_lock", "judge ultra"]
+    assert [span.name for span in sorted(below(taken.spans, run), key=lambda s: s.start_time_unix_nano)] == steps
+    calls = taken.named("chat scripted")
+    assert result.language_model_usage.calls == endpoint.log.requests.total() >= len(calls) > 0  # repairs are no spans
+    asking = {span.span_id for name in ASKING for span in taken.named(name)}
+    assert {call.parent_span_id for call in calls} == asking
 
 
 async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_models: Path) -> None:

@@ -15,7 +15,8 @@ from pipeline.judge.assess.llm_planner import choose_plan
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.assess.planner import first_plan, next_plan
 from pipeline.judge.assess.run import AssessRun
-from pipeline.judge.assess.spans import node_span, note
+from pipeline.judge.assess.spans import node_span
+from pipeline.judge.spans import note
 from pipeline.judge.synthesis.evidence import Evidence
 from pipeline.judge.synthesis.request import SynthesisRequest
 from pipeline.judge.synthesis.result import Synthesis

@@ -29,6 +29,7 @@ from pipeline.judge.proposals.grade import (
 )
 from pipeline.judge.proposals.metric_evidence import metric_evidence
 from pipeline.judge.proposals.quotes import QuoteFinder
+from pipeline.judge.spans import note, open_span
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
 from pipeline.text.normalize import normalize
@@ -65,6 +66,12 @@ class LlmLevelJudge:
 
     async def read_level(self, task: LevelTask) -> LevelReading:
         """Returns level probabilities. Raises LevelError when the model gives nothing usable."""
+        with open_span("judge grade", metric=task.metric.value, attempt=task.attempt) as span:
+            reading = await self._read_level(task)
+            note(span, level_source=reading.source.value, claimed_span_count=reading.claimed_span_count)
+            return reading
+
+    async def _read_level(self, task: LevelTask) -> LevelReading:
         shown = metric_evidence(task.metric, task.table, self._config.max_summary_chars)
         evidence = json.dumps(shown, ensure_ascii=False, indent=1)
         tasks = [GradeTask(task.metric, evidence, order, order is BEST_FIRST) for order in _ORDERS]

@@ -25,6 +25,7 @@ from pipeline.judge.proposals.questions import (
     source_messages,
     thinned,
 )
+from pipeline.judge.spans import note, open_span
 from pipeline.llm.chat_model import ChatModel, ChatRequest
 from pipeline.text.passage import Passage
 
@@ -103,6 +104,12 @@ class LlmProposals:
         """Has questions written from one side, then answered from the other."""
         if not side.statements:
             return _Outcome()
+        with open_span(f"judge {side.name} questions") as span:
+            outcome = await self._ask_and_answer(side, count)
+            note(span, question_count=len(outcome.qags), note_count=len(outcome.notes))
+            return outcome
+
+    async def _ask_and_answer(self, side: _Side, count: int) -> _Outcome:
         try:
             written = await self._write(side, count)
         except UnusableAnswerError as error:

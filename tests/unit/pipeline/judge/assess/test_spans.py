@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.assess import spans
+from pipeline.judge import spans
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from tests.unit.pipeline.judge.assess.assessments import TEXT, assess

@@ -1,0 +1,63 @@
+"""Spans of judgements: one for each, below it evidence and frameworks, and below those what models are asked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry.trace import Span
+
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.judgement import Judgement
+from pipeline.judge.metric import MetricStatus
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.spans import note, open_span
+from pipeline.judge.verdict import Verdict
+
+
+@contextmanager
+def judgement_span(request: JudgeRequest) -> Iterator[Span]:
+    """Opens the span of one request, answered from the cache or not."""
+    with open_span(
+        "invoke_workflow judge", source_chars=len(request.source), summary_chars=len(request.summary)
+    ) as span:
+        if span.is_recording():
+            span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
+            span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
+        yield span
+
+
+def note_evidence(span: Span, table: EvidenceTable) -> None:
+    """Adds what the table holds."""
+    note(
+        span,
+        claim_count=len(table.claims),
+        pair_count=table.pairs.scored_pair_count,
+        question_author=table.qag_author,
+        proposals_failed=table.proposals_failed,
+    )
+
+
+def note_verdict(span: Span, verdict: Verdict) -> None:
+    """Adds what a framework came to."""
+    statuses = [metric.status for metric in verdict.result.metrics]
+    note(
+        span,
+        mean_score=verdict.result.mean,
+        degraded=verdict.degraded,
+        abstained_count=statuses.count(MetricStatus.ABSTAINED),
+        error_count=statuses.count(MetricStatus.ERROR),
+    )
+
+
+def note_judgement(span: Span, judgement: Judgement) -> None:
+    """Adds what the request came to, and what it cost."""
+    usage = judgement.usage
+    note(
+        span,
+        request_hash=judgement.request_hash,
+        cached=judgement.cached,
+        degraded=judgement.degraded,
+        model_calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        retries=usage.retries,
+    )
