@@ -227,6 +227,7 @@ class Summarizer:
             await asyncio.gather(task, return_exceptions=True)
             if self._runs.get(summary.summary_id) is run:  # else somebody resumed it once this run's lease was free
                 del self._runs[summary.summary_id]
+            await run.give_up()
 
     async def _with_text(self, event: Event) -> Event:
         if not isinstance(event, BatchDone):

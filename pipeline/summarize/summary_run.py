@@ -77,6 +77,7 @@ class SummaryRun:
     config: SummarizeConfig
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _meter: Meter | None = None
+    _has_begun: bool = False
 
     async def work(self) -> None:
         """Runs to the end and stores how it ended. The last event is the result, if there is one to give.
@@ -86,6 +87,7 @@ class SummaryRun:
             LeaseLostError: another server runs the summary.
             asyncio.CancelledError: the reader left; the summary can be resumed.
         """
+        self._has_begun = True
         status, result = SummaryStatus.FAILED, None
         self.observer.run_started(is_resumed=self.is_resumed)
         try:
@@ -101,6 +103,11 @@ class SummaryRun:
         finally:
             self.observer.run_ended(status, result)
             self.channel.close()
+
+    async def give_up(self) -> None:
+        """Gives the lease back if `work` never began: a task that is cancelled before its first step does nothing."""
+        if not self._has_begun:
+            await asyncio.shield(self._release(SummaryStatus.CANCELLED))
 
     async def _traced(self) -> SummaryResult:
         """Runs inside a span that links to those of earlier runs, and remembers it for later ones."""

@@ -1,11 +1,15 @@
 """Who runs which summary: at most one server at a time."""
 
+import asyncio
+import logging
 from dataclasses import dataclass
 from uuid import uuid4
 
-from pipeline.summarize.errors import LeaseLostError, SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryRunningError, UnknownSummaryError
 from pipeline.summarize.storage.database import Database, Statement
 from pipeline.summarize.storage.records import SummaryStatus
+
+_log = logging.getLogger(__name__)
 
 _TAKE = """
     UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, cancel_requested = 0,
@@ -32,9 +36,6 @@ class LeaseTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._held: set[str] = (
-            set()
-        )  # holders of this process, also of leases that a full disk kept from being released
 
     async def acquire(self, summary_id: str, ttl_s: float) -> Lease:
         """Takes a summary that nobody runs, or whose server has ended.
@@ -45,8 +46,12 @@ class LeaseTable:
         """
         lease = Lease(summary_id, f"{self._database.owner}:{uuid4().hex}")
         self._database.held_leases.add(lease.holder)
+        taking = asyncio.ensure_future(self._acquire(lease, ttl_s))
         try:
-            return await self._acquire(lease, ttl_s)
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._give_back(lease, taking))  # a second cancel must not leave the lease
+            raise
         except BaseException:
             self._database.held_leases.discard(lease.holder)
             raise
@@ -124,6 +129,18 @@ class LeaseTable:
         if owner == self._database.owner:
             return holder not in self._database.held_leases
         return await self._database.is_gone(owner)
+
+    async def _give_back(self, lease: Lease, taking: asyncio.Future[Lease]) -> None:
+        """Releases a lease that nobody waits for any more: the database takes it all the same, see Database."""
+        try:
+            await taking
+            await self.release(lease, SummaryStatus.CANCELLED, None)
+        except StorageError as error:
+            _log.warning("cannot give back the lease of summary_id=%s: %s", lease.summary_id, error)
+        except (SummaryRunningError, UnknownSummaryError):
+            pass  # it was not taken
+        finally:
+            self._database.held_leases.discard(lease.holder)
 
     async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str) -> bool:
         row = (lease.holder, ttl_s, SummaryStatus.RUNNING, lease.summary_id)
