@@ -4,6 +4,7 @@ import re
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GeneratedSummary
+from pipeline.evaluate.label_list import PROSE_WORDS
 from pipeline.evaluate.meta_commentary import find_meta_commentary
 from pipeline.evaluate.result import HardFail, HardFailRule
 from pipeline.evaluate.split_text import SplitText
@@ -15,9 +16,6 @@ from pipeline.text.passage import Passage
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
-
-PROSE_WORDS = 20
-"""A JSON string of so many words, outside lists, is prose and must end as a sentence does; a label need not."""
 
 _WORD_CHARACTER = re.compile(r"[^\W_]")
 _EVIDENCE_CHARS = 40

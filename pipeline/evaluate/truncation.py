@@ -6,10 +6,8 @@ Works on the text before NFKC, which turns a footnote mark "²" into a digit. Lo
 import re
 import unicodedata
 
+from pipeline.evaluate.label_list import SENTENCE_ENDS, label_section
 from pipeline.text.blocks import BlockKind, split_blocks
-
-SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
-"""What may end a sentence, in the scripts that have such a mark."""
 
 _TAIL_CHARS = 4_000
 _EVIDENCE_CHARS = 80
@@ -27,9 +25,16 @@ def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
     Args:
         text: not blank.
         lists_exempt: a final list item or table row needs no full stop.
+
+    A list of labels in a section of its own, such as key topics, is a whole ending in any case; prose above it must end
+    as well.
     """
     offset = max(0, len(text) - _TAIL_CHARS)
     tail = _without_footnote_definitions(text[offset:])
+    if (section := label_section(tail)) is not None:
+        tail = tail[:section].rstrip()
+        if not _ends_in_prose(tail):
+            return None
     stripped = _strip_closers(tail)
     if not stripped or stripped[-1] in SENTENCE_ENDS:
         return None
@@ -66,6 +71,12 @@ def _is_ornament(character: str) -> bool:
     return category in {"So", "Sk", "Mn", "Me", "Cf"} or (
         category == "No" and "super" in unicodedata.name(character).lower()
     )
+
+
+def _ends_in_prose(tail: str) -> bool:
+    """Tells sentences from headings, lists, tables and listings."""
+    blocks = split_blocks(tail)
+    return bool(blocks) and blocks[-1].kind is BlockKind.PROSE and not tail.endswith("```")
 
 
 def _ends_in_list(tail: str) -> bool:

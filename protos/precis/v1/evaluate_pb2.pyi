@@ -511,7 +511,9 @@ class EvaluateOptions(_message.Message):
     max_sentence_chars: _builtins.int
     """Longer sentences are cut in pieces of at most this many characters, at least 50. Default 700."""
     lists_may_end_open: _builtins.bool
-    """Exempts final bullets and table rows from the truncation rule in plain text too. Default false."""
+    """Exempts final bullets and table rows from the truncation rule in plain text too. Default false: then only a list of
+    labels below a heading of its own, such as key topics, may end a text.
+    """
     @_builtins.property
     def weights(self) -> Global___EvaluateWeights:
         """Weights of the components. Default: 0.40 / 0.20 / 0.20 / 0.15 / 0.05."""

@@ -108,6 +108,16 @@ def test_meta_commentary_is_found_inside_structured_output() -> None:
     assert (fail.evidence.start, fail.evidence.end) == (13, 32)
 
 
+def test_the_topics_below_a_summary_are_no_open_ending() -> None:
+    topics = "\n\n## Key topics\n\n- city fees\n- council votes\n"
+    assert text_of(f"Fees rose.{topics}").claims()[0].text == "Fees rose."
+    fail = fail_of(f"Fees rose. Costs fell by{topics}")
+    assert fail.rule is HardFailRule.TRUNCATION
+    assert fail.evidence is not None
+    assert fail.evidence.quote == "Fees rose. Costs fell by"
+    assert fail_of(f"Fees rose.{topics}", finish_reason="length").rule is HardFailRule.TRUNCATION
+
+
 def test_open_lists_in_plain_text_fail_unless_the_setting_allows_them() -> None:
     text = "Fees rose:\n- costs\n- wages"
     assert fail_of(text).rule is HardFailRule.TRUNCATION

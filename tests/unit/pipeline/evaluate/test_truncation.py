@@ -61,6 +61,43 @@ OPEN = [
 ]
 
 
+LABELS = [
+    "Fees rose.\n\n## Key topics\n\n- fees\n- council votes\n- bridge repairs\n",
+    "Fees rose.\n\n## Key topics\n\n- pump P-12\n- oil pressure (bar)\n- `max_wait_ms`",
+    "Fees rose.\n\n**Topics**\n1. How to log in\n2. Grid tie-ins",
+    "# Topics\n* 费用\n* 工资",
+    "## Key topics\n\n- Yahoo!\n- search\n- mail\n- maps",
+    "Rates:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Key topics\n\n- fees\n- rates",
+    "Fees rose.\n\n## Steps\n\n- open\n- close\n\n## Key topics\n\n- fees\n- rates",
+    "```\nmax_wait_ms = 5\n```\n\n## Key topics\n\n- fees\n- rates",
+]
+CUT_LISTS = [
+    "Fees rose.\n\n## Key topics\n\n- fees\n- council votes\n- the repair of",
+    "Fees rose.\n\n## Key topics\n\n- fees\n- council votes,",
+    "Fees rose.\n\n## Key topics\n\n- fees\n- oil pressure (ba",
+    "Fees rose.\n\n## Key topics\n\n- fees\n- `max_wait",
+    "Fees rose.\n\n## Key topics\n\n- fees\n- **council vo",
+    "Fees rose.\n\n## Key topics\n\n- fees",  # of one item alone nobody can tell
+    "Fees rose.\n\n## Key topics",
+    "Fees rose.\n\n## Changes\n\n- Fees rose by 3 percent.\n- Costs fell.\n- Wages went",
+    "## Changes\n\n- Fees rose by 3 percent in the spring" + " and again in the summer" * 4 + "\n- Wages went up",
+    "## Changes\n\n- Fees rose\n- Wages went up\n\nThe council then",
+    "Fees rose by\n\n## Key topics\n\n- fees\n- council votes",  # cut before the topics were written
+    "- fees\n- council votes\n- bridge repairs",  # no section of its own: the setting decides
+    "Fees rose:\n- fees\n- council votes",
+]
+
+
+@pytest.mark.parametrize("text", LABELS)
+def test_a_list_of_labels_below_a_heading_is_a_whole_ending(text: str) -> None:
+    assert open_ending(text, lists_exempt=False) is None
+
+
+@pytest.mark.parametrize("text", CUT_LISTS)
+def test_a_list_that_was_cut_is_not(text: str) -> None:
+    assert open_ending(text, lists_exempt=False) is not None
+
+
 @pytest.mark.parametrize("text", FINISHED)
 def test_a_finished_text_has_no_open_ending(text: str) -> None:
     assert open_ending(text, lists_exempt=False) is None
