@@ -1,10 +1,11 @@
-"""Fits the weights of Ultra's claim support to corrupted sentences, and says how good they are.
+"""Fits the weights of Ultra's claim support to corrupted sentences and NLI pairs, and says how good they are.
 
     python -m scripts.train_claim_support --data DIR --output pipeline/judge/ultra/claim_support.json
 
-DIR holds realsumm.jsonl and newsroom_human.jsonl. Only their documents are read, and sentences of four summarizers as
-examples of faithful rewording: no human score, and nothing of the sets that hallucination is measured on. The evidence
-is that of the judge itself, made by the installed models. Takes about ten minutes on two cores.
+DIR holds summaries/realsumm.jsonl, summaries/newsroom_human.jsonl and nli/nli_train_pool.jsonl. Of the summaries only
+the documents are read, and sentences of four summarizers as examples of faithful rewording: no human score, and nothing
+of the sets that hallucination is measured on. The pairs are training pairs. The evidence is that of the judge itself,
+made by the installed models. Takes about ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -27,10 +28,16 @@ from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.ultra.claim_support import signals
 from scripts.claim_support.examples import SEED, Example, make_examples
-from scripts.claim_support.fit import FittedSupport, Float64, area_under_curve, fit_support
+from scripts.claim_support.fit import FittedSupport, Float64, Rows, area_under_curve, fit_support
+from scripts.claim_support.nli_examples import PARTS, make_nli_examples
 from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 
-EXAMPLES = 1500
+CORRUPTED = 1500
+"""Sentences of documents, as they are or corrupted."""
+
+NLI_WEIGHT = 0.5
+"""Of all pairs together, for a weight of 1 of the sentences of documents."""
+
 REGULARIZATION = 0.3
 """Strong on purpose: the corruptions are ours, real ones differ, and correlated signals shall share the weight."""
 
@@ -45,23 +52,39 @@ _IN_FLIGHT = 4  # so that both ends of a request leave no core idle
 def main() -> None:
     """Fits, writes the weights with their record, and prints them."""
     arguments = _arguments()
-    examples = list(make_examples(arguments.data))
-    random.Random(SEED).shuffle(examples)
-    kept, names, rows = asyncio.run(_measure(examples[:EXAMPLES], arguments.models))
-    faithful = np.array([example.is_faithful for example in kept])
-    fitted = fit_support(rows, faithful, regularization=REGULARIZATION, prior=PRIOR)
-    text = json.dumps(_record(fitted, names, kept, held_out_area(kept, rows, faithful)), indent=2)
+    sentences = list(make_examples(arguments.data / "summaries"))
+    random.Random(SEED).shuffle(sentences)
+    examples = [*sentences[:CORRUPTED], *make_nli_examples(arguments.data / "nli" / "nli_train_pool.jsonl")]
+    kept, names, values = asyncio.run(_measure(examples, arguments.models))
+    rows = _weighted(kept, values)
+    fitted = fit_support(rows, regularization=REGULARIZATION, prior=PRIOR)
+    text = json.dumps(_record(fitted, names, kept, held_out_areas(kept, rows)), indent=2)
     arguments.output.write_text(text + "\n", encoding="utf-8")
     print(text)
 
 
-def held_out_area(examples: Sequence[Example], rows: Float64, faithful: npt.NDArray[np.bool_]) -> float:
-    """Returns the area under the ROC curve on documents that took no part in a fit of its own."""
+def held_out_areas(examples: Sequence[Example], rows: Rows) -> tuple[float, float]:
+    """Returns areas under the ROC curve on documents and premises that took no part in a fit of their own.
+
+    Of sentences of documents, and of NLI pairs.
+    """
     documents = list(dict.fromkeys(example.source for example in examples))
-    held_out = {document for index, document in enumerate(documents) if index % _HELD_OUT == 0}
-    mask = np.array([example.source in held_out for example in examples])
-    fitted = fit_support(rows[~mask], faithful[~mask], regularization=REGULARIZATION, prior=PRIOR)
-    return area_under_curve(fitted.probabilities(rows[mask]), faithful[mask])
+    chosen = {document for index, document in enumerate(documents) if index % _HELD_OUT == 0}
+    held_out, is_pair = np.array([example.source in chosen for example in examples]), _are_pairs(examples)
+    fitted = fit_support(rows.of(~held_out), regularization=REGULARIZATION, prior=PRIOR)
+    measured = [rows.of(held_out & mask) for mask in (~is_pair, is_pair)]
+    sentences, pairs = (area_under_curve(fitted.probabilities(one.signals), one.faithful) for one in measured)
+    return sentences, pairs
+
+
+def _weighted(examples: Sequence[Example], values: Float64) -> Rows:
+    is_pair = _are_pairs(examples)
+    weights = np.where(is_pair, NLI_WEIGHT / is_pair.sum(), 1 / (~is_pair).sum())
+    return Rows(values, np.array([example.is_faithful for example in examples]), weights)
+
+
+def _are_pairs(examples: Sequence[Example]) -> npt.NDArray[np.bool_]:
+    return np.array([example.kind in PARTS for example in examples])
 
 
 async def _measure(examples: Sequence[Example], models: Path) -> tuple[list[Example], list[str], Float64]:
@@ -88,20 +111,27 @@ async def _measure(examples: Sequence[Example], models: Path) -> tuple[list[Exam
     return [examples[index] for index in kept], list(rows[0]), np.array([list(row.values()) for row in rows])
 
 
-def _record(fitted: FittedSupport, names: Sequence[str], examples: Sequence[Example], area: float) -> dict[str, object]:
-    faithful = sum(example.is_faithful for example in examples)
+def _record(
+    fitted: FittedSupport, names: Sequence[str], examples: Sequence[Example], areas: tuple[float, float]
+) -> dict[str, object]:
+    sentences = [example for example in examples if example.kind not in PARTS]
+    faithful = sum(example.is_faithful for example in sentences)
     return {
         "intercept": round(fitted.intercept, _DIGITS),
         "weights": {name: round(weight, _DIGITS) for name, weight in zip(names, fitted.weights.tolist(), strict=True)},
         "record": {
             "script": "scripts/train_claim_support.py",
             "documents": "realsumm, newsroom_human",
+            "nli_parts": ", ".join(PARTS),
             "faithful_examples": faithful,
-            "corrupted_examples": len(examples) - faithful,
+            "corrupted_examples": len(sentences) - faithful,
+            "nli_pairs": len(examples) - len(sentences),
+            "nli_weight": NLI_WEIGHT,
             "regularization": REGULARIZATION,
             "prior": PRIOR,
             "seed": SEED,
-            "held_out_area_under_curve": round(area, _DIGITS),
+            "held_out_area_sentences": round(areas[0], _DIGITS),
+            "held_out_area_pairs": round(areas[1], _DIGITS),
         },
     }
 

@@ -24,22 +24,38 @@ class FittedSupport:
         return _sigmoid(signals @ self.weights + self.intercept)
 
 
-def fit_support(
-    signals: Float64, faithful: npt.NDArray[np.bool_], *, regularization: float, prior: float
-) -> FittedSupport:
+@dataclass(frozen=True)
+class Rows:
+    """Examples to fit to.
+
+    Attributes:
+        signals: shape (examples, signals).
+        faithful: shape (examples,); both values must occur.
+        weights: shape (examples,), positive; how much each counts beside the others of its kind.
+    """
+
+    signals: Float64
+    faithful: npt.NDArray[np.bool_]
+    weights: Float64
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> "Rows":
+        """Returns some of the examples."""
+        return Rows(self.signals[chosen], self.faithful[chosen], self.weights[chosen])
+
+
+def fit_support(rows: Rows, *, regularization: float, prior: float) -> FittedSupport:
     """Fits on standardized signals, then stretches the result: the penalty keeps all probabilities near the middle.
 
     The stretch is a logistic regression on the log-odds alone, without penalty (Platt 1999); it changes no order.
 
     Args:
-        signals: shape (examples, signals).
-        faithful: shape (examples,); both values must occur.
+        rows: the examples.
         regularization: penalty on the squared standardized weights, for a total example weight of 1.
         prior: share of claims that are faithful in what will be judged; examples are weighted to it.
     """
-    direction = _fit(signals, faithful, regularization, prior)
-    log_odds = signals @ direction.weights + direction.intercept
-    stretch = _fit(log_odds[:, None], faithful, 0.0, prior)
+    direction = _fit(rows, regularization, prior)
+    log_odds = rows.signals @ direction.weights + direction.intercept
+    stretch = _fit(Rows(log_odds[:, None], rows.faithful, rows.weights), 0.0, prior)
     factor = float(stretch.weights[0])
     return FittedSupport(direction.weights * factor, direction.intercept * factor + stretch.intercept)
 
@@ -51,17 +67,18 @@ def area_under_curve(scores: Sequence[float] | Float64, positive: npt.NDArray[np
     return float((above > 0).mean() + 0.5 * (above == 0).mean())
 
 
-def _fit(signals: Float64, faithful: npt.NDArray[np.bool_], regularization: float, prior: float) -> FittedSupport:
+def _fit(rows: Rows, regularization: float, prior: float) -> FittedSupport:
     """Minimizes a convex loss by accelerated projected gradient descent."""
+    signals, faithful, weights = rows.signals, rows.faithful, rows.weights
     mean, deviation = signals.mean(axis=0), signals.std(axis=0)
     deviation[deviation == 0] = 1.0
     inputs = np.column_stack([(signals - mean) / deviation, np.ones(len(signals))])
-    share = np.where(faithful, prior / faithful.sum(), (1 - prior) / (~faithful).sum())
+    share = np.where(faithful, prior / weights[faithful].sum(), (1 - prior) / weights[~faithful].sum()) * weights
     penalty = np.append(np.full(signals.shape[1], 2 * regularization), 0.0)
     step = 1 / (0.25 * float((share[:, None] * inputs**2).sum()) + 2 * regularization)
     parameters = _descend(inputs, faithful.astype(np.float64), share, penalty, step)
-    weights = parameters[:-1] / deviation
-    return FittedSupport(weights, float(parameters[-1] - mean @ weights))
+    scaled = parameters[:-1] / deviation
+    return FittedSupport(scaled, float(parameters[-1] - mean @ scaled))
 
 
 def _descend(inputs: Float64, targets: Float64, share: Float64, penalty: Float64, step: float) -> Float64:

@@ -34,7 +34,7 @@ class ClaimFeatures:
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
         sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
         content_bigram_share: of pairs of neighbouring content words (function words left out on both sides), those that
-            are neighbours in the source.
+            are neighbours in the source; `trigram_share` when there are fewer than two content words.
         content_skip_share: likewise, with up to two content words of the source between them.
         containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
         support_containment: likewise, in `Claim.support`; 0 without.

@@ -18,7 +18,8 @@ class Copying:
         trigram_share: likewise of three; of pairs when there are only two words.
         longest_run_share: words of the longest run that stands in the source, of all words.
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
-        content_bigram_share: of pairs of neighbouring content words, function words left out on both sides.
+        content_bigram_share: of pairs of neighbouring content words, function words left out on both sides;
+            `trigram_share` when there are fewer than two.
         content_skip_share: likewise, of pairs with up to two content words of the source between them, in order.
     """
 
@@ -66,16 +67,9 @@ class SourceSequences:
             trigram_share=triple_share,
             longest_run_share=longest / len(stems),
             fragment_share=fragments / len(stems),
-            content_bigram_share=self._content_share(content, self._content_pairs),
-            content_skip_share=self._content_share(content, self._content_skips),
+            content_bigram_share=_share_of_neighbours(content, self._content_pairs, triple_share),
+            content_skip_share=_share_of_neighbours(content, self._content_skips, triple_share),
         )
-
-    def _content_share(self, content: list[str], pairs: frozenset[tuple[str, str]]) -> float:
-        """Returns the share of neighbouring content words that are among some pairs; a single word is looked up."""
-        neighbours = list(pairwise(content))
-        if not neighbours:
-            return sum(stem in self._known for stem in content) / len(content) if content else 1.0
-        return sum(pair in pairs for pair in neighbours) / len(neighbours)
 
     def _fragment_count(self, stems: list[str]) -> int:
         """Counts runs, each as long as it can be from left to right; a word without a neighbour is one by itself."""
@@ -96,3 +90,9 @@ class SourceSequences:
             runs = {position + 1: runs.get(position, 1) + 1 for position in self._pairs.get(pair, ())}
             longest = max(longest, *runs.values()) if runs else longest
         return longest
+
+
+def _share_of_neighbours(stems: list[str], pairs: frozenset[tuple[str, str]], without: float) -> float:
+    """Returns the share of neighbouring stems that are among some pairs, or what stands for it without neighbours."""
+    neighbours = list(pairwise(stems))
+    return sum(pair in pairs for pair in neighbours) / len(neighbours) if neighbours else without

@@ -14,10 +14,9 @@ from tests.unit.pipeline.judge.tables import FEATURES, S, claims, place
 PERFECT = claims(S)[0]
 SHARES = st.floats(0, 1)
 BETTER_WHEN_HIGHER = (
-    *("stitched_entailment", "bigram_share", "trigram_share", "content_bigram_share", "content_skip_share"),
-    *("sequence_share", "best_cosine"),
+    *("stitched_entailment", "content_bigram_share", "content_skip_share", "sequence_share", "best_cosine"),
 )
-BETTER_WHEN_LOWER = ("sentence_contradiction", "stitched_contradiction", "fragment_share")
+BETTER_WHEN_LOWER = ("sentence_contradiction", "stitched_contradiction")
 
 
 def having(**features: float) -> Claim:
@@ -59,16 +58,35 @@ def test_a_copied_claim_is_supported_and_a_foreign_one_is_not() -> None:
         sentence_contradiction=0.3,
         stitched_entailment=0.01,
         stitched_contradiction=0.3,
-        bigram_share=0.0,
-        trigram_share=0.0,
         content_bigram_share=0.0,
         content_skip_share=0.0,
-        fragment_share=1.0,
         sequence_share=0.1,
         best_cosine=0.1,
     )
     assert claim_support(PERFECT) > 0.85
     assert claim_support(replace(PERFECT, features=foreign, contradiction=0.3)) < 0.15
+
+
+def test_neutral_speaks_against_a_rephrased_claim_and_not_against_a_copy() -> None:
+    def support(entailment: float, **shares: float) -> float:
+        neutral = having(
+            windows=(WindowScore(1, entailment, 0.02),),  # type: ignore[arg-type]  # not a share
+            sentence_contradiction=0.02,
+            stitched_entailment=entailment,
+            stitched_contradiction=0.02,
+            **shares,
+        )
+        return claim_support(replace(neutral, contradiction=0.02))
+
+    assert support(0.1) > 0.8
+    rephrased = {"content_bigram_share": 0.3, "content_skip_share": 0.3, "sequence_share": 0.4}
+    assert support(0.1, **rephrased) < 0.3
+    assert support(0.95, **rephrased) > 0.7
+
+
+def test_one_word_in_common_or_two_is_the_same() -> None:
+    few, more, most = (claim_support(having(content_bigram_share=share)) for share in (0.1, 0.3, 1.0))
+    assert more - few < 0.01 < most - more
 
 
 def test_a_number_that_the_source_does_not_have_lowers_support() -> None:
