@@ -139,6 +139,7 @@ def to_segment(segment: Segment) -> pb.SummarySegment:
         jaccard=segment.jaccard,
         theme_cosine=segment.cosine_to_theme,
         source_cosine=segment.source_cosine,
+        is_grounded=segment.is_grounded,
     )
 
 

@@ -1,18 +1,21 @@
 """Third step: everything that the models said, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from pipeline.judge.evidence.claim_labels import read_claim
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.coverage import read_key_point
-from pipeline.judge.evidence.drift import read_drift
+from pipeline.judge.evidence.drift import Compared, read_drift
+from pipeline.judge.evidence.focus import focus_cosine
+from pipeline.judge.evidence.grounding import Told, find_told
 from pipeline.judge.evidence.intent import describe_intent
 from pipeline.judge.evidence.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.pair_scores import PairScores
-from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts, mean_cosine
+from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts
 from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
 from pipeline.judge.evidence.qags import claim_qags, coverage_qags
 from pipeline.judge.evidence.reading import ReadText
@@ -20,7 +23,7 @@ from pipeline.judge.evidence.salience import salient_share
 from pipeline.judge.evidence.segments import SegmentSpan
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, Segment, ToneReading
 from pipeline.judge.evidence.theme import find_theme
-from pipeline.judge.evidence.tone import Voice, read_voice
+from pipeline.judge.evidence.tone import Voice, has_opinion, read_voice
 from pipeline.protocols import Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
@@ -45,10 +48,13 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
     """Returns the table, with timings of zero and no proposals."""
     draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
-    points = tuple(read_key_point(plan, fact, scores, tokenizer, config) for fact in plan.facts)
-    judge_points = tuple(read_key_point(plan, fact, scores, tokenizer, config) for fact in plan.judge_facts)
+    told = find_told(plan, claims)
+    read_point = partial(
+        read_key_point, plan, scores=scores, grounded=frozenset(told.grounded), tokenizer=tokenizer, config=config
+    )
+    points, judge_points = tuple(map(read_point, plan.facts)), tuple(map(read_point, plan.judge_facts))
     twin_count, judge_count = key_point_counts(plan)
-    voices = _voices(plan)
+    voices = _voices(plan, told.or_all())
     ranked = [fact.sentence for fact in plan.facts]
     theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, config.theme_tokens)
     source_texts = [passage.text for passage in draft.source.read.passages[:_MOST_SENTENCES]]
@@ -60,14 +66,14 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         window_count=sum(len(windows) for windows in draft.source.windows.values()),
         twin_key_points=_by_position(points[:twin_count]),
         judge_key_points=_by_position(judge_points[:judge_count]),
-        segments=_segments(plan, theme_sentence),
+        segments=_segments(plan, told, theme_sentence),
         theme=theme,
         intent=describe_intent(draft.source.read, source_texts, voices[0], tokenizer, config.intent_tokens),
-        coverage_qags=coverage_qags(plan, [point.entailment for point in points], config),
+        coverage_qags=coverage_qags(plan, [point.entailment for point in points], told.grounded, config),
         claim_qags=claim_qags(plan, claims, config),
-        tone=_tone(plan, claims, voices, config),
+        tone=_tone(plan, claims, told.or_all(), voices, config),
         lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
-        salient_share=salient_share(draft.source.index, draft.summary.read.table),
+        salient_share=salient_share(draft.source.index, _stems(draft.summary.read, told.grounded)),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
@@ -80,38 +86,59 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
-    count = summary.instruction_count
-    return (f"instruction_to_judge: {count} sentence{'s' * (count > 1)} left out",) if count else ()
+    left_out = {"instruction_to_judge": summary.instruction_count, "repeated_sentence": summary.repeat_count}
+    return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
+
+
+def _stems(text: ReadText, sentences: Sequence[int]) -> frozenset[str]:
+    return frozenset(stem for index in sentences for stem in text.table.content_stems(text.ranges[index]))
 
 
 def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:
     return tuple(sorted(points, key=lambda point: point.passage.start))
 
 
-def _voices(plan: Plan) -> tuple[Voice, Voice]:
+def _voices(plan: Plan, told: Told) -> tuple[Voice, Voice]:
+    """Reads both texts; of the summary, sentences that neither tell anything nor judge are passed over."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
+    grounded = frozenset(told.grounded)
+    texts = [passage.text for passage in summary.passages[:_MOST_SENTENCES]]
     return (
         read_voice([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
-        read_voice([passage.text for passage in summary.passages[:_MOST_SENTENCES]]),
+        read_voice([text for index, text in enumerate(texts) if index in grounded or has_opinion(text)]),
     )
 
 
-def _tone(plan: Plan, claims: Sequence[Claim], voices: tuple[Voice, Voice], config: EvidenceConfig) -> ToneReading:
+def _tone(
+    plan: Plan, claims: Sequence[Claim], told: Told, voices: tuple[Voice, Voice], config: EvidenceConfig
+) -> ToneReading:
     """Compares the summary's tone with that of the sentences it is about."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    told = dict.fromkeys(index for claim in plan.claims if claim.place for index in claim.place.sentences)
-    sentences = (
-        [source.passages[index].text for index in told],
-        [passage.text for passage in summary.passages[:_MOST_SENTENCES]],
+    grounded = frozenset(told.grounded)
+    about = dict.fromkeys(
+        index
+        for claim in plan.claims
+        if claim.place and claim.claim.sentence_index in grounded
+        for index in claim.place.sentences
     )
-    return read_drift(claims, voices, sentences, mean_cosine(plan), config.contradicted)
+    compared = Compared(
+        *voices,
+        told=[source.passages[index].text for index in about],
+        grounded=[summary.passages[index].text for index in told.grounded[:_MOST_SENTENCES]],
+        others=[summary.passages[index].text for index in told.others[:_MOST_SENTENCES]],
+        focus_cosine=focus_cosine(plan, told),
+    )
+    return read_drift(claims, grounded, compared, config.contradicted)
 
 
-def _segments(plan: Plan, theme_sentence: int | None) -> tuple[Segment, ...]:
+def _segments(plan: Plan, told: Told, theme_sentence: int | None) -> tuple[Segment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
-    table = plan.draft.source.read.table
+    table, grounded = plan.draft.source.read.table, frozenset(told.grounded)
     article = frozenset(table.content_stems(range(len(table))))
-    return tuple(_segment(plan, span, article, theme_sentence) for span in plan.draft.segments)
+    return tuple(
+        replace(_segment(plan, span, article, theme_sentence), is_grounded=not grounded.isdisjoint(span.sentences))
+        for span in plan.draft.segments
+    )
 
 
 def _segment(plan: Plan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None) -> Segment:

@@ -3,8 +3,10 @@
 A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
 or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
 have says how much is told, as far as they do not contradict it: u is the greater of the entailment and, over the
-windows, share x (1 - contradiction).
+windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
 """
+
+from collections.abc import Collection
 
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.labels import covered_of
@@ -14,20 +16,35 @@ from pipeline.judge.evidence.table import KeyPoint
 from pipeline.protocols import Tokenizer
 
 
-def read_key_point(
-    plan: Plan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
+    plan: Plan,
+    fact: FactPlan,
+    scores: PairScores,
+    *,
+    grounded: Collection[int],
+    tokenizer: Tokenizer,
+    config: EvidenceConfig,
 ) -> KeyPoint:
-    """Returns a fact of the source with what the summary tells of it."""
+    """Returns a fact of the source with what the summary tells of it.
+
+    Args:
+        plan: of the table.
+        fact: of the source.
+        scores: of all pairs.
+        grounded: sentences of the summary that say something of the source.
+        tokenizer: counts tokens.
+        config: the settings.
+    """
     draft = plan.draft
     source = draft.source
     passage = source.read.passages[fact.sentence]
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
-    entailment, best = scores.best(fact.windows, passage.text)
-    shares = [_share(plan, weights, window.sentences) for window in fact.windows]
+    windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
+    entailment, best = scores.best(windows, passage.text)
+    shares = [_share(plan, weights, window.sentences) for window in windows]
     told = [
-        share * (1 - scores.contradiction(window, passage.text))
-        for share, window in zip(shares, fact.windows, strict=True)
+        share * (1 - scores.contradiction(window, passage.text)) for share, window in zip(shares, windows, strict=True)
     ]
     share = max(entailment, *told) if told else entailment
     return KeyPoint(

@@ -2,11 +2,15 @@
 
 Four distances, each 0 within its tolerance, joined as independent reasons for doubt: d = 1 - product of (1 - weight x
 distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
+
+Sentences of the summary that say nothing of the source can only add to a distance: what is measured is the worst of the
+others alone and of the others with one of them. Filler would else thin out what is wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from pipeline.judge.evidence.sentiment import mean_sentiment
+from pipeline.judge.evidence.sentiment import mean_sentiment, sentiment
 from pipeline.judge.evidence.table import Claim, MismatchKind, ToneReading
 from pipeline.judge.evidence.tone import Voice
 
@@ -15,27 +19,43 @@ _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors,
 _STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.8
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The texts that are compared.
+
+    Attributes:
+        source: voice of the source.
+        summary: voice of the summary.
+        told: sentences of the source that the summary is about.
+        grounded: sentences of the summary that say something of the source.
+        others: the rest of the summary.
+        focus_cosine: of the two texts' mean vectors, in [-1, 1].
+    """
+
+    source: Voice
+    summary: Voice
+    told: Sequence[str]
+    grounded: Sequence[str]
+    others: Sequence[str]
+    focus_cosine: float
+
+
 def read_drift(
-    claims: Sequence[Claim],
-    voices: tuple[Voice, Voice],
-    sentences: tuple[Sequence[str], Sequence[str]],
-    focus_cosine: float,
-    contradicted: float,
+    claims: Sequence[Claim], grounded: Collection[int], compared: Compared, contradicted: float
 ) -> ToneReading:
     """Returns tone, sentiment and drift.
 
     Args:
         claims: of the summary, labelled.
-        voices: of source and summary.
-        sentences: of the source those that the summary tells, and of the summary all.
-        focus_cosine: of the two texts' mean vectors, in [-1, 1].
+        grounded: indices of the sentences of the summary that say something of the source.
+        compared: what stands beside what.
         contradicted: contradiction that refutes, when above the entailment.
     """
-    source, summary = voices
-    feelings = mean_sentiment(sentences[0]), mean_sentiment(sentences[1])
+    source, summary, focus_cosine = compared.source, compared.summary, compared.focus_cosine
+    feelings = _feelings(compared)
     stance = abs(feelings[0] - feelings[1]) / 2
     tone = max(0.0, summary.heat - source.heat)
-    meaning = _contradicted_share(claims, contradicted)
+    meaning = _contradicted_share(claims, grounded, contradicted)
     focus = (1 - focus_cosine) / 2
     parts = (
         _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),
@@ -62,16 +82,26 @@ def read_drift(
     )
 
 
-def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
-    """Returns which share of the claims' tokens says the opposite of the source."""
-    total = sum(claim.token_count for claim in claims)
-    opposed = sum(
-        claim.token_count
-        for claim in claims
-        if (claim.contradiction >= contradicted and claim.contradiction > claim.entailment)
-        or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches)
-    )
-    return opposed / total if total else 0.0
+def _feelings(compared: Compared) -> tuple[float, float]:
+    """Returns the mean sentiment of what is told, and that of the summary, where it is farthest from it."""
+    told = mean_sentiment(compared.told)
+    total, count = sum(map(sentiment, compared.grounded)), len(compared.grounded)
+    means = [mean_sentiment(compared.grounded)]
+    means += [(total + sentiment(other)) / (count + 1) for other in compared.others]
+    return told, max(means, key=lambda mean: abs(mean - told))
+
+
+def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
+    """Returns which share of what the claims say of the source, by tokens, is the opposite of it."""
+    opposed = [claim for claim in claims if _is_opposed(claim, contradicted)]
+    others = [claim for claim in claims if claim.sentence_index in grounded and claim not in opposed]
+    wrong = sum(claim.token_count for claim in opposed)
+    return wrong / (wrong + sum(claim.token_count for claim in others)) if wrong else 0.0
+
+
+def _is_opposed(claim: Claim, contradicted: float) -> bool:
+    by_nli = claim.contradiction >= contradicted and claim.contradiction > claim.entailment
+    return by_nli or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches)
 
 
 def _beyond(distance: float, tolerance: float) -> float:

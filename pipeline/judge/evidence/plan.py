@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipeline.evaluate.embeddings import Embeddings
 from pipeline.judge.evidence.centrality import choose_distinct, rank_centrality
 from pipeline.judge.evidence.claims import ClaimSpan
@@ -70,6 +68,7 @@ class Plan:
         embeddings: the vectors.
         centrality: of the source's sentences.
         closeness: of the source's sentences.
+        told_closeness: of the summary's sentences.
         claims: one for each claim.
         facts: distinct sentences of the source, the most central first; Twin-Lock's key points are the first of them.
         judge_facts: likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
@@ -80,6 +79,7 @@ class Plan:
     embeddings: Embeddings
     centrality: Float64
     closeness: Closeness
+    told_closeness: Closeness
     claims: tuple[ClaimPlan, ...]
     facts: tuple[FactPlan, ...]
     judge_facts: tuple[FactPlan, ...]
@@ -121,6 +121,7 @@ def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, pref
         embeddings,
         centrality,
         closeness,
+        told_closeness,
         claims,
         facts=tuple(planned[sentence] for sentence in ranked),
         judge_facts=tuple(planned[sentence] for sentence in for_judge),
@@ -199,15 +200,3 @@ def _summary_windows(
         relevance = draft.summary.index.shares(stems, size) + told.cosines(vector, size)
         windows += most_relevant(candidates, relevance, config.windows_per_key_point)
     return tuple(windows)
-
-
-def mean_cosine(plan: Plan) -> float:
-    """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence."""
-    sides = []
-    for side in (plan.draft.source, plan.draft.summary):
-        vectors = _closeness(side, plan.embeddings).vectors
-        total = vectors.sum(axis=0)
-        sides.append(total / max(np.linalg.norm(total), np.finfo(np.float64).tiny))
-    if not all(side.any() for side in sides):
-        return 1.0
-    return float(np.clip(sides[0] @ sides[1], -1, 1))

@@ -1,6 +1,6 @@
 """Third step, for questions: asked, answered from the other text, scored 1, 0.5 or 0."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.answers import Place, Question, answer, score_answer
@@ -23,12 +23,15 @@ _SHARED_NEIGHBOURS = 2
 _OTHER_WORDING = 0.5  # the answer differs, but the whole statement is entailed
 
 
-def coverage_qags(plan: Plan, entailments: Sequence[float], config: EvidenceConfig) -> tuple[Qag, ...]:
+def coverage_qags(
+    plan: Plan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+) -> tuple[Qag, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
         plan: with the facts.
         entailments: of each fact by the summary, in order.
+        grounded: sentences of the summary that say something of the source.
         config: how many.
     """
     draft = plan.draft
@@ -36,7 +39,7 @@ def coverage_qags(plan: Plan, entailments: Sequence[float], config: EvidenceConf
     facts = plan.facts[: config.qag_count]
     statements = [AskedStatement(rank, read.ranges[fact.sentence]) for rank, fact in enumerate(facts)]
     asked = ask_about_facts(read, statements, SpanReader(read, draft.source.index, draft.names), most=config.qag_count)
-    respondent = _Respondent(draft.summary, SpanReader(told, draft.source.index, draft.names))
+    respondent = _Respondent(draft.summary, SpanReader(told, draft.source.index, draft.names), grounded)
     return tuple(
         _ask(
             question,
@@ -61,7 +64,8 @@ def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> t
     statements = [AskedStatement(place, claim.words) for place, claim in enumerate(draft.claims)]
     reader = SpanReader(read, draft.source.index, draft.names)
     asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.qag_count)
-    respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names))
+    everything = range(len(draft.source.read.sentences))
+    respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names), everything)
     return tuple(
         _ask(
             question,
@@ -75,21 +79,21 @@ def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Respondent:
-    """The text that answers, and its reader of spans."""
+    """The text that answers, its reader of spans, and the sentences that may answer."""
 
     side: Side
     reader: SpanReader
+    sentences: Collection[int]
 
     def answer(self, question: Question, sentences: Sequence[int]) -> AnswerSpan | None:
         """Answers from the sentence that says most of the question; if it has nothing to say, from the next best."""
         read = self.side.read
         shares = self.side.index.shares(question.stems(), 1)
-        if not len(shares):
+        if not self.sentences:
             return None
-        order = dict.fromkeys(
-            [int(shares.argmax()), *sorted(set(sentences), key=lambda place: (-shares[place], place))]
-        )
-        for place in order:
+        first = max(self.sentences, key=lambda place: (shares[place], -place))
+        allowed = set(sentences).intersection(self.sentences)
+        for place in dict.fromkeys([first, *sorted(allowed, key=lambda place: (-shares[place], place))]):
             words = read.ranges[place]
             found = answer(question, read, [Place(words, self.reader.spans(words))])
             if found:
@@ -101,7 +105,7 @@ class _Respondent:
         asking, table = question.text.table, self.side.read.table
         masked_stems = [asking.stems[index] for index in question.span.words]
         around = _content_around(asking, question.words, question.span.words)
-        for place in sorted(set(sentences)):
+        for place in sorted(set(sentences).intersection(self.sentences)):
             words = self.side.read.ranges[place]
             for first in words[: max(0, len(words) - len(masked_stems) + 1)]:
                 found = range(first, first + len(masked_stems))

@@ -23,6 +23,7 @@ class ReadText:
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
         instruction_count: sentences that were left out because they speak to the judge.
+        repeat_count: sentences that were left out because an earlier one says the same in the same words.
     """
 
     text: NormalizedText
@@ -31,6 +32,7 @@ class ReadText:
     table: WordTable
     ranges: tuple[range, ...]
     instruction_count: int
+    repeat_count: int
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
@@ -40,25 +42,46 @@ class ReadText:
 
     @classmethod
     def of_summary(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
-        """Reads a summary: sentences that tell the judge how to grade are blank, unless there is nothing else."""
+        """Reads a summary without sentences that tell the judge how to grade or repeat another; linear in its length.
+
+        What is left out is blank, so that places stay. When nothing else is left, it is kept.
+        """
         text = read_respaced(text_id, original)
         sentences = claims(split_sentences(text.text, max_sentence_chars))
-        kept = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
-        if not kept:
+        stated = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
+        if not stated:
             return cls._split(text, sentences)
-        read = text.text
-        for sentence in sentences:
-            if sentence not in kept:
-                read = read[: sentence.start] + " " * (sentence.end - sentence.start) + read[sentence.end :]
-        return cls._split(replace(text, text=read), kept, instruction_count=len(sentences) - len(kept))
+        first = {_letters(text.text[sentence.start : sentence.end]): sentence for sentence in reversed(stated)}
+        kept = sorted(first.values(), key=lambda sentence: sentence.start)
+        return replace(
+            cls._split(replace(text, text=_blanked(text.text, sentences, kept)), kept),
+            instruction_count=len(sentences) - len(stated),
+            repeat_count=len(stated) - len(kept),
+        )
 
     @classmethod
-    def _split(cls, text: NormalizedText, sentences: Sequence[Sentence], instruction_count: int = 0) -> "ReadText":
+    def _split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
         table = WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in sentences)
         passages = sentence_passages(text, sentences)
-        return cls(text, tuple(sentences), passages, table, ranges, instruction_count)
+        return cls(text, tuple(sentences), passages, table, ranges, instruction_count=0, repeat_count=0)
 
     def words_passage(self, words: range) -> Passage:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
+
+
+def _letters(sentence: str) -> str:
+    """Returns what a sentence is recognised by when it comes again: its letters and digits."""
+    return "".join(character for character in sentence.casefold() if character.isalnum())
+
+
+def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
+    """Returns a text of the same length with spaces in place of the sentences that are not kept."""
+    stays = {sentence.start for sentence in kept}
+    pieces, end = list[str](), 0
+    for sentence in sentences:
+        if sentence.start not in stays:
+            pieces += [text[end : sentence.start], " " * (sentence.end - sentence.start)]
+            end = sentence.end
+    return "".join([*pieces, text[end:]])

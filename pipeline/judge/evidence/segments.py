@@ -16,11 +16,13 @@ class SegmentSpan:
 
     Attributes:
         passage: where it stands in the summary.
+        sentences: of the summary that it is a part of, or made of.
         token_count: by the request's tokenizer.
         stems: distinct stems of its content words.
     """
 
     passage: Passage
+    sentences: range
     token_count: int
     stems: frozenset[str]
 
@@ -37,18 +39,22 @@ class SegmentSpan:
 def find_segments(summary: ReadText, tokenizer: Tokenizer, min_tokens: int) -> tuple[SegmentSpan, ...]:
     """Returns the segments of at least `min_tokens` tokens; the whole summary as one when all are shorter."""
     segments = [
-        _segment(summary, start, end, tokenizer)
-        for sentence in summary.sentences
+        _segment(summary, start, end, range(index, index + 1), tokenizer)
+        for index, sentence in enumerate(summary.sentences)
         for start, end in _parts(summary.text.text, sentence.start, sentence.end)
     ]
     long_enough = [segment for segment in segments if segment.token_count >= min_tokens]
-    return tuple(long_enough) or (_segment(summary, 0, len(summary.text.text), tokenizer),)
+    return tuple(long_enough) or (_whole(summary, tokenizer),)
 
 
-def _segment(summary: ReadText, start: int, end: int, tokenizer: Tokenizer) -> SegmentSpan:
+def _whole(summary: ReadText, tokenizer: Tokenizer) -> SegmentSpan:
+    return _segment(summary, 0, len(summary.text.text), range(len(summary.sentences)), tokenizer)
+
+
+def _segment(summary: ReadText, start: int, end: int, sentences: range, tokenizer: Tokenizer) -> SegmentSpan:
     passage = summary.text.passage(start, end)
-    words = summary.table.between(start, end)
-    return SegmentSpan(passage, len(tokenizer.offsets(passage.text)), frozenset(summary.table.content_stems(words)))
+    stems = summary.table.content_stems(summary.table.between(start, end))
+    return SegmentSpan(passage, sentences, len(tokenizer.offsets(passage.text)), frozenset(stems))
 
 
 def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -146,6 +146,7 @@ class Segment:
         jaccard: of the distinct content words of segment and article, in [0, 1].
         cosine_to_theme: in [-1, 1].
         source_cosine: with the closest window of the source, in [-1, 1].
+        is_grounded: whether its sentence says something of the source, rightly or wrongly.
     """
 
     passage: Passage
@@ -155,6 +156,7 @@ class Segment:
     jaccard: float
     cosine_to_theme: float
     source_cosine: float
+    is_grounded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,12 @@ def read_voice(sentences: Sequence[str]) -> Voice:
     return Voice(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(told)}")
 
 
+def has_opinion(sentence: str) -> bool:
+    """Tells whether a sentence of a text, outside quotation marks, has a mark of opinion or of contempt."""
+    told = without_quotations(sentence)
+    return _is_opinion(told) or bool(_HOSTILE_PATTERN.search(told))
+
+
 def _is_opinion(sentence: str) -> bool:
     words = {word.lower() for word in _WORD.findall(sentence)}
     return bool(words & (_OPINIONS | _HOSTILE) or _FIRST_PERSON.search(sentence) or sentence.rstrip().endswith("!"))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.table import LexiconKind, Qag, Severity, Tone
+from pipeline.judge.evidence.table import LexiconKind, Qag, Segment, Severity, Tone
 from pipeline.judge.metric import MetricName
 from pipeline.judge.ultra.evidence_view import EvidenceView, weighted_mean
 from pipeline.judge.ultra.levels import Tool
@@ -93,14 +93,33 @@ def _no_contradiction(view: EvidenceView) -> float | None:
 def _containment(view: EvidenceView) -> float | None:
     """Mean share of the segments' content words that the source has, long segments first."""
     segments = view.table.segments
-    if not segments:
-        return None
-    return weighted_mean([one.containment for one in segments], [one.content_token_count for one in segments])
+    return _over_segments(
+        segments, [one.containment for one in segments], [float(one.content_token_count) for one in segments]
+    )
 
 
 def _theme(view: EvidenceView) -> float | None:
     """Mean closeness of the segments to the source's theme."""
-    return _mean([_share_of_cosine(one.cosine_to_theme) for one in view.table.segments])
+    segments = view.table.segments
+    return _over_segments(segments, [_share_of_cosine(one.cosine_to_theme) for one in segments], [1.0] * len(segments))
+
+
+def _over_segments(segments: Sequence[Segment], values: Sequence[float], weights: Sequence[float]) -> float | None:
+    """Returns the weighted mean over the segments, which those that say nothing of the source cannot raise.
+
+    They weigh as much as they fall short of the mean of the others: nothing when they reach it, in full when they have
+    a value of 0. Without others it is the mean of all.
+    """
+    if not segments:
+        return None
+    rows = list(zip(segments, values, weights, strict=True))
+    grounded = [row for row in rows if row[0].is_grounded] or rows
+    mean = weighted_mean([value for _, value, _ in grounded], [weight for *_, weight in grounded])
+    total = math.fsum(weight for *_, weight in grounded)
+    if len(grounded) == len(rows) or total <= 0 or mean <= 0:
+        return mean
+    short = [weight * max(0.0, mean - value) / mean for one, value, weight in rows if not one.is_grounded]
+    return mean * total / (total + math.fsum(short))
 
 
 def _stance(view: EvidenceView) -> float | None:
@@ -137,7 +156,8 @@ def _tone(view: EvidenceView) -> float | None:
 TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     MetricName.COVERAGE: (
         Instrument("key_point_recall", _key_point_recall),
-        Instrument("answered_questions", _coverage_answers),
+        # Six masked words, each found or not, say less than shares of all that the summary tells.
+        Instrument("answered_questions", _coverage_answers, 1.0, weight_of_masks=0.5),
         Instrument("salient_words", _salient_words),
     ),
     MetricName.ALIGNMENT: (Instrument("stance", _stance), Instrument("meaning", _meaning)),

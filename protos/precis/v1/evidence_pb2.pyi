@@ -469,7 +469,9 @@ class ClaimFeatures(_message.Message):
     sequence_share: _builtins.float
     """Words that the sentence with the highest entailment has in the same order."""
     content_bigram_share: _builtins.float
-    """Pairs of neighbouring content words, function words left out on both sides, that are neighbours in the source."""
+    """Pairs of neighbouring content words, function words left out on both sides, that are neighbours in the source;
+    trigram_share when there are fewer than two content words.
+    """
     content_skip_share: _builtins.float
     """The same with up to two content words of the source between them."""
     @_builtins.property
@@ -636,6 +638,7 @@ class SummarySegment(_message.Message):
     JACCARD_FIELD_NUMBER: _builtins.int
     THEME_COSINE_FIELD_NUMBER: _builtins.int
     SOURCE_COSINE_FIELD_NUMBER: _builtins.int
+    IS_GROUNDED_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens."""
     content_token_count: _builtins.int
@@ -648,6 +651,8 @@ class SummarySegment(_message.Message):
     """Cosine with the theme, in [-1, 1]."""
     source_cosine: _builtins.float
     """Cosine with the closest window of the source, in [-1, 1]."""
+    is_grounded: _builtins.bool
+    """Whether its sentence says something of the source, rightly or wrongly. Filler does not: it cannot raise a score."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""
@@ -662,10 +667,11 @@ class SummarySegment(_message.Message):
         jaccard: _builtins.float = ...,
         theme_cosine: _builtins.float = ...,
         source_cosine: _builtins.float = ...,
+        is_grounded: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["containment", b"containment", "content_token_count", b"content_token_count", "jaccard", b"jaccard", "passage", b"passage", "source_cosine", b"source_cosine", "theme_cosine", b"theme_cosine", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["containment", b"containment", "content_token_count", b"content_token_count", "is_grounded", b"is_grounded", "jaccard", b"jaccard", "passage", b"passage", "source_cosine", b"source_cosine", "theme_cosine", b"theme_cosine", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

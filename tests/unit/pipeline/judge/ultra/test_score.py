@@ -58,12 +58,12 @@ def test_all_metrics_come_in_the_strict_order() -> None:
     assert list(result.objects) == list(MetricName)
 
 
-def test_without_a_model_the_score_is_the_mean_of_the_tools() -> None:
-    # Coverage: recall (.9 + .9 + .1) / 3, no questions answered, salient .5 / .6.
+def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
+    # Coverage: recall (.9 + .9 + .1) / 3, no questions answered (masks count half), salient .5 / .6.
     evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=qags(0, 0))
     metric = score(evidence).result[COVERAGE]
     shares = [(0.9 + 0.9 + 0.1) / 3, 0.0, 0.5 / 0.6]
-    expected = 1 + 4 * sum(shares) / 3
+    expected = 1 + 4 * (shares[0] + 0.5 * shares[1] + shares[2]) / 2.5
     assert metric.inputs["q_bar"] == pytest.approx(expected)
     assert metric.inputs["raw_score"] == pytest.approx(10 * (expected - 1) / 4)
     assert metric.inputs["level_source"] == "none"
@@ -118,7 +118,7 @@ def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None
 def test_disputed_claims_are_reread_once_and_the_model_asked_again() -> None:
     text = "The mayor opened a bridge. It cost four million. Nobody was hurt. Rain fell. Commuters were glad of it."
     made = claims(P)
-    doubtful = replace(made[0].features, stitched_entailment=0.4, sequence_share=0.3, trigram_share=0.2)
+    doubtful = replace(made[0].features, stitched_entailment=0.4, sequence_share=0.3, content_bigram_share=0.5)
     doubtful = replace(doubtful, windows=(replace(doubtful.windows[0], entailment=0.2),), best_cosine=0.5)
     made = (replace(made[0], features=doubtful, support=replace(made[0].support, start=0, end=26)),)  # type: ignore[type-var]
     evidence = replace(table(made_claims=made), source=text)

@@ -1,0 +1,84 @@
+"""Filler and repetition: what says nothing of the source can do no good."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.protocols import Float32
+from tests.fakes_pipeline import ScriptedEntailment
+from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build, timeless
+
+FILLER = "There is much more that could be said about this."
+CLOSE = "Many people care about old things of that kind every day."  # everyday words, two of them in the article
+SAD = "Sadly, this is a terrible tragedy of pain, grief and death."
+
+
+class Generous(ScriptedEntailment):
+    """Finds every fact in a premise that has one of the fillers."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        probabilities = await super().entail(pairs)
+        for row, (premise, _) in enumerate(pairs):
+            if FILLER in premise or CLOSE in premise:
+                probabilities[row] = (0.98, 0.01, 0.01)
+        return np.asarray(probabilities)
+
+
+def told(table: EvidenceTable) -> tuple[list[float], list[float], float]:
+    """What the summary is found to tell of the source."""
+    points = [*table.twin_key_points, *table.judge_key_points]
+    return [point.covered_share for point in points], [qag.score for qag in table.coverage_qags], table.salient_share
+
+
+@pytest.mark.parametrize("filler", [FILLER, CLOSE])
+@pytest.mark.parametrize("summary", [f"{SUMMARY} {{}}", f"{{}} {SUMMARY}"])
+def test_filler_tells_nothing_of_the_source_even_where_the_model_thinks_so(summary: str, filler: str) -> None:
+    before, after = (build(summary=text, entailment=Generous()) for text in (SUMMARY, summary.format(filler)))
+    assert told(after) == told(before)
+    assert [segment.is_grounded for segment in before.segments] == [True, True, True]
+    assert sorted(segment.is_grounded for segment in after.segments) == [False, True, True, True]
+
+
+@pytest.mark.parametrize("filler", [FILLER, CLOSE, SAD, "This is wonderful, lovely and a great joy to all of us."])
+def test_filler_never_brings_the_tone_closer(filler: str) -> None:
+    for summary in (SUMMARY, SUMMARY.replace("will pay half", "will happily pay half of this lovely, great gift")):
+        before, after = build(summary=summary).tone, build(summary=f"{summary} {filler}").tone
+        assert after.drift >= before.drift
+        assert after.stance_distance >= before.stance_distance
+        assert after.focus_distance >= before.focus_distance
+        assert after.meaning_distance >= before.meaning_distance
+        assert after.subjectivity_summary >= before.subjectivity_summary
+
+
+def test_a_contradiction_is_not_thinned_out() -> None:
+    class Opposed(ScriptedEntailment):
+        async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+            probabilities = await super().entail(pairs)
+            for row, (_, hypothesis) in enumerate(pairs):
+                if "rejected the closure" in hypothesis:
+                    probabilities[row] = (0.05, 0.05, 0.9)
+            return np.asarray(probabilities)
+
+    wrong = "The council of Brookfield rejected the closure of the bridge. Repairs are expected to cost $4.2 million."
+    before, after = (build(ARTICLE, text, entailment=Opposed()).tone for text in (wrong, f"{wrong} {FILLER}"))
+    assert 0 < before.meaning_distance == after.meaning_distance < 1
+
+
+def test_a_repeated_sentence_changes_nothing_but_a_note() -> None:
+    first = "The council of Brookfield voted on Tuesday to close the old steel bridge."
+    before, after = build(summary=SUMMARY), build(summary=f"{SUMMARY} {first} {first.upper()}")
+    assert after.notes == ("repeated_sentence: 2 sentences left out",)
+    assert before.notes == ()
+    assert timeless(after).claims == before.claims
+    assert after.segments == before.segments
+    assert (after.tone, after.pairs) == (before.tone, before.pairs)
+    assert told(after) == told(before)
+
+
+def test_a_summary_without_any_evidence_covers_nothing_and_is_compared_as_a_whole() -> None:
+    table = build(summary=f"{SAD} {FILLER}")
+    assert told(table)[2] == 0
+    assert not any(segment.is_grounded for segment in table.segments)
+    assert table.tone.sentiment_summary < 0

@@ -1,0 +1,44 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.judge.evidence.table import Segment
+from pipeline.judge.metric import MetricName
+from pipeline.judge.ultra.evidence_view import EvidenceView
+from pipeline.judge.ultra.tools import measure
+from tests.unit.pipeline.judge.tables import segments, table
+
+SHARES = st.floats(0, 1)
+FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_size=3)
+
+
+def relevance(*made: Segment) -> dict[str, float]:
+    view = EvidenceView.of(replace(table(), segments=made))
+    return {tool.name: tool.score for tool in measure(view, MetricName.RELEVANCE)}
+
+
+def filler(containment: float, cosine: float, words: int) -> Segment:
+    (made,) = segments(containment)
+    return replace(made, cosine_to_theme=cosine, content_token_count=words, is_grounded=False)
+
+
+@given(SHARES, FILLERS, st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)))
+def test_filler_never_raises_relevance(
+    containment: float, others: list[tuple[float, float, int]], more: tuple[float, float, int]
+) -> None:
+    made = [*segments(containment, 0.8), *(filler(*one) for one in others)]
+    before, after = relevance(*made), relevance(*made, filler(*more))
+    assert all(after[name] <= before[name] + 1e-12 for name in before)
+
+
+def test_a_segment_of_nothing_counts_in_full_and_one_as_good_as_the_others_not_at_all() -> None:
+    good = segments(0.6)
+    worthless, as_good = filler(0.0, 0.0, 5), filler(0.6, 0.5, 5)
+    assert relevance(*good, worthless)["containment"] == 1 + 4 * 0.3
+    assert relevance(*good, worthless)["theme"] == 1 + 4 * 0.25
+    assert relevance(*good, as_good) == relevance(*good)
+
+
+def test_without_any_grounded_segment_it_is_the_mean_of_all() -> None:
+    assert relevance(filler(0.2, 0.1, 5), filler(0.4, 0.3, 5))["containment"] == 1 + 4 * 0.30000000000000004
