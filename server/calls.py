@@ -20,6 +20,7 @@ import grpc
 from grpc.aio import AbortError, ServicerContext
 
 from server.auth import KeyRing
+from server.deadlines import has_passed
 from server.errors import InvalidRequestError, TooManyCallsError, rule_for
 from server.metrics import CallMetrics, MethodMetrics
 from server.status import to_status
@@ -29,8 +30,6 @@ Context = ServicerContext[Any, Any]
 UnaryHandler = Callable[[Any, Context], Awaitable[Any]]
 StreamHandler = Callable[[Any, Context], AsyncGenerator[Any, None]]
 
-# The client's timer starts before ours: its reset can arrive while our clock still shows a little time left.
-DEADLINE_SLACK_S = 0.05
 RETRY_AFTER_S = 1.0  # calls take tens of milliseconds: by then the crowd has gone
 LINE = "id=%s rpc=%s code=%s ms=%.1f queue_ms=%.1f items=%d peer=%s"
 OK = grpc.StatusCode.OK.name
@@ -190,7 +189,7 @@ def _code_of(error: BaseException, context: Context) -> str:
         return rule_for(error).code.name
     if isinstance(error, asyncio.CancelledError):
         remaining_s: float | None = context.time_remaining()
-        is_late = remaining_s is not None and remaining_s < DEADLINE_SLACK_S
+        is_late = remaining_s is not None and has_passed(remaining_s, time.monotonic() - current_call().started_s)
         return (grpc.StatusCode.DEADLINE_EXCEEDED if is_late else grpc.StatusCode.CANCELLED).name
     code: object = context.code()
     return code.name if isinstance(code, grpc.StatusCode) else grpc.StatusCode.UNKNOWN.name
