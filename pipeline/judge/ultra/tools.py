@@ -156,7 +156,8 @@ def _tone(view: EvidenceView) -> float | None:
 TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     MetricName.COVERAGE: (
         Instrument("key_point_recall", _key_point_recall),
-        # Six masked words, each found or not, say less than shares of all that the summary tells.
+        # Six masked words, each found or not, say less than shares of all that is told: without one of its sentences a
+        # summary scored lower in 73 cases of 100 (ties count half), by the other two tools in 89 and 93.
         Instrument("answered_questions", _coverage_answers, 1.0, weight_of_masks=0.5),
         Instrument("salient_words", _salient_words),
     ),
