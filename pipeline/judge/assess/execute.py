@@ -22,29 +22,32 @@ from pipeline.llm.chat_model import ChatRequest
 async def execute(run: AssessRun, plan: AssessPlan) -> AsyncIterator[ToolRun]:
     """Runs what is new in a plan, and yields each tool as it is done. What was found is in `run.found`."""
     new = [tool for tool in run.tools if tool.name in plan.tools and tool.name not in run.found.runs]
-    for framework in Framework:
-        metrics = [tool for tool in new if tool.framework is framework]
-        if metrics:
-            for done in await _judge(run, plan, framework, metrics):
-                yield done
+    for done in await _judge(run, plan, [tool for tool in new if tool.framework]):
+        yield done
     for done in await _measure(run, plan, [tool for tool in new if tool.image_tool]):
         yield done
     await _look(run, plan)
 
 
-async def _judge(run: AssessRun, plan: AssessPlan, framework: Framework, tools: Sequence[AssessTool]) -> list[ToolRun]:
+async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
+    """Runs the metrics of all frameworks in one judgement: they share its evidence and its questions to a model."""
+    frameworks = tuple(framework for framework in Framework if any(tool.framework is framework for tool in tools))
+    if not frameworks:
+        return []
     if run.judge is None:
         raise ValueError("texts cannot be assessed without a judge")
     request = run.checked.request
-    judgement = await run.judge(JudgeRequest(request.source, request.summary, (framework,)))
+    judgement = await run.judge(JudgeRequest(request.source, request.summary, frameworks))
     run.found.table = run.found.table or judgement.table
     run.found.judge_usage += judgement.usage
     run.found.notes += [note for note in judgement.notes if note not in run.found.notes]
+    results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
+    asked = {(tool.framework, tool.metric): tool for tool in tools}
     done = []
-    for tool in tools:
-        result = next(one for one in judgement[framework].metrics if one.name is tool.metric)
-        run.found.metrics[tool.name] = result
-        done.append(_keep(run, _metric_run(plan, tool, result)))
+    for key, result in results.items():
+        if (tool := asked.get(key)) is not None:
+            run.found.metrics[tool.name] = result
+            done.append(_keep(run, _metric_run(plan, tool, result)))
     return done
 
 

@@ -64,6 +64,7 @@ async def test_an_abstention_brings_second_opinions() -> None:
     assert told.answers[0].begins_again
     second = told.plans[1]
     assert {"twin_lock.hallucination", "judge_lock.hallucination"} < set(second.tools)
+    assert [request.frameworks for request in judge.requests] == [(Framework.ULTRA,), tuple(Framework)]  # one table
     assert told.assessment.iteration_count == 1
     assert told.assessment.replan_history == ("no tool scores; uncertain about hallucination in Global",)
     assert not told.assessment.synthesis.output.need_replan
