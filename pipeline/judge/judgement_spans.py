@@ -9,8 +9,9 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.metric import MetricStatus
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.spans import note, open_span
+from pipeline.judge.spans import open_span
 from pipeline.judge.verdict import Verdict
+from pipeline.spans import note
 
 
 @contextmanager

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import Span, SpanKind
 
 from pipeline.llm.chat_model import ChatRequest, Completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.errors import LlmError
+from pipeline.spans import open_span
 
 _tracer = trace.get_tracer("precis.llm")
 
@@ -21,18 +22,10 @@ _tracer = trace.get_tracer("precis.llm")
 @contextmanager
 def chat_span(config: LlmConfig, request: ChatRequest) -> Iterator[Span]:
     """Opens the span of one call. An error that comes out of the `with` is its end."""
-    with _tracer.start_as_current_span(
-        f"chat {config.model}", kind=SpanKind.CLIENT, record_exception=False, set_status_on_exception=False
-    ) as span:
+    with open_span(_tracer, f"chat {config.model}", kind=SpanKind.CLIENT) as span:
         if span.is_recording():
             span.set_attributes(_request_attributes(config, request))
-        try:
-            yield span
-        except BaseException as error:  # cancellation too is worth seeing in a trace
-            span.set_attribute("error.type", type(error).__name__)
-            message = str(error) if isinstance(error, LlmError) else None
-            span.set_status(Status(StatusCode.ERROR, message))
-            raise
+        yield span
 
 
 def note_answer(span: Span, completion: Completion) -> None:

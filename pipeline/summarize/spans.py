@@ -11,11 +11,9 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from pipeline.errors import PipelineError
+from pipeline.spans import Attribute, note, open_span, prefixed
 from pipeline.summarize.graph.outcomes import TextOutcome
 from pipeline.summarize.result import SummaryResult
-
-Attribute = str | int | float | bool
 
 _tracer = trace.get_tracer("precis.summarize")
 _propagator = TraceContextTextMapPropagator()
@@ -34,7 +32,7 @@ def run_span(summary_id: str) -> Iterator[Span]:
         "precis.summary_id": summary_id,
         "session.id": summary_id,
     }
-    with _span("invoke_workflow summarize", attributes) as span:
+    with open_span(_tracer, "invoke_workflow summarize", attributes) as span:
         yield span
 
 
@@ -47,15 +45,8 @@ def node_span(node: str, summary_id: str, **attributes: Attribute) -> Iterator[S
         summary_id: whose.
         attributes: what is known beforehand; `precis.` is put before their names.
     """
-    named = {f"precis.{name}": value for name, value in attributes.items()}
-    with _span(node, {"precis.summary_id": summary_id, "precis.node": node, **named}) as span:
+    with open_span(_tracer, node, prefixed({"summary_id": summary_id, "node": node, **attributes})) as span:
         yield span
-
-
-def note(span: Span, **attributes: Attribute | None) -> None:
-    """Adds what is known at the end; what is None is left out."""
-    if span.is_recording():
-        span.set_attributes({f"precis.{name}": value for name, value in attributes.items() if value is not None})
 
 
 def note_text(span: Span, outcome: TextOutcome, *, is_reused: bool) -> None:
@@ -110,16 +101,3 @@ def link_to(span: Span, earlier: Sequence[str]) -> None:
     for parent in earlier:
         context = _propagator.extract({_TRACEPARENT: parent})
         span.add_link(trace.get_current_span(context).get_span_context())
-
-
-@contextmanager
-def _span(name: str, attributes: dict[str, Attribute]) -> Iterator[Span]:
-    with _tracer.start_as_current_span(
-        name, attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as span:
-        try:
-            yield span
-        except BaseException as error:  # cancellation too is worth seeing in a trace
-            span.set_attribute("error.type", type(error).__name__)
-            span.set_status(Status(StatusCode.ERROR, str(error) if isinstance(error, PipelineError) else None))
-            raise

@@ -29,9 +29,10 @@ from pipeline.judge.proposals.grade import (
 )
 from pipeline.judge.proposals.metric_evidence import metric_evidence
 from pipeline.judge.proposals.quotes import QuoteFinder
-from pipeline.judge.spans import note, open_span
+from pipeline.judge.spans import open_span
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
+from pipeline.spans import note
 from pipeline.text.normalize import normalize
 
 _ORDERS = (BEST_FIRST, WORST_FIRST)

@@ -25,8 +25,9 @@ from pipeline.judge.proposals.questions import (
     source_messages,
     thinned,
 )
-from pipeline.judge.spans import note, open_span
+from pipeline.judge.spans import open_span
 from pipeline.llm.chat_model import ChatModel, ChatRequest
+from pipeline.spans import note
 from pipeline.text.passage import Passage
 
 _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits

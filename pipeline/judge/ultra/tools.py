@@ -40,8 +40,9 @@ class Instrument:
 
     def weigh(self, view: EvidenceView) -> float:
         """Returns the weight that the tool has for a table."""
-        is_masked = self.weight_of_masks is not None and view.table.qag_author == _MASKED
-        return self.weight_of_masks if is_masked and self.weight_of_masks is not None else self.weight
+        if self.weight_of_masks is not None and view.table.qag_author == _MASKED:
+            return self.weight_of_masks
+        return self.weight
 
 
 def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:

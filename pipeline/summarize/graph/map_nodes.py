@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
+from pipeline.spans import note
 from pipeline.summarize.context_window import fit_context
 from pipeline.summarize.events import BatchDone, Phase
 from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
@@ -13,7 +14,7 @@ from pipeline.summarize.graph.texts import critique_for, written_texts
 from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import measure
-from pipeline.summarize.spans import node_span, note, note_text
+from pipeline.summarize.spans import node_span, note_text
 from pipeline.summarize.splitting import tail_by_tokens
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import ExtractTask

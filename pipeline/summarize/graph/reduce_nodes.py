@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
+from pipeline.spans import note
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import GroupDone, Phase
 from pipeline.summarize.graph.compress import fit_group
@@ -14,7 +15,7 @@ from pipeline.summarize.graph.texts import critique_for, stage_of, unique_texts,
 from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.grouping import group_by_tokens, level_calls
 from pipeline.summarize.retention import measure
-from pipeline.summarize.spans import node_span, note, note_text
+from pipeline.summarize.spans import node_span, note_text
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Usage
 from pipeline.text.technical_terms import find_terms

@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from pipeline.spans import note
 from pipeline.summarize.events import Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.outcomes import TOPICS, VERDICT, VerdictOutcome
 from pipeline.summarize.graph.run import Answer, Question, Run
@@ -11,7 +12,7 @@ from pipeline.summarize.graph.texts import final_text, verdict_of
 from pipeline.summarize.graph.warn import warn
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
-from pipeline.summarize.spans import node_span, note
+from pipeline.summarize.spans import node_span
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import CritiqueTask, Judgement, TopicList, TopicsTask
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
@@ -20,6 +19,7 @@ from pipeline.judge.judgement_cache import JudgementCache
 from pipeline.judge.metric import MetricName
 from pipeline.judge.request import JudgeRequest
 from pipeline.protocols import Float32
+from tests.exported_spans import exported_spans
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.judge.judging import REQUEST, TWIN, Fakes, GatedEntailment
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
@@ -29,11 +29,7 @@ ROOT = "invoke_workflow judge"
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(spans, "_tracer", provider.get_tracer("test"))  # the global provider can be set only once
-    yield exporter
-    provider.shutdown()
+    yield from exported_spans(spans, monkeypatch)
 
 
 def named(exporter: InMemorySpanExporter, name: str) -> list[ReadableSpan]:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from pipeline.llm import spans
 from pipeline.llm.errors import AuthenticationFailedError
+from tests.exported_spans import exported_spans
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.models import bench, failing, request
@@ -18,11 +18,7 @@ from tests.unit.pipeline.llm.models import bench, failing, request
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(spans, "_tracer", provider.get_tracer("test"))  # the global provider can be set only once
-    yield exporter
-    provider.shutdown()
+    yield from exported_spans(spans, monkeypatch)
 
 
 def only(exporter: InMemorySpanExporter) -> ReadableSpan:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
@@ -13,6 +12,7 @@ from pipeline.errors import PipelineError
 from pipeline.summarize import spans
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.writer import CritiqueTask, Judgement
+from tests.exported_spans import exported_spans
 from tests.fakes_summarize import ScriptedWriter, Task
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
@@ -21,11 +21,7 @@ Spans = dict[str, list[ReadableSpan]]
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(spans, "_tracer", provider.get_tracer("test"))  # the global provider can be set only once
-    yield exporter
-    provider.shutdown()
+    yield from exported_spans(spans, monkeypatch)
 
 
 def by_name(exporter: InMemorySpanExporter) -> Spans:

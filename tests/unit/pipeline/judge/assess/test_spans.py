@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
@@ -13,16 +11,13 @@ from pipeline.errors import ModelOutputError
 from pipeline.judge import spans
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
+from tests.exported_spans import exported_spans
 from tests.unit.pipeline.judge.assess.assessments import TEXT, assess
 
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(spans, "_tracer", provider.get_tracer("test"))  # the global provider can be set only once
-    yield exporter
-    provider.shutdown()
+    yield from exported_spans(spans, monkeypatch)
 
 
 async def test_every_node_of_every_iteration_is_a_span_without_texts(exporter: InMemorySpanExporter) -> None:
