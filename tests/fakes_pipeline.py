@@ -1,6 +1,7 @@
 """Small deterministic stand-ins for what the pipeline needs from models."""
 
 import re
+import threading
 import zlib
 from collections.abc import Mapping, Sequence
 
@@ -80,6 +81,17 @@ class WordTokenizer:
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
+
+
+class WatchedTokenizer(WordTokenizer):
+    """Remembers the names of the threads that it ran on."""
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        self.threads.add(threading.current_thread().name)
+        return super().offsets(text)
 
 
 def bag_of_words(text: str) -> Float32:

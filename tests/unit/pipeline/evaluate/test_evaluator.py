@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from math import log
 
@@ -13,7 +12,14 @@ from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, NliMode, Pr
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import Evaluation, HardFailRule
-from tests.fakes_pipeline import BagOfWordsEmbedder, FixedEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
+from tests.fakes_pipeline import (
+    BagOfWordsEmbedder,
+    FixedEmbedder,
+    OverlapEntailment,
+    ScriptedEntailment,
+    WatchedTokenizer,
+    WordTokenizer,
+)
 
 FACTS = [f"Fact number {index} holds." for index in range(10)]
 DATUM = GoldStandardDatum.model_validate(
@@ -226,19 +232,13 @@ def test_the_log_names_components_and_no_text(caplog: pytest.LogCaptureFixture) 
 
 
 async def test_cpu_work_runs_on_the_executor() -> None:
-    threads: set[str] = set()
-
-    class WatchedTokenizer(WordTokenizer):
-        def offsets(self, text: str) -> list[tuple[int, int]]:
-            threads.add(threading.current_thread().name)
-            return super().offsets(text)
-
+    tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="evaluate") as executor:
         await Evaluator(executor=executor).evaluate(
             DATUM,
             GENERATED,
             entailment=ScriptedEntailment(),
             embedder=BagOfWordsEmbedder(),
-            tokenizer=WatchedTokenizer(),
+            tokenizer=tokenizer,
         )
-    assert threads == {"evaluate_0"}
+    assert tokenizer.threads == {"evaluate_0"}

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from pipeline.judge.metric import MetricName, MetricStatus
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.llm_usage import LlmUsage
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WatchedTokenizer
 from tests.unit.pipeline.judge.judging import (
     JUDGE,
     REQUEST,
@@ -180,18 +179,12 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
 
 
 async def test_cpu_work_runs_on_the_executor() -> None:
-    threads: set[str] = set()
-
-    class WatchedTokenizer(WordTokenizer):
-        def offsets(self, text: str) -> list[tuple[int, int]]:
-            threads.add(threading.current_thread().name)
-            return super().offsets(text)
-
+    tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
         await Judge(executor=executor).judge(
-            REQUEST, entailment=OverlapEntailment(), embedder=BagOfWordsEmbedder(), tokenizer=WatchedTokenizer()
+            REQUEST, entailment=OverlapEntailment(), embedder=BagOfWordsEmbedder(), tokenizer=tokenizer
         )
-    assert threads == {"judge_0"}
+    assert tokenizer.threads == {"judge_0"}
 
 
 async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture) -> None:

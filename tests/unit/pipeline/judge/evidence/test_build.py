@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +15,13 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.table import Covered, EvidenceTable, Label, MismatchKind
 from pipeline.protocols import Float32
 from pipeline.text.passage import Passage
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
+from tests.fakes_pipeline import (
+    BagOfWordsEmbedder,
+    OverlapEntailment,
+    ScriptedEntailment,
+    WatchedTokenizer,
+    WordTokenizer,
+)
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build, build_async, timeless
 
 LONG_ARTICLE = " ".join(f"Village {n} has {n} wells and {n * 7} goats near the old road." for n in range(3_000))
@@ -212,23 +217,17 @@ async def test_order_and_company_change_nothing() -> None:
 
 
 async def test_cpu_work_runs_on_the_executor() -> None:
-    threads: set[str] = set()
-
-    class WatchedTokenizer(WordTokenizer):
-        def offsets(self, text: str) -> list[tuple[int, int]]:
-            threads.add(threading.current_thread().name)
-            return super().offsets(text)
-
+    tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
         await build_evidence(
             ARTICLE,
             SUMMARY,
             entailment=OverlapEntailment(),
             embedder=BagOfWordsEmbedder(),
-            tokenizer=WatchedTokenizer(),
+            tokenizer=tokenizer,
             executor=executor,
         )
-    assert threads == {"judge_0"}
+    assert tokenizer.threads == {"judge_0"}
 
 
 WORDS = st.sampled_from(
