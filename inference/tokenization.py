@@ -11,6 +11,7 @@ from typing import NamedTuple
 from inference.encoded import Encoded
 from inference.errors import CorruptModelError, InputTooLongError
 from inference.native import Tokenizer
+from inference.word_memo import WordMemo, word_separators
 
 _ID_BYTES = 4
 _HEAD_CHARS_PER_TOKEN = 16  # a head this long nearly always has all the tokens that the model reads
@@ -63,6 +64,8 @@ class TextEncoder:
         self._single = self._find_frame(is_pair=False)
         self._pair = self._find_frame(is_pair=True)
         self._reserved = frozenset(array("i", self._pair.before + self._pair.between + self._pair.after))
+        separators = word_separators(self._tokenizer)
+        self._words = WordMemo(self._tokenize_whole, separators) if separators else None
 
     def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokenizes single texts. What is over `max_tokens` is cut at the end and flagged.
@@ -125,33 +128,47 @@ class TextEncoder:
         return Encoded(ids, first_length, is_truncated=is_cut, key=key)
 
     def _tokenize(self, texts: Sequence[str]) -> list[_Tokens]:
-        head_chars = self.max_tokens * _HEAD_CHARS_PER_TOKEN
         for index, text in enumerate(texts):
             self._check_length(index, text)
-        if any(len(text) > head_chars for text in texts):
-            return [self._tokenize_head(text, head_chars) for text in texts]
-        # The batch call is also the one that lets other threads run, and the fast one skips offsets.
-        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [self._cut(encoding.ids) for encoding in encodings]
+        return [self._tokens_of(text) for text in texts]
 
-    def _tokenize_head(self, text: str, head_chars: int) -> _Tokens:
+    def _tokens_of(self, text: str) -> _Tokens:
+        if len(text) > self.max_tokens * _HEAD_CHARS_PER_TOKEN:
+            return self._tokens_of_head(text)
+        ids = self._words.ids(text) if self._words else None
+        return self._cut(self._ids(text) if ids is None else ids)
+
+    def _tokens_of_head(self, text: str) -> _Tokens:
         """Tokenizes as much of a long text as the model reads, in a time that does not grow with the rest.
 
         The head ends before a space, where tokenizers begin a new word anyway, so its tokens are the text's first.
         """
+        head_chars = self.max_tokens * _HEAD_CHARS_PER_TOKEN
         while head_chars < len(text):
             end = text.rfind(" ", 0, head_chars)
             if end > 0:
-                tokens = self._cut(self._tokenizer.encode_batch_fast([text[:end]], add_special_tokens=False)[0].ids)
+                tokens = self._cut(self._ids(text[:end]))
                 if len(tokens.ids) >= self.max_tokens * _ID_BYTES:
                     return _Tokens(tokens.ids, is_cut=True)
             head_chars *= _HEAD_GROWTH
-        return self._cut(self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)
+        return self._cut(self._ids(text))
 
-    def _cut(self, ids: list[int]) -> _Tokens:
-        if not self._reserved.isdisjoint(ids):
-            ids = [token for token in ids if token not in self._reserved]
-        return _Tokens(array("i", ids[: self.max_tokens]).tobytes(), is_cut=len(ids) > self.max_tokens)
+    def _ids(self, text: str) -> bytes:
+        return self._tokenize_whole([text])[0]
+
+    def _tokenize_whole(self, texts: Sequence[str]) -> list[bytes]:
+        """Returns the int32 ids of each text. The batch call lets other threads run, the fast one skips offsets."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [array("i", self._without_reserved(encoding.ids)).tobytes() for encoding in encodings]
+
+    def _without_reserved(self, ids: list[int]) -> list[int]:
+        if self._reserved.isdisjoint(ids):
+            return ids
+        return [token for token in ids if token not in self._reserved]
+
+    def _cut(self, ids: bytes) -> _Tokens:
+        room_bytes = self.max_tokens * _ID_BYTES
+        return _Tokens(ids[:room_bytes], is_cut=len(ids) > room_bytes)
 
     def _check_length(self, index: int, text: str) -> None:
         if len(text) > self._max_text_chars:

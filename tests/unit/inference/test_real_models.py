@@ -14,7 +14,10 @@ import pytest
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
+from inference.native import Tokenizer
 from inference.results import ItemBatch
+from inference.tokenization import TextEncoder
+from inference.word_memo import word_separators
 from pipeline.text.sentences import split_sentences
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,3 +90,20 @@ async def test_no_bit_of_a_probability_depends_on_its_company() -> None:
         for _ in range(ROUNDS):
             np.testing.assert_array_equal(await in_company(engine.nli.entail, pairs, rng), alone)
         assert engine.statistics().models["nli"].batches < ROUNDS * len(pairs)
+
+
+@pytest.mark.parametrize("role", ["embedding", "nli"])
+def test_a_text_has_the_tokens_of_its_words(role: str) -> None:
+    path = MODELS / role / "tokenizer.json"
+    encoder, tokenizer = TextEncoder(path, max_tokens=512, max_text_chars=10_000), Tokenizer.from_file(str(path))
+    assert word_separators(tokenizer) == " \t\n\r"
+    texts = [
+        *real_sentences(),
+        "Größe: 3½ ﬁne “quotes” – naïve…",
+        "価格は¥1,200です。",
+        "nul\0 nb\xa0sp e\u0301 \u0301x ▁y",
+    ]
+    for text in texts:
+        for _ in range(2):  # first tokenized, then remembered
+            (item,) = encoder.encode_texts([text])
+            assert np.frombuffer(item.ids, np.int32).tolist() == tokenizer.encode(text).ids, text
