@@ -18,8 +18,8 @@ from inference.front_door import FrontDoor
 from inference.loader_thread import run_on_thread
 from inference.model import LoadedModel, OpenBackend, load_model, open_session
 from inference.nli import NliModel
-from inference.session import Device, choose_device
 from inference.scheduling import yielding_to_workers
+from inference.session import Device, choose_device
 from inference.statistics import EngineStatistics, Observer
 from inference.tokenizer_thread import TokenizerThread
 from inference.worker_pool import WorkerPool

@@ -18,6 +18,7 @@ def configured(config: LogConfig) -> Iterator[None]:
     """Sets up the root logger while entered. The only place that does."""
     # The documented switches of the logging cookbook ("Optimization"): facts that our format does not print.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001  (documented: no search for the calling line)
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
     root = logging.getLogger()
     with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
