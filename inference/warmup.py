@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from inference.backend import Backend, Int64
 from inference.cost_table import CostTable, PaddingPrice
@@ -17,6 +18,8 @@ _REPEATS = 3
 _LONG_ENOUGH_S = 0.03  # a run this long is not repeated
 _MAX_MEASURED_ROWS = 32  # beyond, cost is taken to be linear
 _PRICE_ROUNDS = 2  # spread over time, so that noise does not hit one shape alone
+_MIXES = ((8, 4, 2, 2), (12, 4, 2, 2), (16, 8, 4, 4))  # lengths of rows, in a unit; their means are whole numbers
+_MIX_ROWS, _MIX_LENGTH = 4, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +62,36 @@ def measure_costs(backend: Backend, plan: WarmupPlan, clock: Callable[[], float]
 
 
 def _padding_price(timer: _Timer, plan: WarmupPlan, cells: Mapping[tuple[int, int], float]) -> PaddingPrice:
-    """Compares two mixed batches, one with little and one with much attention, with even ones of as many tokens.
+    """Compares mixed batches with even ones of as many tokens.
 
-    Without time for it, padding is taken to cost as much as tokens do.
+    Without room or time for it, padding is taken to cost as much as tokens do.
     """
-    short, long = [_MIN_LENGTH * 4] * 2 + [_MIN_LENGTH] * 2, [min(_MIN_LENGTH * 16, plan.max_tokens), _MIN_LENGTH]
-    if plan.max_batch_size < len(short) or max(long) <= max(short) or not timer.has_time:
+    unit = min(_MIN_LENGTH, plan.max_tokens // _MIX_LENGTH, plan.max_batch_tokens // (_MIX_ROWS * _MIX_LENGTH))
+    if plan.max_batch_size < _MIX_ROWS or unit == 0 or not timer.has_time:
         length = max(length for _, length in cells)
         return PaddingPrice(token_s=cells[1, length] / length, cell_s=0.0, is_skipped=False)
-    real_token_s = (cells[1, max(short)] - cells[1, min(short)]) / (max(short) - min(short))
-    (padding, area, extra_s), (long_padding, long_area, long_extra_s) = (_excess(timer, mix) for mix in (short, long))
-    system = np.array([[padding, area], [long_padding, long_area]])
-    token_s, cell_s = np.linalg.solve(system, [extra_s, long_extra_s]).tolist()
-    if cell_s < 0:
-        token_s, cell_s = max(extra_s / padding, 0.0), 0.0
-    elif token_s < 0:
-        token_s, cell_s = 0.0, max(long_extra_s / long_area, 0.0)
+    shortest, longest = (edge(length for _, length in cells) for edge in (min, max))
+    real_token_s = (cells[1, longest] - cells[1, shortest]) / (longest - shortest)
+    sizes, extra_s = zip(*(_excess(timer, [unit * length for length in mix]) for mix in _MIXES), strict=True)
+    token_s, cell_s = _fit(np.array(sizes), np.array(extra_s))
     return PaddingPrice(token_s, cell_s, is_skipped=token_s < real_token_s / 2)
 
 
-def _excess(timer: _Timer, mixed: list[int]) -> tuple[float, float, float]:
-    """Padding tokens, attention cells and seconds that `mixed` rows have over even rows of as many tokens."""
+def _excess(timer: _Timer, mixed: list[int]) -> tuple[tuple[float, float], float]:
+    """Padding tokens and attention cells, and the seconds, that `mixed` rows have over even rows of as many tokens."""
     rows, mean = len(mixed), sum(mixed) / len(mixed)
     rounds = [(timer.seconds(mixed), timer.seconds([round(mean)] * rows)) for _ in range(_PRICE_ROUNDS)]
     mixed_s, even_s = (min(column) for column in zip(*rounds, strict=True))
-    return rows * (max(mixed) - mean), rows * (max(mixed) ** 2 - mean**2), mixed_s - even_s
+    return (rows * (max(mixed) - mean), rows * (max(mixed) ** 2 - mean**2)), mixed_s - even_s
+
+
+def _fit(sizes: npt.NDArray[np.float64], extra_s: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Least squares for seconds per padding token and per cell; neither is negative."""
+    token_s, cell_s = np.linalg.lstsq(sizes, extra_s)[0].tolist()
+    if token_s >= 0 and cell_s >= 0:
+        return token_s, cell_s
+    alone = np.maximum(extra_s @ sizes / np.square(sizes).sum(axis=0), 0.0).tolist()
+    return (0.0, alone[1]) if token_s < 0 else (alone[0], 0.0)
 
 
 def _doublings(first: int, last: int) -> list[int]:
