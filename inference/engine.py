@@ -18,7 +18,6 @@ from inference.front_door import FrontDoor
 from inference.loader_thread import run_on_thread
 from inference.model import LoadedModel, OpenBackend, load_model, open_session
 from inference.nli import NliModel
-from inference.scheduling import yielding_to_workers
 from inference.session import Device, choose_device
 from inference.statistics import EngineStatistics, Observer
 from inference.tokenizer_thread import TokenizerThread
@@ -67,8 +66,6 @@ class Engine:
         for watcher in self._watchers:
             self._pool.watch(watcher)
         async with AsyncExitStack() as stack:
-            if device == "cpu":
-                stack.enter_context(yielding_to_workers())
             await stack.enter_async_context(self._pool)
             await stack.enter_async_context(thread)
             self._stack = stack.pop_all()

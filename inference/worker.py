@@ -10,7 +10,6 @@ from typing import Protocol, TypeVar
 
 from inference.batch import Batch
 from inference.execution import execute, probe
-from inference.scheduling import compute_at_once
 from inference.work_queue import Source
 
 logger = logging.getLogger(__name__)
@@ -73,7 +72,6 @@ class Worker:
 
     def _main(self) -> None:
         try:
-            compute_at_once()
             if self._is_restart:
                 self._reopen()
             self._post(self._owner.on_started, self)

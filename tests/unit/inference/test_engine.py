@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,6 @@ import onnxruntime as ort
 import pytest
 from tokenizers import Tokenizer
 
-from inference.backend import Float32, Int64
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.errors import (
@@ -24,7 +21,6 @@ from inference.errors import (
     MissingModelError,
     ShuttingDownError,
 )
-from inference.session import OrtBackend
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
 
 
@@ -164,23 +160,3 @@ async def test_cuda_that_is_not_there_is_an_error_that_says_what_to_do(models_di
     with pytest.raises(ExecutionProviderError, match="extra `gpu`"):
         async with make_engine(models_dir, runtime={"execution_provider": "cuda"}):
             pass
-
-
-@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="this system has no such policy")
-async def test_the_event_loop_yields_to_the_workers_and_they_do_not(models_dir: Path) -> None:
-    policies: set[int] = set()
-
-    class Watched(OrtBackend):
-        def run(self, inputs: Mapping[str, Int64]) -> Float32:
-            if threading.current_thread().name.startswith("precis-worker"):
-                policies.add(os.sched_getscheduler(0))
-            return super().run(inputs)
-
-    config = InferenceConfig.model_validate({"models_dir": models_dir, "runtime": {"execution_provider": "cpu"}})
-    async with Engine(
-        config, open_backend=lambda path, device, index: Watched(path, device, device_id=index)
-    ) as engine:
-        assert os.sched_getscheduler(0) == os.SCHED_BATCH
-        await engine.embedder.embed(["w1"])
-    assert policies == {os.SCHED_OTHER}
-    assert os.sched_getscheduler(0) == os.SCHED_OTHER
