@@ -55,7 +55,7 @@ class Effort:
     calibration_inputs: int
 
 
-QUICK = Effort(run_s=1.0, method_s=17.0, calibration_inputs=48)
+QUICK = Effort(run_s=1.0, method_s=13.0, calibration_inputs=32)
 FULL = Effort(run_s=3.0, method_s=150.0, calibration_inputs=320)
 
 
