@@ -55,7 +55,7 @@ class Effort:
     calibration_inputs: int
 
 
-QUICK = Effort(run_s=1.0, method_s=13.0, calibration_inputs=32)
+QUICK = Effort(run_s=0.8, method_s=12.0, calibration_inputs=48)
 FULL = Effort(run_s=3.0, method_s=150.0, calibration_inputs=320)
 
 
