@@ -53,6 +53,21 @@ def test_costs_of_any_mix_are_predicted(skips_padding: bool) -> None:  # noqa: F
         assert predicted_s == pytest.approx(backend.now_s - start_s, rel=0.05)
 
 
+@pytest.mark.parametrize(("token_s", "cell_s"), [(-0.02, 0.002), (0.05, -0.0002)])
+def test_noise_never_gives_padding_a_negative_price(token_s: float, cell_s: float) -> None:
+    class Odd(Metered):
+        def run(self, inputs: Mapping[str, Int64]) -> Float32:
+            mask = inputs["attention_mask"]
+            padding, tokens = mask.size - mask.sum(), mask.sum()
+            cells = mask.size * mask.shape[1] - tokens**2 / len(mask)
+            self.now_s += float(token_s * padding + cell_s * cells)
+            return super().run(inputs)
+
+    costs = measure(Odd(skips_padding=True), make_plan())
+    for rows, tokens, longest in ((2, 40, 36), (4, 80, 50), (8, 100, 60)):
+        assert costs.seconds(rows, tokens, longest) > costs.seconds(rows, tokens, -(-tokens // rows)) * 0.99
+
+
 def test_the_longest_row_comes_first_and_no_batch_is_over_the_bounds() -> None:
     backend = Metered(skips_padding=False)
     measure(backend, make_plan())
