@@ -62,7 +62,7 @@ def measure_costs(backend: Backend, plan: WarmupPlan, clock: Callable[[], float]
 
 
 def _padding_price(timer: _Timer, plan: WarmupPlan, cells: Mapping[tuple[int, int], float]) -> PaddingPrice:
-    """Compares mixed batches with even ones of as many tokens.
+    """Compares mixed batches with even ones of as many tokens. A small model gets mixes of shorter rows.
 
     Without room or time for it, padding is taken to cost as much as tokens do.
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 from inference.native import Tokenizer
 
-_MAX_WORDS = 32_768  # about 6 MB
+_MAX_WORDS = 32_768  # about 6 MB of English, 15 MB at most
 _MAX_WORD_CHARS = 32  # longer ones are hardly met again
 
 _WHITE_SPACE = " \t\n\r"  # Python's `split` takes more for it, tokenizers take less or other characters
@@ -34,7 +34,7 @@ class WordMemo:
     """
 
     def __init__(self, tokenize: Callable[[Sequence[str]], list[bytes]], separators: str) -> None:
-        """Takes what turns texts into ids without special tokens, and what `word_separators` says of it."""
+        """Takes what turns texts into int32 ids without special tokens, and what `word_separators` says of it."""
         self._tokenize = tokenize
         self._split = re.compile(f"[^{separators}]+").findall
         self._known: dict[str, bytes] = {}

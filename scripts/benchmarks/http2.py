@@ -40,7 +40,12 @@ class Upload:
 class Connection:
     """Unary gRPC calls over one connection. Enter it to connect, leave it to close.
 
-    Every method raises ConnectionError when the server breaks the connection off.
+    Args:
+        address: host and port.
+        method: path of the RPC, as in `/package.Service/Method`.
+        timeout_s: of each call, told to the server, and of each wait for it.
+
+    Every method raises ConnectionError when the server breaks the connection off, TimeoutError when it is silent.
     """
 
     def __init__(self, address: str, method: str, timeout_s: float) -> None:
