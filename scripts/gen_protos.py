@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates the committed stubs beside each .proto file.
 
-The proto path is the repository root (`-I.`), so that generated imports read `from protos.precis.v1 import ...`:
+The proto path is the repository root (`-I.`), so that generated imports read `from precis.v1 import ...`:
 protoc derives Python imports from that path and from nothing else (protobuf issue 1491).
 The output depends only on the .proto files and on the versions pinned in the `dev` extra.
 
@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROTO_FOLDER = Path("protos/precis/v1")
+PROTO_ROOT = ROOT / "protos"
 
 
 def protoc_command(out: Path, protos: list[Path]) -> list[str]:
@@ -40,14 +40,14 @@ def protoc_command(out: Path, protos: list[Path]) -> list[str]:
 
 def generate(out: Path) -> None:
     """Writes the stubs of every .proto file under `out`. Raises CalledProcessError with protoc's own message."""
-    protos = sorted(path.relative_to(ROOT) for path in (ROOT / PROTO_FOLDER).glob("*.proto"))
-    subprocess.run(protoc_command(out, protos), cwd=ROOT, check=True)
+    protos = sorted(path.relative_to(PROTO_ROOT) for path in PROTO_ROOT.glob("precis/v1/*.proto"))
+    subprocess.run(protoc_command(out, protos), cwd=PROTO_ROOT, check=True)
 
 
 def main() -> int:
     """Parses the command line and generates."""
     parser = argparse.ArgumentParser(description="Generate the committed protobuf and gRPC stubs.")
-    parser.add_argument("--out", type=Path, default=ROOT, help="root to write under (default: the repository)")
+    parser.add_argument("--out", type=Path, default=PROTO_ROOT, help="root to write under (default: protos/)")
     try:
         generate(parser.parse_args().out.resolve())
     except subprocess.CalledProcessError as error:

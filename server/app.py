@@ -10,6 +10,11 @@ from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
+from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
+from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
+from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 
 from inference.engine import Engine
 from inference.errors import InferenceError
@@ -18,11 +23,6 @@ from pipeline.judge.assess.assessor import Assessor
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from protos.precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
-from protos.precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
-from protos.precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
-from protos.precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
-from protos.precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 from server.auth import KeyRing
 from server.backends import Backends, open_backends
 from server.calls import CallPolicy, CallRunner

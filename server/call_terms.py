@@ -2,9 +2,10 @@
 
 import time
 
+from precis.v1 import common_pb2
+
 from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError
-from protos.precis.v1 import common_pb2
 from server.calls import Context
 from server.errors import FieldViolation, InvalidRequestError
 

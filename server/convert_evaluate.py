@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from precis.v1 import evaluate_pb2 as pb
+
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evidence import EntailmentEvidence
 from pipeline.evaluate.flow import COVERAGE_WEIGHT, ORDER_WEIGHT
@@ -22,7 +24,6 @@ from pipeline.evaluate.result import (
     SemanticResult,
     Timings,
 )
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.parse_evaluate import NLI_MODES, PRECISION_SOURCES
 from server.references import to_model_identity, to_span
 from server.status import to_duration

@@ -1,5 +1,7 @@
 """An evidence table as a message."""
 
+from precis.v1 import evidence_pb2 as pb
+
 from pipeline.judge.evidence.claim_features import ClaimFeatures
 from pipeline.judge.evidence.provenance import EvidenceTimings
 from pipeline.judge.evidence.table import (
@@ -18,7 +20,6 @@ from pipeline.judge.evidence.table import (
     Tone,
     ToneReading,
 )
-from protos.precis.v1 import evidence_pb2 as pb
 from server.references import to_span
 from server.status import to_duration
 

@@ -2,10 +2,11 @@
 
 import sys
 
+from precis.v1 import common_pb2, inference_pb2
+
 from inference.model import LoadedModel
 from inference.model_directory import ModelDirectory
 from inference.results import EmbeddingBatch, EntailmentBatch, ItemBatch
-from protos.precis.v1 import common_pb2, inference_pb2
 from server.status import to_item_error
 
 FLOAT32_BYTES = 4

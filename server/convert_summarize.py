@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from precis.v1 import summarize_pb2 as pb
+
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
@@ -20,7 +22,6 @@ from pipeline.summarize.result import SummaryFailure, SummaryResult, SummaryView
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
-from protos.precis.v1 import summarize_pb2 as pb
 from server.status import to_duration
 from server.summary_writer import ChosenWriter
 

@@ -1,13 +1,14 @@
 """Answers to questions about quality as messages."""
 
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
+
 from pipeline.judge.fusion import Fusion, Level
 from pipeline.judge.synthesis.evidence import Evidence, ToolScore
 from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
 from pipeline.judge.synthesis.request import Mode
 from pipeline.judge.synthesis.result import Synthesis
 from pipeline.judge.ultra.levels import LevelSource
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import synthesis_pb2 as pb
 from server.convert_usage import to_usage
 from server.parse_judge import FUSION_FORMS
 from server.parse_synthesis import MODES, SEVERITIES

@@ -1,7 +1,8 @@
 """What a language model cost, as a message."""
 
+from precis.v1 import fusion_pb2
+
 from pipeline.llm.llm_usage import LlmUsage
-from protos.precis.v1 import fusion_pb2
 
 
 def to_usage(usage: LlmUsage, identity: str) -> fusion_pb2.LanguageModelUsage | None:

@@ -6,12 +6,13 @@ from concurrent.futures import Executor
 from contextlib import aclosing
 from functools import partial
 
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
+
 from inference.call import Priority
 from inference.errors import ShuttingDownError
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 from server.bound_models import Terms
 from server.call_terms import parse_priority, to_call
 from server.calls import Context, current_call

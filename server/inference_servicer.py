@@ -1,10 +1,11 @@
 """InferenceService: the compiled models behind the dynamic batcher."""
 
+from precis.v1 import inference_pb2
+from precis.v1.inference_pb2_grpc import InferenceServiceServicer
+
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
 from inference.results import ItemBatch
-from protos.precis.v1 import inference_pb2
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceServicer
 from server.call_terms import to_call
 from server.calls import CallRecord, Context, current_call
 from server.config import LimitsConfig

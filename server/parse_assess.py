@@ -1,7 +1,8 @@
 """Requests for an assessment as domain types. What a caller gets wrong becomes an InvalidInputError with its path."""
 
+from precis.v1 import synthesis_pb2 as pb
+
 from pipeline.judge.assess.request import AssessRequest
-from protos.precis.v1 import synthesis_pb2 as pb
 from server.enum_numbers import meaning_of
 from server.parse_synthesis import (
     MODES,

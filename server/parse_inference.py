@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from precis.v1 import inference_pb2
+
 from inference.errors import InputTooLongError, ListTooLongError
-from protos.precis.v1 import inference_pb2
 from server.call_terms import priority_violations
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError

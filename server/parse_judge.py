@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
+
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.framework import Framework
@@ -12,8 +15,6 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.lock.config import RelevanceMode
 from pipeline.judge.metric import MetricName
 from pipeline.judge.request import JudgeRequest, MetricToolScore
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.enum_numbers import meaning_of
 
 FRAMEWORKS = {

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from precis.v1 import summarize_pb2 as pb
+
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.parse import parse
 from pipeline.llm.token_count import estimate_tokens
@@ -11,7 +13,6 @@ from pipeline.summarize.document import Document, make_document
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.splitting import split_by_tokens
 from pipeline.summarize.writer import SourceChunk, SummaryType
-from protos.precis.v1 import summarize_pb2 as pb
 from server.enum_numbers import meaning_of
 
 PAGE_BREAK = "\f"

@@ -2,9 +2,10 @@
 
 from typing import overload
 
+from precis.v1 import common_pb2
+
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
-from protos.precis.v1 import common_pb2
 
 
 def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:

@@ -8,9 +8,9 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
+from precis.v1 import common_pb2
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from protos.precis.v1 import common_pb2
 from server.errors import INTERNAL, retry_after_s_of, rule_for, violations_of
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from protos.precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evaluate_pb2 as pb
+
 from server.errors import FieldViolation, InvalidRequestError
 from server.parse_evaluate import check_item_id
 from server.status import to_item_error

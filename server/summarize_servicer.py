@@ -7,12 +7,13 @@ from contextlib import aclosing
 from functools import partial
 from typing import cast
 
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
+
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
 from pipeline.summarize.events import Accepted, Event
 from pipeline.summarize.summarizer import Summarizer
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
 from server.call_spans import name_session
 from server.calls import Context
 from server.convert_summarize import to_event, to_plan, to_view

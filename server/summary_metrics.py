@@ -1,12 +1,12 @@
 """Prometheus metrics of summaries. Every label has a few fixed values."""
 
+from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from pipeline.summarize.observer import CallOutcome
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import Usage
-from protos.precis.v1 import summarize_pb2 as pb
 from server.summary_writer import ChosenWriter
 
 RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)

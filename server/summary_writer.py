@@ -3,13 +3,14 @@
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from precis.v1 import summarize_pb2 as pb
+
 from inference.call import Call, Priority
 from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.writer import Writer
-from protos.precis.v1 import summarize_pb2 as pb
 from server.backends import Backends
 from server.bound_models import Terms
 from server.scoring_models import ScoringModels

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from protos.precis.v1 import common_pb2, evidence_pb2
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import judge_pb2 as pb
 
 SOURCE = (
     "The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. The work cost $71 million, "

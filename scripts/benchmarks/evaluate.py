@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 
-from protos.precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evaluate_pb2 as pb
+
 from scripts.benchmarks.golden_data import evaluation_requests
 from scripts.benchmarks.load_client import LoadClient
 from scripts.benchmarks.precis_server import PrecisServer

@@ -18,9 +18,9 @@ from typing import Self
 import grpc
 import numpy as np
 import uvloop
+from precis.v1 import inference_pb2 as pb
+from precis.v1.inference_pb2_grpc import InferenceServiceServicer, add_InferenceServiceServicer_to_server
 
-from protos.precis.v1 import inference_pb2 as pb
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceServicer, add_InferenceServiceServicer_to_server
 from scripts.benchmarks.plans import ONE_BY_ONE
 from scripts.benchmarks.raw_model import Item, RawModel
 

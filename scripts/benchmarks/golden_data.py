@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from scripts.benchmarks.corpus import BUNDLED
 
 REALSUMM = Path("summaries") / "realsumm.jsonl"

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from precis.v1 import summarize_pb2 as pb
+
 from pipeline.text.technical_terms import TermKind
-from protos.precis.v1 import summarize_pb2 as pb
 from scripts.benchmarks.corpus import MANUAL
 from scripts.benchmarks.precis_server import PrecisServer
 from scripts.benchmarks.report import Figure, Report, Target

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import judge_pb2 as pb
+
 from scripts.benchmarks.judge_data import HumanRow
 from scripts.benchmarks.load_client import LoadClient
 from scripts.benchmarks.precis_server import PrecisServer

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from protos.precis.v1 import inference_pb2 as pb
+from precis.v1 import inference_pb2 as pb
+
 from scripts.benchmarks.corpus import Corpus
 from scripts.benchmarks.raw_model import Item
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 
 import grpc
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from scripts.benchmarks.precis_server import PrecisServer
 from scripts.benchmarks.process_usage import read_usage
 

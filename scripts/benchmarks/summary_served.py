@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from protos.precis.v1 import summarize_pb2 as pb
+from precis.v1 import summarize_pb2 as pb
+
 from scripts.benchmarks.endpoint_process import Behaviour, EndpointProcess
 from scripts.benchmarks.precis_server import PrecisServer
 from scripts.benchmarks.report import Figure

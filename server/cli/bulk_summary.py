@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from precis.v1 import evaluate_pb2 as pb
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.console import shown
 from server.cli.evaluation_table import COMPONENTS, score_of
 from server.cli.failed_items import FailedItems

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TextIO
 
 from google.rpc import code_pb2
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from server.cli.bulk_summary import BulkSummary, print_summary
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, progress_bar

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+
 from server.cli.connection import call_metadata, open_channel, server_errors
 from server.cli.console import output_console, progress_bar
 from server.cli.errors import NegativeAnswer

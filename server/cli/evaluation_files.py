@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.errors import InputError
 from server.cli.input_files import decode, parse_object, read_text
 

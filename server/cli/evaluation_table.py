@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from precis.v1 import evaluate_pb2 as pb
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.console import shown
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")

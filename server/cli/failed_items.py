@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from google.rpc import code_pb2
+from precis.v1 import common_pb2
 from rich.console import Console
 
-from protos.precis.v1 import common_pb2
 from server.cli.console import shown
 
 SHOWN_FAILURES = 10

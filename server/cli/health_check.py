@@ -9,10 +9,10 @@ import grpc
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
+from precis.v1 import evaluate_pb2, inference_pb2
 from rich import box
 from rich.table import Table
 
-from protos.precis.v1 import evaluate_pb2, inference_pb2
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, shown
 from server.cli.errors import NegativeAnswer

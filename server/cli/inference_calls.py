@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from google.protobuf import json_format
 from google.protobuf.message import Message
+from precis.v1 import inference_pb2 as pb
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from protos.precis.v1 import inference_pb2 as pb
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, shown
 from server.cli.errors import CliError, InputError

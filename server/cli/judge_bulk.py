@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TextIO
 
 from grpc.aio import AioRpcError
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.cli.connection import call_metadata, open_channel
 from server.cli.console import output_console, print_note, progress_bar
 from server.cli.errors import CliError, NegativeAnswer

@@ -7,10 +7,10 @@ import grpc
 from google.rpc import error_details_pb2
 from grpc.aio import AioRpcError
 from grpc_status import rpc_status
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.cli.connection import to_cli_error
 from server.cli.judge_items import Item
 from server.cli.judge_names import FRAMEWORKS

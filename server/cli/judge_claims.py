@@ -1,6 +1,6 @@
 """Which passages of the source are worth showing beside a claim, and what they are to it."""
 
-from protos.precis.v1 import evidence_pb2
+from precis.v1 import evidence_pb2
 
 LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
 

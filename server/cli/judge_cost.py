@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
 
 
 def cost_of(results: Iterable[pb.JudgeResult]) -> str:

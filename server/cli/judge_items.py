@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from google.rpc import code_pb2
+from precis.v1 import common_pb2
 
-from protos.precis.v1 import common_pb2
 from server.cli.errors import InputError
 from server.cli.input_files import STDIN, decode, parse_object, read_lines, read_text
 

@@ -1,6 +1,7 @@
 """Words for the enums of a judgement, the same in tables, pages and messages."""
 
-from protos.precis.v1 import evidence_pb2, judge_pb2
+from precis.v1 import evidence_pb2, judge_pb2
+
 from server.cli.judge_floors import FrameworkChoice, MetricChoice
 
 FRAMEWORKS = {

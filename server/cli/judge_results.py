@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from google.protobuf import json_format
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.errors import CliError, InputError
 from server.cli.judge_items import Item
 from server.cli.result_file import partial_of, to_json_fields, to_json_line

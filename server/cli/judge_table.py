@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import judge_pb2 as pb
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from protos.precis.v1 import common_pb2, evidence_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
 from server.cli.judge_claims import is_contradicted, is_supported
 from server.cli.judge_cost import cost_of

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.console import shown
 from server.cli.failed_items import FailedItems
 from server.cli.judge_cost import add, in_words

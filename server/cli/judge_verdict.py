@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import judge_pb2 as pb
+
 from server.cli.judge_floors import Floor
 from server.cli.judge_names import FRAMEWORKS, METRICS, counting_score, framework_name, metric_name, status_name
 

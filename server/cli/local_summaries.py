@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from typing import cast
 
+from precis.v1 import summarize_pb2 as pb
+
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
@@ -20,7 +22,6 @@ from pipeline.llm.openai_chat_model import OpenAiChatModel
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
-from protos.precis.v1 import summarize_pb2 as pb
 from server import tracing
 from server.calls import Context
 from server.cli.connection import INPUT_CODES, RETRY_CODES

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from protos.precis.v1 import summarize_pb2 as pb
+from precis.v1 import summarize_pb2 as pb
+
 from server.cli.console import output_console, print_note
 from server.cli.errors import CliError
 from server.cli.options import SummaryOptions

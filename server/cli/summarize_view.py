@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
+from precis.v1 import summarize_pb2 as pb
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from protos.precis.v1 import summarize_pb2 as pb
 from server.cli.console import error_console, print_note, shown
 
 PHASES = {

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
 from server.cli.connection import call_metadata, open_channel
 from server.cli.options import DEFAULT_ADDRESS, Connection
 

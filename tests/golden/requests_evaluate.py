@@ -3,9 +3,9 @@
 from typing import Any
 
 from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.common_pb2 import PRIORITY_BULK
 
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.common_pb2 import PRIORITY_BULK
 from tests.golden.case import EMBEDDING_ONLY, PLAIN, Case, cases, to_bytes
 from tests.golden.texts import GOLD, MANUAL, QUICKSTART
 

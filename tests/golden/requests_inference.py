@@ -5,9 +5,9 @@ from typing import Any
 from google.protobuf.message import Message
 from grpc_health.v1.health_pb2 import HealthCheckRequest
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
+from precis.v1 import inference_pb2 as pb
+from precis.v1.common_pb2 import PRIORITY_BULK
 
-from protos.precis.v1 import inference_pb2 as pb
-from protos.precis.v1.common_pb2 import PRIORITY_BULK
 from tests.golden.case import EMBEDDING_ONLY, Case, cases
 from tests.golden.texts import ARABIC, ARTICLE, CITY, FRENCH, GERMAN, JAPANESE
 

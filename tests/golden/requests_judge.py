@@ -3,9 +3,10 @@
 import math
 from typing import Any
 
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1.common_pb2 import PRIORITY_BULK
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.common_pb2 import PRIORITY_BULK
+
 from tests.golden.case import EMBEDDING_ONLY, PLAIN, SCRIPTED, Case, cases
 from tests.golden.texts import (
     ARTICLE,

@@ -3,8 +3,8 @@
 from typing import Any
 
 from google.protobuf.message import Message
+from precis.v1 import summarize_pb2 as pb
 
-from protos.precis.v1 import summarize_pb2 as pb
 from tests.golden.case import EMBEDDING_ONLY, PLAIN, SCRIPTED, SUMMARY_ID, Case, cases, to_bytes
 from tests.golden.texts import GERMAN, MANUAL, manual_pages
 

@@ -3,8 +3,9 @@
 import math
 from typing import Any
 
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import synthesis_pb2 as pb
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
+
 from tests.golden.case import EMBEDDING_ONLY, SCRIPTED, Case, cases
 from tests.golden.texts import ARTICLE, CITY, CITY_SUMMARY, FAITHFUL
 from tests.integration.pictures import png

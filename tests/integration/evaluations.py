@@ -1,8 +1,7 @@
 """Requests for EvaluateService in the words that the tiny models know."""
 
 from google.protobuf.message import Message
-
-from protos.precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evaluate_pb2 as pb
 
 FACT_COUNT = 10
 SUMMARY = "W1 w2 w3 w4 . W5 w6 w7 w8 . W9 w10 w11 w12 ."

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import judge_pb2 as pb
 
 SOURCE = (
     "The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. "

@@ -7,9 +7,9 @@ from typing import Any
 
 import grpc
 from grpc import StatusCode
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import EmbedRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from tests.integration.metrics_page import scrape
 

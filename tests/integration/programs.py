@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
-
-from protos.precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evaluate_pb2 as pb
 
 ROOT = Path(__file__).resolve().parents[2]
 

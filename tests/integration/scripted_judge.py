@@ -10,8 +10,8 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import judge_pb2 as pb
 from tests.judgements import judgement
 
 SERVICE = pb.DESCRIPTOR.services_by_name["JudgeService"].full_name

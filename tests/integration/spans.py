@@ -1,8 +1,7 @@
 """The spans of a response."""
 
 from google.protobuf.message import Message
-
-from protos.precis.v1 import common_pb2
+from precis.v1 import common_pb2
 
 
 def spans_of(message: Message) -> list[common_pb2.TextSpan]:

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import grpc
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint

@@ -9,9 +9,9 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1.inference_pb2 import EmbedRequest, EmbedResponse
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import EmbedRequest, EmbedResponse
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.gate import Gate

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.evaluations import evaluate_request

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import judge_pb2 as pb
 from server.app import App
 from server.settings import Settings
 from tests.integration.programs import ROOT, precis

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from tests.integration.programs import ROOT, precis, unused_port
 from tests.integration.scripted_judge import ScriptedJudge, scripted_judge
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from precis.v1 import summarize_pb2 as pb
 
-from protos.precis.v1 import summarize_pb2 as pb
 from tests.integration.conftest import Start
 from tests.integration.programs import ROOT, precis, unused_port
 from tests.integration.summaries import PASS, bench

@@ -9,11 +9,11 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
-from protos.precis.v1.inference_pb2 import EmbedRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.evaluations import FACT_COUNT, evaluate_request

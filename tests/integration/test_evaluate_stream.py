@@ -11,9 +11,9 @@ import pytest
 from google.rpc import code_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 
-from protos.precis.v1 import evaluate_pb2 as pb
-from protos.precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.evaluations import evaluate_request

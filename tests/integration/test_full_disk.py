@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import summarize_pb2 as pb
 
-from protos.precis.v1 import summarize_pb2 as pb
 from tests.integration.server_process import ServerProcess
 from tests.integration.summaries import PASS, chunks, resume
 from tests.integration.traced_server import precis_serve, summarize_stub

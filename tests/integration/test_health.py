@@ -8,9 +8,9 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import EmbedRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import SERVICES, App
 from tests.integration.conftest import Start
 from tests.integration.gate import Gate

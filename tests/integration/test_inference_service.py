@@ -5,9 +5,9 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel, UnaryUnaryMultiCallable
+from precis.v1 import common_pb2, inference_pb2
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1 import common_pb2, inference_pb2
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from tests.integration.gate import POISON
 from tests.integration.rich_errors import details_of, fields_of
 from tests.unit.inference.tiny_models import DIMENSION, MAX_TOKENS

@@ -10,10 +10,10 @@ from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.v1 import judge_pb2 as pb
+from precis.v1 import synthesis_pb2
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1 import synthesis_pb2
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.gate import Gate

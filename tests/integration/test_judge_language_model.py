@@ -11,11 +11,11 @@ from typing import Any
 import grpc
 import pytest
 from grpc import StatusCode
+from precis.v1 import judge_pb2 as pb
+from precis.v1 import summarize_pb2
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1 import summarize_pb2
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from server.app import App
 from tests.integration.judge_requests import FRAMEWORKS, METRICS, SOURCE, SUMMARY, judge_request, lasting
 from tests.integration.metrics_page import scrape

@@ -7,10 +7,10 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
+from precis.v1 import evidence_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import evidence_pb2
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.app import App
 from server.settings import Settings
 from tests.integration.judge_requests import SOURCE, judge_request, lasting

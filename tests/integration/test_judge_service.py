@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import evidence_pb2, fusion_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import evidence_pb2, fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.app import App
 from tests.integration.judge_requests import (
     FRAMEWORKS,

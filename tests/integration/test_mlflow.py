@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from precis.v1 import summarize_pb2 as pb
 
-from protos.precis.v1 import summarize_pb2 as pb
 from tests.integration.mlflow_server import mlflow_server
 from tests.integration.summaries import PASS, chunks, resume
 from tests.integration.test_tracing import stop

@@ -6,9 +6,9 @@ from pathlib import Path
 import grpc
 import numpy as np
 import pytest
+from precis.v1.inference_pb2 import EmbedRequest, EntailRequest, TextPair
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import EmbedRequest, EntailRequest, TextPair
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from server.settings import Settings
 

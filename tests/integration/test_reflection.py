@@ -33,7 +33,7 @@ async def test_reflection_describes_a_service_with_all_its_imports(channel: grpc
     response = await ask(channel, ServerReflectionRequest(file_containing_symbol=SERVICES[0]))
     files = [FileDescriptorProto.FromString(data) for data in response.file_descriptor_response.file_descriptor_proto]
     names = {file.name for file in files}
-    assert "protos/precis/v1/common.proto" in names
+    assert "precis/v1/common.proto" in names
     assert {name for file in files for name in file.dependency} <= names
 
 

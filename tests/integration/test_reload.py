@@ -6,9 +6,9 @@ from pathlib import Path
 
 import grpc
 from grpc import StatusCode
+from precis.v1.inference_pb2 import ListModelsRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import ListModelsRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from tests.integration.server_process import server_process
 
 

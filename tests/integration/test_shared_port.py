@@ -2,9 +2,9 @@
 
 import grpc
 import pytest
+from precis.v1.inference_pb2 import ListModelsRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import ListModelsRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.errors import StartupError
 from tests.integration.conftest import Start
 

@@ -8,9 +8,9 @@ import grpc
 import pytest
 from grpc import StatusCode
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import EmbedRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from tests.integration.server_process import ServerProcess, server_process
 from tests.integration.untyped_stubs import health_stub
 

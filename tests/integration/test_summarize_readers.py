@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import grpc
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.conftest import Start
 from tests.integration.summaries import Bench, bench, chunks, resume
 

@@ -7,9 +7,9 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.rich_errors import details_of, fields_of

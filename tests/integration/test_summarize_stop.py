@@ -7,9 +7,9 @@ import grpc
 import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.conftest import Start
 from tests.integration.server_process import server_process
 from tests.integration.summaries import PASS, QUICK, chunks, follow

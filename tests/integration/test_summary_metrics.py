@@ -1,6 +1,7 @@
 """What an operator sees of summaries on the metrics page, after real calls."""
 
-from protos.precis.v1 import summarize_pb2 as pb
+from precis.v1 import summarize_pb2 as pb
+
 from tests.integration.conftest import Start
 from tests.integration.metrics_page import scrape
 from tests.integration.summaries import PASS, bench, chunks, follow, resume

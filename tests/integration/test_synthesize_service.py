@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import synthesis_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from tests.integration.pictures import png
 from tests.integration.rich_errors import fields_of
 from tests.integration.shared_server import shared_server

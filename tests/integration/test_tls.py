@@ -8,9 +8,9 @@ import grpc
 import pytest
 import trustme
 from grpc import StatusCode
+from precis.v1.inference_pb2 import ListModelsRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from protos.precis.v1.inference_pb2 import ListModelsRequest
-from protos.precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 

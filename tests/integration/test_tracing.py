@@ -6,9 +6,9 @@ from pathlib import Path
 import grpc
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.judge_pb2_grpc import JudgeServiceStub
 from tests.integration.collector import attributes_of, collector
 from tests.integration.judge_requests import judge_request
 from tests.integration.programs import unused_port

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.server_process import ServerProcess, server_process
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 

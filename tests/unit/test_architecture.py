@@ -17,8 +17,8 @@ PACKAGES = ("inference", "pipeline", "protos", "server")
 # importer -> what it must not import. A name stands for itself and everything below it.
 FORBIDDEN = {
     "protos": ("inference", "pipeline", "server"),
-    "pipeline": ("inference", "protos", "server", "grpc", "google.protobuf", "onnxruntime"),
-    "inference": ("pipeline", "protos", "server", "grpc", "google.protobuf", "langgraph"),
+    "pipeline": ("inference", "precis", "server", "grpc", "google.protobuf", "onnxruntime"),
+    "inference": ("pipeline", "precis", "server", "grpc", "google.protobuf", "langgraph"),
     "server": ("onnxruntime", "onnx", "langgraph"),
 }
 # Ahead of time only: the part of `inference` that runs in the served process stays free of it.

@@ -9,7 +9,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
-from protos.precis.v1 import common_pb2 as _common_pb2
+from precis.v1 import common_pb2 as _common_pb2
 import builtins as _builtins
 import sys
 import typing as _typing

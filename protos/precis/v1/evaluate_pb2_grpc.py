@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from protos.precis.v1 import evaluate_pb2 as protos_dot_precis_dot_v1_dot_evaluate__pb2
+from precis.v1 import evaluate_pb2 as precis_dot_v1_dot_evaluate__pb2
 
 GRPC_GENERATED_VERSION = '1.81.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in protos/precis/v1/evaluate_pb2_grpc.py depends on'
+        + ' but the generated code in precis/v1/evaluate_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -37,13 +37,13 @@ class EvaluateServiceStub:
         """
         self.Evaluate = channel.unary_unary(
                 '/precis.v1.EvaluateService/Evaluate',
-                request_serializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.FromString,
+                request_serializer=precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.FromString,
                 _registered_method=True)
         self.EvaluateStream = channel.stream_stream(
                 '/precis.v1.EvaluateService/EvaluateStream',
-                request_serializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.FromString,
+                request_serializer=precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.FromString,
                 _registered_method=True)
 
 
@@ -76,13 +76,13 @@ def add_EvaluateServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'Evaluate': grpc.unary_unary_rpc_method_handler(
                     servicer.Evaluate,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.SerializeToString,
             ),
             'EvaluateStream': grpc.stream_stream_rpc_method_handler(
                     servicer.EvaluateStream,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -111,8 +111,8 @@ class EvaluateService:
             request,
             target,
             '/precis.v1.EvaluateService/Evaluate',
-            protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.FromString,
+            precis_dot_v1_dot_evaluate__pb2.EvaluateRequest.SerializeToString,
+            precis_dot_v1_dot_evaluate__pb2.EvaluateResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -138,8 +138,8 @@ class EvaluateService:
             request_iterator,
             target,
             '/precis.v1.EvaluateService/EvaluateStream',
-            protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.FromString,
+            precis_dot_v1_dot_evaluate__pb2.EvaluateStreamRequest.SerializeToString,
+            precis_dot_v1_dot_evaluate__pb2.EvaluateStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,7 +5,7 @@ Evaluation of a generated summary against a golden reference."""
 
 from collections import abc as _abc
 from grpc import aio as _aio
-from protos.precis.v1 import evaluate_pb2 as _evaluate_pb2
+from precis.v1 import evaluate_pb2 as _evaluate_pb2
 import abc as _abc_1
 
 

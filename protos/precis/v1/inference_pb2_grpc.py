@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from protos.precis.v1 import inference_pb2 as protos_dot_precis_dot_v1_dot_inference__pb2
+from precis.v1 import inference_pb2 as precis_dot_v1_dot_inference__pb2
 
 GRPC_GENERATED_VERSION = '1.81.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in protos/precis/v1/inference_pb2_grpc.py depends on'
+        + ' but the generated code in precis/v1/inference_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -37,18 +37,18 @@ class InferenceServiceStub:
         """
         self.Embed = channel.unary_unary(
                 '/precis.v1.InferenceService/Embed',
-                request_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.EmbedRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.EmbedResponse.FromString,
+                request_serializer=precis_dot_v1_dot_inference__pb2.EmbedRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_inference__pb2.EmbedResponse.FromString,
                 _registered_method=True)
         self.Entail = channel.unary_unary(
                 '/precis.v1.InferenceService/Entail',
-                request_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.EntailRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.EntailResponse.FromString,
+                request_serializer=precis_dot_v1_dot_inference__pb2.EntailRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_inference__pb2.EntailResponse.FromString,
                 _registered_method=True)
         self.ListModels = channel.unary_unary(
                 '/precis.v1.InferenceService/ListModels',
-                request_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsResponse.FromString,
+                request_serializer=precis_dot_v1_dot_inference__pb2.ListModelsRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_inference__pb2.ListModelsResponse.FromString,
                 _registered_method=True)
 
 
@@ -85,18 +85,18 @@ def add_InferenceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'Embed': grpc.unary_unary_rpc_method_handler(
                     servicer.Embed,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.EmbedRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.EmbedResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_inference__pb2.EmbedRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_inference__pb2.EmbedResponse.SerializeToString,
             ),
             'Entail': grpc.unary_unary_rpc_method_handler(
                     servicer.Entail,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.EntailRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.EntailResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_inference__pb2.EntailRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_inference__pb2.EntailResponse.SerializeToString,
             ),
             'ListModels': grpc.unary_unary_rpc_method_handler(
                     servicer.ListModels,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_inference__pb2.ListModelsRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_inference__pb2.ListModelsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -125,8 +125,8 @@ class InferenceService:
             request,
             target,
             '/precis.v1.InferenceService/Embed',
-            protos_dot_precis_dot_v1_dot_inference__pb2.EmbedRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_inference__pb2.EmbedResponse.FromString,
+            precis_dot_v1_dot_inference__pb2.EmbedRequest.SerializeToString,
+            precis_dot_v1_dot_inference__pb2.EmbedResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -152,8 +152,8 @@ class InferenceService:
             request,
             target,
             '/precis.v1.InferenceService/Entail',
-            protos_dot_precis_dot_v1_dot_inference__pb2.EntailRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_inference__pb2.EntailResponse.FromString,
+            precis_dot_v1_dot_inference__pb2.EntailRequest.SerializeToString,
+            precis_dot_v1_dot_inference__pb2.EntailResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -179,8 +179,8 @@ class InferenceService:
             request,
             target,
             '/precis.v1.InferenceService/ListModels',
-            protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_inference__pb2.ListModelsResponse.FromString,
+            precis_dot_v1_dot_inference__pb2.ListModelsRequest.SerializeToString,
+            precis_dot_v1_dot_inference__pb2.ListModelsResponse.FromString,
             options,
             channel_credentials,
             insecure,

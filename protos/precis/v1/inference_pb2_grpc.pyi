@@ -5,7 +5,7 @@ Direct access to the compiled models behind the dynamic batcher."""
 
 from collections import abc as _abc
 from grpc import aio as _aio
-from protos.precis.v1 import inference_pb2 as _inference_pb2
+from precis.v1 import inference_pb2 as _inference_pb2
 import abc as _abc_1
 
 

@@ -3,8 +3,8 @@
 import grpc
 import warnings
 
-from protos.precis.v1 import judge_pb2 as protos_dot_precis_dot_v1_dot_judge__pb2
-from protos.precis.v1 import synthesis_pb2 as protos_dot_precis_dot_v1_dot_synthesis__pb2
+from precis.v1 import judge_pb2 as precis_dot_v1_dot_judge__pb2
+from precis.v1 import synthesis_pb2 as precis_dot_v1_dot_synthesis__pb2
 
 GRPC_GENERATED_VERSION = '1.81.1'
 GRPC_VERSION = grpc.__version__
@@ -19,7 +19,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in protos/precis/v1/judge_pb2_grpc.py depends on'
+        + ' but the generated code in precis/v1/judge_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -40,23 +40,23 @@ class JudgeServiceStub:
         """
         self.Judge = channel.unary_unary(
                 '/precis.v1.JudgeService/Judge',
-                request_serializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeResponse.FromString,
+                request_serializer=precis_dot_v1_dot_judge__pb2.JudgeRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_judge__pb2.JudgeResponse.FromString,
                 _registered_method=True)
         self.JudgeStream = channel.unary_stream(
                 '/precis.v1.JudgeService/JudgeStream',
-                request_serializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
+                request_serializer=precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
                 _registered_method=True)
         self.Synthesize = channel.unary_unary(
                 '/precis.v1.JudgeService/Synthesize',
-                request_serializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.FromString,
+                request_serializer=precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.FromString,
                 _registered_method=True)
         self.Assess = channel.unary_stream(
                 '/precis.v1.JudgeService/Assess',
-                request_serializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessResponse.FromString,
+                request_serializer=precis_dot_v1_dot_synthesis__pb2.AssessRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_synthesis__pb2.AssessResponse.FromString,
                 _registered_method=True)
 
 
@@ -114,23 +114,23 @@ def add_JudgeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'Judge': grpc.unary_unary_rpc_method_handler(
                     servicer.Judge,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_judge__pb2.JudgeRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_judge__pb2.JudgeResponse.SerializeToString,
             ),
             'JudgeStream': grpc.unary_stream_rpc_method_handler(
                     servicer.JudgeStream,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.SerializeToString,
             ),
             'Synthesize': grpc.unary_unary_rpc_method_handler(
                     servicer.Synthesize,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.SerializeToString,
             ),
             'Assess': grpc.unary_stream_rpc_method_handler(
                     servicer.Assess,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_synthesis__pb2.AssessRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_synthesis__pb2.AssessResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -161,8 +161,8 @@ class JudgeService:
             request,
             target,
             '/precis.v1.JudgeService/Judge',
-            protos_dot_precis_dot_v1_dot_judge__pb2.JudgeRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_judge__pb2.JudgeResponse.FromString,
+            precis_dot_v1_dot_judge__pb2.JudgeRequest.SerializeToString,
+            precis_dot_v1_dot_judge__pb2.JudgeResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -188,8 +188,8 @@ class JudgeService:
             request,
             target,
             '/precis.v1.JudgeService/JudgeStream',
-            protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
+            precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
+            precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -215,8 +215,8 @@ class JudgeService:
             request,
             target,
             '/precis.v1.JudgeService/Synthesize',
-            protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.FromString,
+            precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.SerializeToString,
+            precis_dot_v1_dot_synthesis__pb2.SynthesizeResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -242,8 +242,8 @@ class JudgeService:
             request,
             target,
             '/precis.v1.JudgeService/Assess',
-            protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_synthesis__pb2.AssessResponse.FromString,
+            precis_dot_v1_dot_synthesis__pb2.AssessRequest.SerializeToString,
+            precis_dot_v1_dot_synthesis__pb2.AssessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,8 +5,8 @@ Judgement of a summary against its source, without a golden reference."""
 
 from collections import abc as _abc
 from grpc import aio as _aio
-from protos.precis.v1 import judge_pb2 as _judge_pb2
-from protos.precis.v1 import synthesis_pb2 as _synthesis_pb2
+from precis.v1 import judge_pb2 as _judge_pb2
+from precis.v1 import synthesis_pb2 as _synthesis_pb2
 import abc as _abc_1
 
 

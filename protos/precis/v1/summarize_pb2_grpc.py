@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from protos.precis.v1 import summarize_pb2 as protos_dot_precis_dot_v1_dot_summarize__pb2
+from precis.v1 import summarize_pb2 as precis_dot_v1_dot_summarize__pb2
 
 GRPC_GENERATED_VERSION = '1.81.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in protos/precis/v1/summarize_pb2_grpc.py depends on'
+        + ' but the generated code in precis/v1/summarize_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -41,28 +41,28 @@ class SummarizeServiceStub:
         """
         self.Summarize = channel.unary_stream(
                 '/precis.v1.SummarizeService/Summarize',
-                request_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeResponse.FromString,
+                request_serializer=precis_dot_v1_dot_summarize__pb2.SummarizeRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.SummarizeResponse.FromString,
                 _registered_method=True)
         self.ResumeSummary = channel.unary_stream(
                 '/precis.v1.SummarizeService/ResumeSummary',
-                request_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.FromString,
+                request_serializer=precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.FromString,
                 _registered_method=True)
         self.GetSummary = channel.unary_unary(
                 '/precis.v1.SummarizeService/GetSummary',
-                request_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.FromString,
+                request_serializer=precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.FromString,
                 _registered_method=True)
         self.CancelSummary = channel.unary_unary(
                 '/precis.v1.SummarizeService/CancelSummary',
-                request_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.FromString,
+                request_serializer=precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.FromString,
                 _registered_method=True)
         self.PlanSummary = channel.unary_unary(
                 '/precis.v1.SummarizeService/PlanSummary',
-                request_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
-                response_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
+                request_serializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
                 _registered_method=True)
 
 
@@ -132,28 +132,28 @@ def add_SummarizeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'Summarize': grpc.unary_stream_rpc_method_handler(
                     servicer.Summarize,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.SummarizeRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.SummarizeResponse.SerializeToString,
             ),
             'ResumeSummary': grpc.unary_stream_rpc_method_handler(
                     servicer.ResumeSummary,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.SerializeToString,
             ),
             'GetSummary': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSummary,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.SerializeToString,
             ),
             'CancelSummary': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelSummary,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.SerializeToString,
             ),
             'PlanSummary': grpc.unary_unary_rpc_method_handler(
                     servicer.PlanSummary,
-                    request_deserializer=protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.FromString,
-                    response_serializer=protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.SerializeToString,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -186,8 +186,8 @@ class SummarizeService:
             request,
             target,
             '/precis.v1.SummarizeService/Summarize',
-            protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_summarize__pb2.SummarizeResponse.FromString,
+            precis_dot_v1_dot_summarize__pb2.SummarizeRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.SummarizeResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -213,8 +213,8 @@ class SummarizeService:
             request,
             target,
             '/precis.v1.SummarizeService/ResumeSummary',
-            protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.FromString,
+            precis_dot_v1_dot_summarize__pb2.ResumeSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.ResumeSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -240,8 +240,8 @@ class SummarizeService:
             request,
             target,
             '/precis.v1.SummarizeService/GetSummary',
-            protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.FromString,
+            precis_dot_v1_dot_summarize__pb2.GetSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.GetSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -267,8 +267,8 @@ class SummarizeService:
             request,
             target,
             '/precis.v1.SummarizeService/CancelSummary',
-            protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.FromString,
+            precis_dot_v1_dot_summarize__pb2.CancelSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.CancelSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -294,8 +294,8 @@ class SummarizeService:
             request,
             target,
             '/precis.v1.SummarizeService/PlanSummary',
-            protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
-            protos_dot_precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
+            precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,7 +5,7 @@ Summaries of long documents through a resumable map-reduce graph."""
 
 from collections import abc as _abc
 from grpc import aio as _aio
-from protos.precis.v1 import summarize_pb2 as _summarize_pb2
+from precis.v1 import summarize_pb2 as _summarize_pb2
 import abc as _abc_1
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from protos.precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import common_pb2, evidence_pb2
+
 from server.cli.judge_claims import has_closest, is_contradicted, is_supported
 from server.cli.judge_names import LABELS, MISMATCHES, UNKNOWN
 from server.cli.judge_report.pieces import Mark, Role

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protos.precis.v1 import evidence_pb2
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import evidence_pb2
+from precis.v1 import judge_pb2 as pb
+
 from server.cli.judge_floors import Floor
 from server.cli.judge_items import Item
 from server.cli.judge_report.claims import Claim, source_marks, summary_marks, to_claim

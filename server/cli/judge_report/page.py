@@ -13,8 +13,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.judge_floors import Floor
 from server.cli.judge_items import Item
 from server.cli.judge_report.index import Index

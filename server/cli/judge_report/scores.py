@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from protos.precis.v1 import judge_pb2 as pb
+from precis.v1 import judge_pb2 as pb
+
 from server.cli.judge_names import (
     cap_name,
     counting_score,

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-STUBS = Path("protos/precis/v1")
+STUBS = Path("precis/v1")
 
 
 def contents(root: Path) -> dict[str, str]:
@@ -16,7 +16,7 @@ def contents(root: Path) -> dict[str, str]:
 def test_the_committed_stubs_are_fresh(tmp_path: Path) -> None:
     script = ROOT / "scripts" / "gen_protos.py"
     subprocess.run([sys.executable, script, "--out", tmp_path], check=True, capture_output=True)
-    generated, committed = contents(tmp_path), contents(ROOT)
+    generated, committed = contents(tmp_path), contents(ROOT / "protos")
     assert sorted(generated) == sorted(committed)
     stale = [name for name, text in generated.items() if committed[name] != text]
     assert stale == [], "run scripts/gen_protos.py and commit what it writes"

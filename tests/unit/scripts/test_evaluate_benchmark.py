@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
-from protos.precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evaluate_pb2 as pb
+
 from scripts.benchmarks.evaluate import changed_share, decisions
 
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.assess.events import Assessment, EvidenceGathered, Planned, Synthesized, ToolRun
@@ -12,8 +14,6 @@ from pipeline.judge.fusion import FusionForm
 from pipeline.judge.synthesis.evidence import ToolScore
 from pipeline.judge.synthesis.request import Mode
 from pipeline.llm.llm_usage import LlmUsage
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import synthesis_pb2 as pb
 from server.convert_assess import to_assess_event, to_quality_scope
 from server.convert_synthesis import to_quality_evidence, to_synthesis
 from server.parse_assess import parse_assess

@@ -4,10 +4,10 @@ import time
 from typing import Any
 
 import pytest
+from precis.v1 import common_pb2
 
 from inference.call import Priority
 from inference.errors import DeadlineExpiredError
-from protos.precis.v1 import common_pb2
 from server.call_terms import deadline_s_of, priority_violations, to_call
 
 

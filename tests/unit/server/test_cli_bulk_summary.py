@@ -4,9 +4,9 @@ import io
 
 import pytest
 from google.rpc import code_pb2
+from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.bulk_summary import SHOWN_ITEMS, BulkSummary, print_summary
 from server.cli.spread_table import deciles
 

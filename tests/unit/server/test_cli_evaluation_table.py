@@ -2,10 +2,10 @@
 
 import io
 
+from precis.v1 import common_pb2
+from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.cli.evaluation_table import COMPARED_ROWS, COMPONENTS, print_report
 
 

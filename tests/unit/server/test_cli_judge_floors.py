@@ -1,8 +1,8 @@
 """--fail-under: what is read, and what is under it."""
 
 import pytest
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.errors import InputError
 from server.cli.judge_floors import Floor, FrameworkChoice, MetricChoice, check_floors, parse_floor
 from server.cli.judge_verdict import breaches_of

@@ -7,9 +7,9 @@ import re
 from google.rpc import code_pb2
 from hypothesis import given
 from hypothesis import strategies as st
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.judge_floors import parse_floor
 from server.cli.judge_items import Item
 from server.cli.judge_report.bulk import WHOLE_ITEMS, BulkReport

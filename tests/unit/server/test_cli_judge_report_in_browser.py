@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from precis.v1 import judge_pb2 as pb
 
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.judge_floors import parse_floor
 from server.cli.judge_items import Item
 from server.cli.judge_report.bulk import BulkReport

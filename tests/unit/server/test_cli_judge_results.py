@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from google.rpc import code_pb2
+from precis.v1 import common_pb2
 
-from protos.precis.v1 import common_pb2
 from server.cli.errors import CliError, InputError
 from server.cli.judge_items import Item
 from server.cli.judge_results import Answer, earlier_results, to_answer

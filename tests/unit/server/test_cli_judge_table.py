@@ -4,10 +4,10 @@ import io
 from dataclasses import replace
 
 from google.rpc import code_pb2
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from protos.precis.v1 import common_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.cli.judge_floors import parse_floor
 from server.cli.judge_items import Item
 from server.cli.judge_results import to_answer

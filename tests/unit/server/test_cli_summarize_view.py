@@ -5,9 +5,9 @@ import io
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from protos.precis.v1 import summarize_pb2 as pb
-from protos.precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Connection, SummaryOptions

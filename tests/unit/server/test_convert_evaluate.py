@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.descriptor import Descriptor
+from precis.v1 import evaluate_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
@@ -31,7 +32,6 @@ from pipeline.evaluate.result import (
 )
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
-from protos.precis.v1 import evaluate_pb2 as pb
 from server.call_terms import parse_priority
 from server.convert_evaluate import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
 from server.errors import InvalidRequestError

@@ -5,6 +5,7 @@ from enum import Enum
 
 import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+from precis.v1 import evidence_pb2 as pb
 
 from pipeline.judge.evidence.provenance import EvidenceTimings
 from pipeline.judge.evidence.table import (
@@ -21,7 +22,6 @@ from pipeline.judge.evidence.table import (
     Tone,
     ToneReading,
 )
-from protos.precis.v1 import evidence_pb2 as pb
 from server.convert_evidence import (
     COVERED,
     LABELS,

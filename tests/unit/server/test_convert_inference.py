@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from google.protobuf.wrappers_pb2 import Int64Value
+from precis.v1 import common_pb2
 
 from inference.errors import PoisonedItemError
 from inference.results import EmbeddingBatch, EntailmentBatch, Timings
-from protos.precis.v1 import common_pb2
 from server.convert_inference import to_embed_response, to_entail_response, varint
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)

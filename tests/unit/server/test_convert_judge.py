@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
 from pipeline.judge.config import JudgeConfig
@@ -15,8 +17,6 @@ from pipeline.judge.metric import Cap, MetricName, MetricResult, MetricStatus
 from pipeline.llm.llm_usage import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.convert_judge import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
 from server.judge_metrics import JudgeMetrics
 from tests.unit.pipeline.judge.tables import table

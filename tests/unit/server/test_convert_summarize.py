@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
+from precis.v1 import summarize_pb2 as pb
 
 from pipeline.summarize.events import (
     Accepted,
@@ -23,7 +24,6 @@ from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
 from pipeline.text.technical_terms import TermKind
-from protos.precis.v1 import summarize_pb2 as pb
 from server.convert_summarize import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
 from server.summary_writer import ChosenWriter
 from tests.fakes_summarize import ScriptedWriter

@@ -5,6 +5,8 @@ from enum import Enum
 from typing import Any
 
 import pytest
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.judge.fusion import FusionForm, Level, fuse
 from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
@@ -13,8 +15,6 @@ from pipeline.judge.synthesis.request import Mode
 from pipeline.judge.synthesis.result import SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.llm_usage import LlmUsage
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import synthesis_pb2 as pb
 from server.convert_synthesis import (
     LEVELS,
     PROBABILITY_SOURCES,

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from precis.v1 import inference_pb2
 
 from inference.errors import InputTooLongError, ListTooLongError
-from protos.precis.v1 import inference_pb2
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError
 from server.parse_inference import MAX_VIOLATIONS, parse_pairs, parse_texts, to_invalid_request

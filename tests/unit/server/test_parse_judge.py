@@ -5,6 +5,8 @@ from enum import Enum
 from typing import Any
 
 import pytest
+from precis.v1 import fusion_pb2
+from precis.v1 import judge_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
@@ -13,8 +15,6 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.lock.config import RelevanceMode
 from pipeline.judge.metric import MetricName
 from pipeline.judge.request import MetricToolScore
-from protos.precis.v1 import fusion_pb2
-from protos.precis.v1 import judge_pb2 as pb
 from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)

@@ -1,13 +1,13 @@
 """Summarize requests become domain types, or an error with the field's path."""
 
 import pytest
+from precis.v1 import summarize_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.writer import SummaryType
-from protos.precis.v1 import summarize_pb2 as pb
 from server.parse_summarize import SUMMARY_TYPES, DocumentRules, parse_document, parse_options, parse_summary_id
 
 RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=16)

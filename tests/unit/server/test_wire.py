@@ -1,8 +1,8 @@
 """Which field makes a message unreadable."""
 
 import pytest
+from precis.v1 import common_pb2, evaluate_pb2, inference_pb2
 
-from protos.precis.v1 import common_pb2, evaluate_pb2, inference_pb2
 from server.wire import MalformedRequest, explain, tolerant
 
 BAD = b"caf\xe9 au lait"  # Latin-1
