@@ -80,9 +80,9 @@ def to_evidence(table: EvidenceTable) -> pb.EvidenceTable:
     )
 
 
-def to_claim(claim: Claim) -> pb.JudgeClaim:
+def to_claim(claim: Claim) -> pb.Claim:
     """Gives a statement of the summary with all that is known of it."""
-    return pb.JudgeClaim(
+    return pb.Claim(
         passage=to_span(claim.passage),
         token_count=claim.token_count,
         content_token_count=claim.content_token_count,
@@ -144,9 +144,9 @@ def to_segment(segment: Segment) -> pb.SummarySegment:
     )
 
 
-def to_question(qag: Qag) -> pb.QuestionAnswer:
+def to_question(qag: Qag) -> pb.Question:
     """Gives a question with both answers."""
-    return pb.QuestionAnswer(
+    return pb.Question(
         question=qag.question,
         answer=qag.answer,
         answer_span=to_span(qag.answer_span),

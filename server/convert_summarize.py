@@ -2,8 +2,10 @@
 
 from typing import assert_never
 
+from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
@@ -21,7 +23,7 @@ from pipeline.summarize.plan import Plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, SummaryView
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
+from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from server.status import to_duration
 from server.summary_writer import ChosenWriter
 
@@ -34,9 +36,9 @@ PHASES = {
     Phase.DONE: pb.SUMMARY_PHASE_DONE,
 }
 JUDGEMENTS = {
-    Judgement.PASS: pb.JUDGEMENT_PASS,
-    Judgement.FAIL: pb.JUDGEMENT_FAIL,
-    Judgement.UNPARSEABLE: pb.JUDGEMENT_UNPARSEABLE,
+    CriticVerdict.PASS: pb.CRITIC_VERDICT_PASS,
+    CriticVerdict.FAIL: pb.CRITIC_VERDICT_FAIL,
+    CriticVerdict.UNPARSEABLE: pb.CRITIC_VERDICT_UNPARSEABLE,
 }
 STATUSES = {
     SummaryStatus.RUNNING: pb.SUMMARY_STATUS_RUNNING,
@@ -105,10 +107,13 @@ def to_progress(progress: Progress) -> pb.SummaryProgress:
     )
 
 
-def to_usage(usage: Usage) -> pb.WriterUsage:
+def to_usage(usage: LlmUsage) -> common_pb2.LlmUsage:
     """Gives what calls cost."""
-    return pb.WriterUsage(
-        calls=usage.calls, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens
+    return common_pb2.LlmUsage(
+        calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        retries=usage.retries,
     )
 
 
@@ -149,7 +154,7 @@ def to_reflected(event: Reflected) -> pb.SummaryReflected:
     """Gives a critic's answer."""
     return pb.SummaryReflected(
         iteration=event.iteration,
-        judgement=JUDGEMENTS[event.judgement],
+        critic_verdict=JUDGEMENTS[event.critic_verdict],
         critique=event.critique,
         retention=to_retention(event.retention),
         begins_again=event.begins_again,
@@ -182,7 +187,7 @@ def to_summary(result: SummaryResult) -> pb.Summary:
         writer=result.writer,
         iteration=result.iteration,
         iterations=result.iterations,
-        judgement=JUDGEMENTS[result.judgement] if result.judgement else pb.JUDGEMENT_UNSPECIFIED,
+        critic_verdict=JUDGEMENTS[result.critic_verdict] if result.critic_verdict else pb.CRITIC_VERDICT_UNSPECIFIED,
         critique=result.critique,
         warnings=(pb.SummaryWarning(code=warning.code, message=warning.message) for warning in result.warnings),
         failure=to_failure(result.failure) if result.failure else None,

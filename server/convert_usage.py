@@ -1,15 +1,15 @@
 """What a language model cost, as a message."""
 
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2
 
 from pipeline.llm.llm_usage import LlmUsage
 
 
-def to_usage(usage: LlmUsage, identity: str) -> fusion_pb2.LanguageModelUsage | None:
+def to_usage(usage: LlmUsage, identity: str) -> common_pb2.LlmUsage | None:
     """Gives what the language model's answers cost; None, which leaves the field unset, when that is nothing."""
     if usage == LlmUsage():
         return None
-    return fusion_pb2.LanguageModelUsage(
+    return common_pb2.LlmUsage(
         identity=identity,
         calls=usage.calls,
         prompt_tokens=usage.prompt_tokens,

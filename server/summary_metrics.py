@@ -3,10 +3,10 @@
 from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.observer import CallOutcome
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
-from pipeline.summarize.writer import Usage
 from server.summary_writer import ChosenWriter
 
 RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
@@ -71,7 +71,7 @@ class SummaryMetrics:
             if result.retention is not None:
                 self._retained.observe(result.retention.share)
 
-    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: Usage) -> None:
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """See SummaryObserver."""
         phase = stage.value
         self._calls.labels(phase, outcome.value).inc()

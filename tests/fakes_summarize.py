@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Callable
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.writer import (
+    CriticVerdict,
+    Critique,
     CritiqueTask,
     ExtractTask,
-    Judgement,
     MergeStage,
     MergeTask,
     TopicList,
     TopicsTask,
-    Usage,
-    Verdict,
     WriterLimits,
     Written,
 )
@@ -46,7 +46,7 @@ class ScriptedWriter:
         self,
         limits: WriterLimits = WIDE,
         *,
-        verdicts: tuple[Judgement, ...] = (Judgement.PASS,),
+        verdicts: tuple[CriticVerdict, ...] = (CriticVerdict.PASS,),
         before: Script | None = None,
         identity: str = "scripted",
     ) -> None:
@@ -69,23 +69,25 @@ class ScriptedWriter:
     async def extract(self, task: ExtractTask) -> Written:
         await self._work(task)
         text = f"{self.prefix}Batch {task.batch_index} keeps {task.chunks[0].text[:60]}"
-        return Written(text, "stop", Usage(1, 100, 10))
+        return Written(text, "stop", LlmUsage(1, 100, 10))
 
     async def merge(self, task: MergeTask) -> Written:
         await self._work(task)
         if task.stage is MergeStage.COMPRESS:
-            return Written(task.extractions[0].text[: task.target_tokens * 4], "stop", Usage(1, 100, 10))
+            return Written(task.extractions[0].text[: task.target_tokens * 4], "stop", LlmUsage(1, 100, 10))
         text = f"{self.prefix}Level {task.level} group {task.group_index} merges {task.extractions[0].text[:40]}"
-        return Written(text, "stop", Usage(1, 100, 10))
+        return Written(text, "stop", LlmUsage(1, 100, 10))
 
-    async def critique(self, task: CritiqueTask) -> Verdict:
+    async def critique(self, task: CritiqueTask) -> Critique:
         await self._work(task)
-        judgement = self._verdicts.pop(0) if len(self._verdicts) > 1 else self._verdicts[0]
-        return Verdict(judgement, f"{judgement.value} because of iteration {task.iteration}", Usage(1, 50, 5))
+        critic_verdict = self._verdicts.pop(0) if len(self._verdicts) > 1 else self._verdicts[0]
+        return Critique(
+            critic_verdict, f"{critic_verdict.value} because of iteration {task.iteration}", LlmUsage(1, 50, 5)
+        )
 
     async def topics(self, task: TopicsTask) -> TopicList:
         await self._work(task)
-        return TopicList(("pumps", "valves", "filters", "safety", "maintenance"), Usage(1, 50, 5))
+        return TopicList(("pumps", "valves", "filters", "safety", "maintenance"), LlmUsage(1, 50, 5))
 
     async def _work(self, task: Task) -> None:
         self.asked.append(task)

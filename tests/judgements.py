@@ -40,8 +40,8 @@ def in_summary(words: str, summary: str = SUMMARY) -> common_pb2.TextSpan:
     return span("summary", summary, words)
 
 
-def supported_claim() -> evidence_pb2.JudgeClaim:
-    return evidence_pb2.JudgeClaim(
+def supported_claim() -> evidence_pb2.Claim:
+    return evidence_pb2.Claim(
         passage=in_summary("Harlow Falls replaced 9,300 lead lines."),
         entailment=0.97,
         contradiction=0.01,
@@ -52,12 +52,12 @@ def supported_claim() -> evidence_pb2.JudgeClaim:
     )
 
 
-def partial_claim() -> evidence_pb2.JudgeClaim:
+def partial_claim() -> evidence_pb2.Claim:
     """Supported, were it not for a number."""
     mismatch = evidence_pb2.ClaimMismatch(
         kind=evidence_pb2.MISMATCH_KIND_NUMBER, claim=in_summary("$17 million"), source=in_source("$71 million")
     )
-    return evidence_pb2.JudgeClaim(
+    return evidence_pb2.Claim(
         passage=in_summary("The work cost $17 million."),
         entailment=0.81,
         contradiction=0.12,
@@ -69,9 +69,9 @@ def partial_claim() -> evidence_pb2.JudgeClaim:
     )
 
 
-def unsupported_claim() -> evidence_pb2.JudgeClaim:
+def unsupported_claim() -> evidence_pb2.Claim:
     """Contradicted."""
-    return evidence_pb2.JudgeClaim(
+    return evidence_pb2.Claim(
         passage=in_summary("The city will meet its deadline."),
         entailment=0.02,
         contradiction=0.93,
@@ -85,8 +85,8 @@ def unsupported_claim() -> evidence_pb2.JudgeClaim:
 def evidence() -> evidence_pb2.EvidenceTable:
     """A claim of each label, a key point, and questions with and without an answer."""
     questions = (
-        evidence_pb2.QuestionAnswer(question="The work cost ____.", answer="$71 million", given="$17 million"),
-        evidence_pb2.QuestionAnswer(question="The council has approved ____.", answer="a second crew"),
+        evidence_pb2.Question(question="The work cost ____.", answer="$71 million", given="$17 million"),
+        evidence_pb2.Question(question="The council has approved ____.", answer="a second crew"),
     )
     key_point = evidence_pb2.KeyPoint(
         passage=in_source("The council has approved a second crew."),

@@ -2,13 +2,13 @@
 
 from pipeline.extractive.values import VALUE_KINDS
 from pipeline.summarize.retention import Retention, TermRetention
-from pipeline.summarize.writer import Judgement
+from pipeline.summarize.writer import CriticVerdict
 
 _FULL = 0.9
 _NAMED_TERMS = 20
 
 
-def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[Judgement, str]:
+def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[CriticVerdict, str]:
     """Returns the verdict and its reasons, which name what is missing so that the next iteration can bring it back.
 
     A full summary passes whatever it lacks: the same budget spent again would only trade one value for another.
@@ -22,7 +22,7 @@ def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[J
     total = sum(kind.input_count for kind in kinds)
     share = sum(kind.kept_count for kind in kinds) / total if total else 1.0
     is_complete, is_full = share >= min_share, fullness >= _FULL
-    judgement = Judgement.PASS if is_complete or is_full else Judgement.FAIL
+    critic_verdict = CriticVerdict.PASS if is_complete or is_full else CriticVerdict.FAIL
     if is_complete:
         reason = f"{share:.1%} of the document's values are in the summary."
     elif is_full:
@@ -31,7 +31,7 @@ def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[J
         reason = f"Only {share:.1%} of the document's values are in the summary, which has room for more."
     kept = [_kept_line(kind) for kind in retention.kinds if kind.input_count]
     missing = [_missing_line(kind) for kind in kinds if kind.missing]
-    return judgement, "\n".join([f"{judgement.name}: {reason}", *kept, *missing])
+    return critic_verdict, "\n".join([f"{critic_verdict.name}: {reason}", *kept, *missing])
 
 
 def _kept_line(kind: TermRetention) -> str:

@@ -20,8 +20,10 @@ from pipeline.extractive.read_excerpts import read_excerpts
 from pipeline.extractive.repeats import find_repeats
 from pipeline.extractive.selection import Budget
 from pipeline.extractive.values import Values
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 from pipeline.summarize.writer import (
+    Critique,
     CritiqueTask,
     ExtractTask,
     MergeStage,
@@ -29,8 +31,6 @@ from pipeline.summarize.writer import (
     RemovedDuplicate,
     TopicList,
     TopicsTask,
-    Usage,
-    Verdict,
     WriterLimits,
     Written,
 )
@@ -127,15 +127,15 @@ class ExtractiveWriter:
         )
         return self._written(text or _verbatim(texts), tokens, duplicates)
 
-    async def critique(self, task: CritiqueTask) -> Verdict:
+    async def critique(self, task: CritiqueTask) -> Critique:
         """Judges by what was measured: are the values there, or is the summary as long as it may be?"""
         tokens = await self._run(partial(self.count_tokens, task.summary))
-        judgement, text = judge(
+        critic_verdict, text = judge(
             task.retention,
             min_share=self._config.min_retention,
             fullness=tokens / self._config.output_tokens,
         )
-        return Verdict(judgement, text, Usage(1, tokens, self.count_tokens(text)))
+        return Critique(critic_verdict, text, LlmUsage(1, tokens, self.count_tokens(text)))
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Chooses key phrases of headings and sentences that are close to the middle of the summary."""
@@ -147,7 +147,7 @@ class ExtractiveWriter:
         topics = choose_topics(phrases, vectors[: len(phrases)], vectors[len(phrases) :], task.max_topics)
         if len(topics) < task.min_topics and task.document_name.strip() and task.document_name not in topics:
             topics = (*topics, task.document_name.strip())
-        return TopicList(topics, Usage(1, tokens, sum(map(self.count_tokens, topics))))
+        return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
     async def _read(self, texts: Sequence[str]) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
@@ -192,7 +192,7 @@ class ExtractiveWriter:
         return await self._run(work)
 
     def _written(self, text: str, tokens_read: int, duplicates: tuple[RemovedDuplicate, ...]) -> Written:
-        return Written(text, "stop", Usage(1, tokens_read, self.count_tokens(text)), duplicates)
+        return Written(text, "stop", LlmUsage(1, tokens_read, self.count_tokens(text)), duplicates)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)

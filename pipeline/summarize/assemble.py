@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.graph.outcomes import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
 from pipeline.summarize.meter import Meter
@@ -12,7 +13,7 @@ from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryRes
 from pipeline.summarize.retention import add_up
 from pipeline.summarize.storage.records import Stage, StepId, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.writer import RemovedDuplicate, Usage
+from pipeline.summarize.writer import RemovedDuplicate
 
 RESULT = TypeAdapter(SummaryResult)
 
@@ -71,14 +72,14 @@ class Assembler:
             writer=self._summary.request.writer,
             iteration=chosen,
             iterations=begun,
-            judgement=verdict.verdict.judgement if verdict else None,
+            critic_verdict=verdict.verdict.critic_verdict if verdict else None,
             critique=verdict.verdict.text if verdict else "",
             warnings=(*await self._warnings(), *warnings),
             failure=ending.failure,
             calls_done=calls_done,
             calls_planned=max(calls_done, meter.calls_total if meter else plan.calls(begun) if plan else 0),
             calls_reused=meter.calls_reused if meter else 0,
-            usage=meter.usage if meter else Usage(),
+            usage=meter.usage if meter else LlmUsage(),
             elapsed_s=meter.elapsed_s if meter else 0.0,
             input_tokens=plan.input_tokens if plan else 0,
             output_tokens=await self._output_tokens(chosen) if chosen in finals else 0,

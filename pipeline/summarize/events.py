@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.retention import Retention
-from pipeline.summarize.writer import Judgement, Usage
+from pipeline.summarize.writer import CriticVerdict
 
 
 class Phase(StrEnum):
@@ -41,7 +42,7 @@ class Progress:
     calls_done: int
     calls_total: int
     calls_reused: int
-    usage: Usage
+    usage: LlmUsage
     elapsed_s: float
     eta_s: float | None
     joined_events: int = 0
@@ -84,7 +85,7 @@ class BatchDone:
     batch_count: int
     chunk_indexes: tuple[int, int]
     pages: tuple[int, int]
-    usage: Usage
+    usage: LlmUsage
     is_reused: bool
     retention: Retention
     result_key: str
@@ -114,7 +115,7 @@ class GroupDone:
     merged_count: int
     chunk_indexes: tuple[int, int]
     pages: tuple[int, int]
-    usage: Usage
+    usage: LlmUsage
     is_reused: bool
     progress: Progress
 
@@ -125,7 +126,7 @@ class Reflected:
 
     Attributes:
         iteration: from 1.
-        judgement: PASS, FAIL or no answer.
+        critic_verdict: PASS, FAIL or no answer.
         critique: the reasons.
         retention: what of the document's terms survived in the summary.
         begins_again: True if another iteration follows.
@@ -133,7 +134,7 @@ class Reflected:
     """
 
     iteration: int
-    judgement: Judgement
+    critic_verdict: CriticVerdict
     critique: str
     retention: Retention
     begins_again: bool

@@ -3,9 +3,9 @@
 import time
 from dataclasses import dataclass, field
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.events import Phase, Progress
 from pipeline.summarize.plan import Plan
-from pipeline.summarize.writer import Usage
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Meter:
     calls_done: int
     calls_total: int
     calls_reused: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: LlmUsage = field(default_factory=LlmUsage)
     phase: Phase = Phase.PLAN
     iteration: int = 1
     _began: float = field(default_factory=time.monotonic)
@@ -38,7 +38,7 @@ class Meter:
         """Of this run."""
         return time.monotonic() - self._began
 
-    def count(self, usage: Usage, call_s: float) -> None:
+    def count(self, usage: LlmUsage, call_s: float) -> None:
         """Adds a call that was made."""
         self.calls_done += 1
         self.usage += usage

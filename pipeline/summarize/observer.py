@@ -3,9 +3,9 @@
 from enum import StrEnum
 from typing import Protocol
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
-from pipeline.summarize.writer import Usage
 
 
 class CallOutcome(StrEnum):
@@ -29,7 +29,7 @@ class SummaryObserver(Protocol):
     def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
         """A run ended; the result, complete or partial, is None when nobody was left to read one."""
 
-    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: Usage) -> None:
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """A planned call ended; a reused one took no time and cost nothing."""
 
 
@@ -45,5 +45,5 @@ class NoObserver:
     def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
         """See SummaryObserver."""
 
-    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: Usage) -> None:
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """See SummaryObserver."""

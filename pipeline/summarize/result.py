@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
+from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 
 
 class WarningCode(StrEnum):
@@ -76,7 +77,7 @@ class SummaryResult:
         writer: who wrote it.
         iteration: the one that `text` is of, from 1.
         iterations: how many were run.
-        judgement: of the critic on `text`; None if it was not asked.
+        critic_verdict: of the critic on `text`; None if it was not asked.
         critique: the critic's reasons.
         warnings: in no order.
         failure: why it is partial; None if it is done.
@@ -102,14 +103,14 @@ class SummaryResult:
     writer: str
     iteration: int
     iterations: int
-    judgement: Judgement | None
+    critic_verdict: CriticVerdict | None
     critique: str
     warnings: tuple[SummaryWarning, ...]
     failure: SummaryFailure | None
     calls_done: int
     calls_planned: int
     calls_reused: int
-    usage: Usage
+    usage: LlmUsage
     elapsed_s: float
     input_tokens: int
     output_tokens: int

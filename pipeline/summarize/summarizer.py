@@ -11,6 +11,7 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document
@@ -29,7 +30,7 @@ from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, Su
 from pipeline.summarize.storage.sqlite_database import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import SummaryRun
-from pipeline.summarize.writer import Usage, Writer
+from pipeline.summarize.writer import Writer
 
 _SECONDS_PER_DAY = 86_400.0
 _SETTINGS_OF_THE_RESULT = {
@@ -283,4 +284,4 @@ def _is_same_input(summary: StoredSummary, request: SummaryRequest, document: Do
 
 def _as_reused(result: SummaryResult, summary_id: str) -> SummaryResult:
     """Returns a stored result as it is given again: it cost nothing this time."""
-    return replace(result, summary_id=summary_id, calls_reused=result.calls_done, usage=Usage(), elapsed_s=0.0)
+    return replace(result, summary_id=summary_id, calls_reused=result.calls_done, usage=LlmUsage(), elapsed_s=0.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.retention import Retention
 
 
@@ -26,7 +27,7 @@ class MergeStage(Enum):
     COMPRESS = "compress"  # one text that is too long for its group
 
 
-class Judgement(Enum):
+class CriticVerdict(Enum):
     """What a critic says of a summary."""
 
     PASS = "pass"  # noqa: S105 - a verdict, no password
@@ -178,29 +179,6 @@ class TopicsTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What answers cost.
-
-    Attributes:
-        calls: calls of the model, with continuations and repairs; 0 from a cache. An extractive writer counts each
-            task as one.
-        prompt_tokens: as the endpoint counted them.
-        completion_tokens: likewise.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class RemovedDuplicate:
     """A sentence that stood twice. It was kept once, and this remembers where it was dropped.
 
@@ -230,17 +208,17 @@ class Written:
 
     text: str
     finish_reason: str
-    usage: Usage
+    usage: LlmUsage
     duplicates: tuple[RemovedDuplicate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Critique:
     """A critic's answer; `text` holds its reasons and becomes the critique of the next iteration."""
 
-    judgement: Judgement
+    critic_verdict: CriticVerdict
     text: str
-    usage: Usage
+    usage: LlmUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +226,7 @@ class TopicList:
     """Topics, best first, without repeats."""
 
     topics: tuple[str, ...]
-    usage: Usage
+    usage: LlmUsage
 
 
 class Writer(Protocol):
@@ -275,7 +253,7 @@ class Writer(Protocol):
     async def merge(self, task: MergeTask) -> Written:
         """Reduce."""
 
-    async def critique(self, task: CritiqueTask) -> Verdict:
+    async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect."""
 
     async def topics(self, task: TopicsTask) -> TopicList:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pipeline.summarize.document import Document
 from pipeline.summarize.writer import (
+    Critique,
     CritiqueTask,
     ExtractTask,
     MergeTask,
     TopicList,
     TopicsTask,
-    Verdict,
     Writer,
     WriterLimits,
     Written,
@@ -58,7 +58,7 @@ class StopsBeforeTopics:
         """See Writer."""
         return await self._writer.merge(task)
 
-    async def critique(self, task: CritiqueTask) -> Verdict:
+    async def critique(self, task: CritiqueTask) -> Critique:
         """See Writer."""
         return await self._writer.critique(task)
 

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable
 
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 
 def cost_of(results: Iterable[pb.JudgeResult]) -> str:
     """Says what the language model cost for all of these results; empty when that was nothing."""
-    total = fusion_pb2.LanguageModelUsage()
+    total = common_pb2.LlmUsage()
     for result in results:
         add(total, result.language_model_usage)
     return in_words(total)
 
 
-def add(total: fusion_pb2.LanguageModelUsage, more: fusion_pb2.LanguageModelUsage) -> None:
+def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:
     """Adds to a total."""
     total.calls += more.calls
     total.prompt_tokens += more.prompt_tokens
@@ -22,7 +22,7 @@ def add(total: fusion_pb2.LanguageModelUsage, more: fusion_pb2.LanguageModelUsag
     total.retries += more.retries
 
 
-def in_words(usage: fusion_pb2.LanguageModelUsage) -> str:
+def in_words(usage: common_pb2.LlmUsage) -> str:
     """Gives for example "14 calls of the language model, 21,300 tokens read, 840 written, 2 retries"."""
     if not usage.calls and not usage.retries:
         return ""

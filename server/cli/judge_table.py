@@ -128,7 +128,7 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     return Group(Text(title, style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
 
 
-def claim_text(claim: evidence_pb2.JudgeClaim) -> Text:
+def claim_text(claim: evidence_pb2.Claim) -> Text:
     """Quotes a claim, and what speaks against it."""
     text = shown(claim.passage.text, limit=QUOTE_LIMIT)
     for line in (*mismatch_lines(claim), *passage_lines(claim)):
@@ -137,7 +137,7 @@ def claim_text(claim: evidence_pb2.JudgeClaim) -> Text:
     return text
 
 
-def mismatch_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
+def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields a line for everything in the claim that the source says otherwise or does not say."""
     for mismatch in claim.mismatches:
         kind = MISMATCHES.get(mismatch.kind, UNKNOWN)
@@ -147,7 +147,7 @@ def mismatch_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
         )
 
 
-def passage_lines(claim: evidence_pb2.JudgeClaim) -> Iterator[Text]:
+def passage_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields the passage of the source that decides: the contradicting one, or else the closest."""
     if is_contradicted(claim):
         yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.opposition)

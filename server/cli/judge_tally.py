@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich import box
 from rich.console import Console
@@ -50,7 +50,7 @@ class JudgeTally:
     breached_count: int = 0
     breaches: Counter[str] = field(default_factory=Counter)
     models: set[tuple[str, ...]] = field(default_factory=set)
-    usage: fusion_pb2.LanguageModelUsage = field(default_factory=fusion_pb2.LanguageModelUsage)
+    usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
     @property
     def item_count(self) -> int:

@@ -38,7 +38,7 @@ async def test_events_come_in_order_and_count_what_was_planned(served: Bench) ->
     assert plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL
     assert "scripted" in plan.writer
     assert served.endpoint.log.answered.total() == summary.calls_done == summary.usage.calls == 9
-    assert (summary.status, summary.judgement) == (pb.SUMMARY_STATUS_DONE, pb.JUDGEMENT_PASS)
+    assert (summary.status, summary.critic_verdict) == (pb.SUMMARY_STATUS_DONE, pb.CRITIC_VERDICT_PASS)
     assert summary.text
     assert (summary.document_id, summary.document_name) == ("manual-7", "Pump manual")
     pages = {

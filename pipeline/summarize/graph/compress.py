@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
 from pipeline.summarize.graph.overflow import merge_fitting
@@ -14,7 +15,7 @@ from pipeline.summarize.graph.warn import warn_if_cut
 from pipeline.summarize.retention import measure
 from pipeline.summarize.splitting import split_by_tokens
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Usage
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from pipeline.text.technical_terms import find_terms
 
 _PARTS = 1_000  # of one text; keeps the positions of compress steps apart
@@ -22,7 +23,7 @@ _PARTS = 1_000  # of one text; keeps the positions of compress steps apart
 
 async def fit_group(
     runtime: Runtime[Run], task: GroupTask, members: list[Extraction]
-) -> tuple[list[Extraction], Usage]:
+) -> tuple[list[Extraction], LlmUsage]:
     """Returns the members of a group, made shorter one by one until all fit into one prompt together.
 
     Raises:
@@ -31,7 +32,7 @@ async def fit_group(
     run = runtime.context
     budget = run.plan.reduce_budget_tokens
     fitting = list(members)
-    usage = Usage()
+    usage = LlmUsage()
     for attempt in range(run.config.max_compressions + 1):
         sizes = [run.count_tokens(member.text) for member in fitting]
         if sum(sizes) <= budget:
@@ -50,13 +51,13 @@ async def fit_group(
 
 async def _compress(
     runtime: Runtime[Run], step: StepId, extraction: Extraction, target_tokens: int
-) -> tuple[Extraction, Usage]:
+) -> tuple[Extraction, LlmUsage]:
     """Writes one text shorter, in parts if it is longer than a prompt. Proves that it became shorter."""
     run = runtime.context
     parts = split_by_tokens(extraction.text, run.plan.reduce_budget_tokens, run.count_tokens)
     target = max(1, min(target_tokens // len(parts), run.plan.limits.output_tokens))
     texts: list[str] = []
-    usage = Usage()
+    usage = LlmUsage()
     for index, part in enumerate(parts):
         outcome = await _compress_part(
             runtime, step._replace(position=step.position + index), replace(extraction, text=part), target

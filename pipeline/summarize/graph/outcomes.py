@@ -7,13 +7,13 @@ from pydantic import TypeAdapter
 
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.writer import (
+    Critique,
     CritiqueTask,
     ExtractTask,
     MergeTask,
     RemovedDuplicate,
     TopicList,
     TopicsTask,
-    Verdict,
     Written,
 )
 
@@ -51,7 +51,7 @@ class UniqueText:
 class VerdictOutcome:
     """A verdict, and what of the document's terms the judged summary has."""
 
-    verdict: Verdict
+    verdict: Critique
     retention: Retention
 
 

@@ -7,10 +7,11 @@ at once, until it fits or cannot become less.
 from dataclasses import replace
 
 from pipeline.llm.errors import ContextOverflowError
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.splitting import split_by_tokens
-from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, Usage, Written
+from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, Written
 
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
 
@@ -95,6 +96,6 @@ def _join(parts: list[Written]) -> Written:
     return Written(
         "\n\n".join(part.text for part in parts),
         "length" if is_cut else parts[-1].finish_reason,
-        sum((part.usage for part in parts), Usage()),
+        sum((part.usage for part in parts), LlmUsage()),
         tuple(duplicate for part in parts for duplicate in part.duplicates),
     )

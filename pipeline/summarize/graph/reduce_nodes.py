@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.spans import note
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import GroupDone, Phase
@@ -17,7 +18,7 @@ from pipeline.summarize.grouping import group_by_tokens, level_calls
 from pipeline.summarize.retention import measure
 from pipeline.summarize.spans import node_span, note_text
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Usage
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from pipeline.text.technical_terms import find_terms
 
 _TEXTS_AT_ONCE = 64
@@ -113,7 +114,7 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> Answer[TextOu
 
 
 def _tell(
-    runtime: Runtime[Run], state: GroupTask, whole: Extraction, answer: Answer[TextOutcome], extra: Usage
+    runtime: Runtime[Run], state: GroupTask, whole: Extraction, answer: Answer[TextOutcome], extra: LlmUsage
 ) -> None:
     runtime.stream_writer(
         GroupDone(

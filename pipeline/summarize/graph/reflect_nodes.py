@@ -14,7 +14,7 @@ from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.spans import node_span
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import CritiqueTask, Judgement, TopicList, TopicsTask
+from pipeline.summarize.writer import CriticVerdict, CritiqueTask, TopicList, TopicsTask
 
 
 async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
@@ -24,8 +24,8 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     iteration = state["iteration"]
     with node_span("reflect", run.summary_id, phase=Phase.REFLECT.value, iteration=iteration) as span:
         outcome, best, begins_again = await _reflect(runtime, iteration, state.get("best_iteration", 0))
-        judgement, share = outcome.verdict.judgement.value, outcome.retention.share
-        note(span, judgement=judgement, retained_share=share, best_iteration=best, begins_again=begins_again)
+        critic_verdict, share = outcome.verdict.critic_verdict.value, outcome.retention.share
+        note(span, critic_verdict=critic_verdict, retained_share=share, best_iteration=best, begins_again=begins_again)
     return Command(update={"best_iteration": best}, goto="plan" if begins_again else "topics")
 
 
@@ -34,20 +34,20 @@ async def _reflect(runtime: Runtime[Run], iteration: int, best: int) -> tuple[Ve
     run = runtime.context
     outcome = await _judge(run, iteration)
     best = await _better(run, best, iteration)
-    begins_again = await _begins_again(run, iteration, outcome.verdict.judgement)
+    begins_again = await _begins_again(run, iteration, outcome.verdict.critic_verdict)
     runtime.stream_writer(
         Reflected(
             iteration=iteration,
-            judgement=outcome.verdict.judgement,
+            critic_verdict=outcome.verdict.critic_verdict,
             critique=outcome.verdict.text,
             retention=outcome.retention,
             begins_again=begins_again,
             progress=run.meter.progress(),
         )
     )
-    if outcome.verdict.judgement is Judgement.UNPARSEABLE:
+    if outcome.verdict.critic_verdict is CriticVerdict.UNPARSEABLE:
         await warn(runtime, WarningCode.CRITIC_NOT_UNDERSTOOD, f"no verdict on iteration {iteration}: counted as FAIL")
-    if not begins_again and outcome.verdict.judgement is not Judgement.PASS:
+    if not begins_again and outcome.verdict.critic_verdict is not CriticVerdict.PASS:
         await warn(
             runtime,
             WarningCode.CRITIC_NOT_CONTENT,
@@ -118,14 +118,14 @@ async def _better(run: Run, best: int, iteration: int) -> int:
 
 
 def _rank(outcome: VerdictOutcome) -> tuple[bool, float]:
-    return outcome.verdict.judgement is Judgement.PASS, outcome.retention.share
+    return outcome.verdict.critic_verdict is CriticVerdict.PASS, outcome.retention.share
 
 
-async def _begins_again(run: Run, iteration: int, judgement: Judgement) -> bool:
+async def _begins_again(run: Run, iteration: int, critic_verdict: CriticVerdict) -> bool:
     """Decides on another iteration. An answer that is no verdict counts as FAIL, but only once."""
-    if judgement is Judgement.PASS or iteration >= run.plan.max_iterations:
+    if critic_verdict is CriticVerdict.PASS or iteration >= run.plan.max_iterations:
         return False
-    if judgement is Judgement.FAIL:
+    if critic_verdict is CriticVerdict.FAIL:
         return True
     earlier = [await verdict_of(run, number) for number in range(1, iteration)]
-    return not any(outcome and outcome.verdict.judgement is Judgement.UNPARSEABLE for outcome in earlier)
+    return not any(outcome and outcome.verdict.critic_verdict is CriticVerdict.UNPARSEABLE for outcome in earlier)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.batch_terms import BatchTerms
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document
@@ -22,7 +23,7 @@ from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.writer import Usage, Writer
+from pipeline.summarize.writer import Writer
 
 Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
@@ -64,7 +65,7 @@ class Question(Generic[Outcome]):
     ask: Callable[[], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
     describe: Callable[[Outcome], StepOutput]
-    usage: Callable[[Outcome], Usage]
+    usage: Callable[[Outcome], LlmUsage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Run:
             outcome = question.adapter.validate_json(stored)
             is_new = await self._record(question, key, outcome, None)
             self.meter.count_reused(was_counted=not is_new)
-            self.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, Usage())
+            self.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
             return Answer(outcome, key, is_reused=True)
         async with self.gate:
             outcome, call_s = await self._ask(question)
@@ -153,7 +154,7 @@ class Run:
             outcome = await question.ask()
         except BaseException as error:
             how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
-            self.observer.call_ended(stage, how, time.monotonic() - began, Usage())
+            self.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
             raise
         call_s = time.monotonic() - began
         self.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))

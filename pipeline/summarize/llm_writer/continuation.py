@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.llm_writer.prompts import CONTINUE
-from pipeline.summarize.writer import Usage
 
 _CUT = "length"
 _LONGEST_OVERLAP = 300
@@ -25,7 +25,7 @@ class WholeAnswer:
 
     text: str
     finish_reason: str
-    usage: Usage
+    usage: LlmUsage
 
 
 async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> WholeAnswer:
@@ -34,7 +34,7 @@ async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuation
     It ends early, still cut, when the model runs in a circle or its context is full.
     """
     completion = await chat.complete(request)
-    answer = WholeAnswer(completion.text, completion.finish_reason, usage_of(completion))
+    answer = WholeAnswer(completion.text, completion.finish_reason, completion.usage)
     for _ in range(max_continuations):
         if answer.finish_reason != _CUT or _runs_in_circle(answer.text):
             break
@@ -45,15 +45,8 @@ async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuation
         text = join_overlapping(answer.text, completion.text)
         if text == answer.text:
             break
-        answer = WholeAnswer(text, completion.finish_reason, answer.usage + usage_of(completion))
+        answer = WholeAnswer(text, completion.finish_reason, answer.usage + completion.usage)
     return answer
-
-
-def usage_of(completion: Completion) -> Usage:
-    """Returns what a completion cost: nothing if it came from a cache."""
-    if completion.cached:
-        return Usage()
-    return Usage(completion.calls, completion.prompt_tokens, completion.completion_tokens)
 
 
 def join_overlapping(text: str, continuation: str) -> str:

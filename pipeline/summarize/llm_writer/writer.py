@@ -6,9 +6,10 @@ from itertools import chain, zip_longest
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest
 from pipeline.llm.errors import SchemaMismatchError
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
-from pipeline.summarize.llm_writer.continuation import complete_whole, usage_of
+from pipeline.summarize.llm_writer.continuation import complete_whole
 from pipeline.summarize.llm_writer.messages import (
     Messages,
     critique_messages,
@@ -20,14 +21,13 @@ from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines
 from pipeline.summarize.llm_writer.verdict import parse_verdict
 from pipeline.summarize.splitting import split_by_tokens
 from pipeline.summarize.writer import (
+    CriticVerdict,
+    Critique,
     CritiqueTask,
     ExtractTask,
-    Judgement,
     MergeTask,
     TopicList,
     TopicsTask,
-    Usage,
-    Verdict,
     WriterLimits,
     Written,
 )
@@ -66,21 +66,21 @@ class LlmWriter:
         """Reduce."""
         return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens))
 
-    async def critique(self, task: CritiqueTask) -> Verdict:
+    async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
         verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary)]
         worst = next(
-            (verdict for kind in (Judgement.FAIL, Judgement.UNPARSEABLE) for verdict in verdicts
-             if verdict.judgement is kind),
+            (verdict for kind in (CriticVerdict.FAIL, CriticVerdict.UNPARSEABLE) for verdict in verdicts
+             if verdict.critic_verdict is kind),
             verdicts[0],
         )  # fmt: skip
-        reasons = [verdict.text for verdict in verdicts if verdict.judgement is worst.judgement]
-        return Verdict(worst.judgement, "\n\n".join(reasons), sum((one.usage for one in verdicts), Usage()))
+        reasons = [verdict.text for verdict in verdicts if verdict.critic_verdict is worst.critic_verdict]
+        return Critique(worst.critic_verdict, "\n\n".join(reasons), sum((one.usage for one in verdicts), LlmUsage()))
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
         lists: list[Sequence[str]] = []
-        usage = Usage()
+        usage = LlmUsage()
         for part in self._parts(task.summary):
             topics, cost = await self._topics_of_part(task, part)
             lists.append(topics)
@@ -93,13 +93,13 @@ class LlmWriter:
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
         return Written(answer.text.strip(), answer.finish_reason, answer.usage)
 
-    async def _critique_part(self, task: CritiqueTask, part: str) -> Verdict:
+    async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
         request = ChatRequest(critique_messages(task, part), max_tokens, self._config.critique_temperature)
         completion = await self._chat.complete(request)
-        return Verdict(parse_verdict(completion.text), completion.text.strip(), usage_of(completion))
+        return Critique(parse_verdict(completion.text), completion.text.strip(), completion.usage)
 
-    async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], Usage]:
+    async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
         """Asks for JSON, and if the model cannot write it, for lines."""
         max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
         request = ChatRequest(
@@ -115,8 +115,8 @@ class LlmWriter:
             completion = await self._chat.complete(
                 ChatRequest(messages, max_tokens, self._config.extraction_temperature)
             )
-            return parse_topic_lines(completion.text), usage_of(completion)
-        return parse_topics(completion.text), usage_of(completion)
+            return parse_topic_lines(completion.text), completion.usage
+        return parse_topics(completion.text), completion.usage
 
     def _parts(self, text: str) -> list[str]:
         limits = self.limits

@@ -18,6 +18,34 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _ResultView:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ResultViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultView.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RESULT_VIEW_UNSPECIFIED: _ResultView.ValueType  # 0
+    """The RPC's default."""
+    RESULT_VIEW_SCORES: _ResultView.ValueType  # 1
+    """Scores and what they mean: no evidence."""
+    RESULT_VIEW_CLAIMS: _ResultView.ValueType  # 2
+    """Scores, and of the evidence what people read: every claim with its label and the passage that decided."""
+    RESULT_VIEW_FULL: _ResultView.ValueType  # 3
+    """Everything that was computed."""
+
+class ResultView(_ResultView, metaclass=_ResultViewEnumTypeWrapper):
+    """How much of a result a response holds."""
+
+RESULT_VIEW_UNSPECIFIED: ResultView.ValueType  # 0
+"""The RPC's default."""
+RESULT_VIEW_SCORES: ResultView.ValueType  # 1
+"""Scores and what they mean: no evidence."""
+RESULT_VIEW_CLAIMS: ResultView.ValueType  # 2
+"""Scores, and of the evidence what people read: every claim with its label and the passage that decided."""
+RESULT_VIEW_FULL: ResultView.ValueType  # 3
+"""Everything that was computed."""
+Global___ResultView: _TypeAlias = ResultView  # noqa: Y015
+
 class _Priority:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -141,3 +169,41 @@ class ItemError(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ItemError: _TypeAlias = ItemError  # noqa: Y015
+
+@_typing.final
+class LlmUsage(_message.Message):
+    """What answers of a language model cost."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALLS_FIELD_NUMBER: _builtins.int
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    COMPLETION_TOKENS_FIELD_NUMBER: _builtins.int
+    RETRIES_FIELD_NUMBER: _builtins.int
+    IDENTITY_FIELD_NUMBER: _builtins.int
+    calls: _builtins.int
+    """Answers, continuations, repairs and unusable ones included. An extractive writer counts each task as one."""
+    prompt_tokens: _builtins.int
+    """Tokens read, as the endpoint counted them."""
+    completion_tokens: _builtins.int
+    """Tokens written, likewise."""
+    retries: _builtins.int
+    """Requests that were made again because the endpoint was busy, failed, or sent no completion."""
+    identity: _builtins.str
+    """Model and endpoint; never a key. Not set where the response names them elsewhere."""
+    def __init__(
+        self,
+        *,
+        calls: _builtins.int = ...,
+        prompt_tokens: _builtins.int = ...,
+        completion_tokens: _builtins.int = ...,
+        retries: _builtins.int = ...,
+        identity: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "completion_tokens", b"completion_tokens", "identity", b"identity", "prompt_tokens", b"prompt_tokens", "retries", b"retries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LlmUsage: _TypeAlias = LlmUsage  # noqa: Y015

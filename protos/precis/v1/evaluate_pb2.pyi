@@ -139,8 +139,11 @@ class EvaluateRequest(_message.Message):
     GENERATED_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    VIEW_FIELD_NUMBER: _builtins.int
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
+    view: _common_pb2.ResultView.ValueType
+    """How much of the evidence the response holds. Default: CLAIMS."""
     @_builtins.property
     def datum(self) -> Global___GoldStandardDatum:
         """The golden reference. Required."""
@@ -160,10 +163,11 @@ class EvaluateRequest(_message.Message):
         generated: Global___GeneratedSummary | None = ...,
         options: Global___EvaluateOptions | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
+        view: _common_pb2.ResultView.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["datum", b"datum", "generated", b"generated", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["datum", b"datum", "generated", b"generated", "options", b"options", "priority", b"priority"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["datum", b"datum", "generated", b"generated", "options", b"options", "priority", b"priority", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

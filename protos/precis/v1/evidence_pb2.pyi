@@ -245,7 +245,7 @@ class EvidenceTable(_message.Message):
     salient_share: _builtins.float
     """How much of what the source speaks about most the summary mentions, by words and their weight, in [0, 1]."""
     @_builtins.property
-    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeClaim]:
+    def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claim]:
         """Statements of the summary: its sentences, split where they say several things. The 10 most consequential, in order."""
 
     @_builtins.property
@@ -267,11 +267,11 @@ class EvidenceTable(_message.Message):
         """What the source is about, in at most 20 tokens."""
 
     @_builtins.property
-    def coverage_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuestionAnswer]:
+    def coverage_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Question]:
         """At most 6 questions about facts of the source, answered from the summary alone; fewer if it has fewer facts."""
 
     @_builtins.property
-    def claim_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuestionAnswer]:
+    def claim_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Question]:
         """At most 6 questions about claims of the summary, answered from the source alone; fewer if there are fewer."""
 
     @_builtins.property
@@ -295,15 +295,15 @@ class EvidenceTable(_message.Message):
     def __init__(
         self,
         *,
-        claims: _abc.Iterable[Global___JudgeClaim] | None = ...,
+        claims: _abc.Iterable[Global___Claim] | None = ...,
         omitted_claim_count: _builtins.int = ...,
         twin_key_points: _abc.Iterable[Global___KeyPoint] | None = ...,
         judge_key_points: _abc.Iterable[Global___KeyPoint] | None = ...,
         segments: _abc.Iterable[Global___SummarySegment] | None = ...,
         theme: _common_pb2.TextSpan | None = ...,
         intent: _builtins.str = ...,
-        coverage_questions: _abc.Iterable[Global___QuestionAnswer] | None = ...,
-        claim_questions: _abc.Iterable[Global___QuestionAnswer] | None = ...,
+        coverage_questions: _abc.Iterable[Global___Question] | None = ...,
+        claim_questions: _abc.Iterable[Global___Question] | None = ...,
         tone: Global___ToneReading | None = ...,
         lexicon_hits: _abc.Iterable[Global___LexiconHit] | None = ...,
         window_count: _builtins.int = ...,
@@ -326,7 +326,7 @@ class EvidenceTable(_message.Message):
 Global___EvidenceTable: _TypeAlias = EvidenceTable  # noqa: Y015
 
 @_typing.final
-class JudgeClaim(_message.Message):
+class Claim(_message.Message):
     """A statement of the summary."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -403,7 +403,7 @@ class JudgeClaim(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___JudgeClaim: _TypeAlias = JudgeClaim  # noqa: Y015
+Global___Claim: _TypeAlias = Claim  # noqa: Y015
 
 @_typing.final
 class ClaimFeatures(_message.Message):
@@ -678,7 +678,7 @@ class SummarySegment(_message.Message):
 Global___SummarySegment: _TypeAlias = SummarySegment  # noqa: Y015
 
 @_typing.final
-class QuestionAnswer(_message.Message):
+class Question(_message.Message):
     """A question about one text, answered from the other."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -729,7 +729,7 @@ class QuestionAnswer(_message.Message):
     _WhichOneofArgType__given: _TypeAlias = _typing.Literal["_given", b"_given"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__given) -> _WhichOneofReturnType__given | None: ...
 
-Global___QuestionAnswer: _TypeAlias = QuestionAnswer  # noqa: Y015
+Global___Question: _TypeAlias = Question  # noqa: Y015
 
 @_typing.final
 class ToneReading(_message.Message):

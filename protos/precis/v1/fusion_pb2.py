@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16precis/v1/fusion.proto\x12\tprecis.v1\"\x95\x02\n\x0bScoreFusion\x12\x16\n\ttool_mean\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x61lpha\x18\x02 \x03(\x01\x12\x15\n\rprobabilities\x18\x03 \x03(\x01\x12\x38\n\x12probability_source\x18\x04 \x01(\x0e\x32\x1c.precis.v1.ProbabilitySource\x12#\n\x04\x66orm\x18\x05 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\r\n\x05score\x18\x06 \x01(\x01\x12&\n\x05level\x18\x07 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x16\n\tagreement\x18\x08 \x01(\x01H\x01\x88\x01\x01\x42\x0c\n\n_tool_meanB\x0c\n\n_agreement\"M\n\x0fLogisticMapping\x12\n\n\x02\x62\x31\x18\x01 \x01(\x01\x12\n\n\x02\x62\x32\x18\x02 \x01(\x01\x12\n\n\x02\x62\x33\x18\x03 \x01(\x01\x12\n\n\x02\x62\x34\x18\x04 \x01(\x01\x12\n\n\x02\x62\x35\x18\x05 \x01(\x01\"x\n\x12LanguageModelUsage\x12\x10\n\x08identity\x18\x01 \x01(\t\x12\r\n\x05\x63\x61lls\x18\x02 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x03 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x04 \x01(\x03\x12\x0f\n\x07retries\x18\x05 \x01(\x05*\xa9\x01\n\x0cQualityLevel\x12\x1d\n\x19QUALITY_LEVEL_UNSPECIFIED\x10\x00\x12\x15\n\x11QUALITY_LEVEL_BAD\x10\x01\x12\x16\n\x12QUALITY_LEVEL_POOR\x10\x02\x12\x16\n\x12QUALITY_LEVEL_FAIR\x10\x03\x12\x16\n\x12QUALITY_LEVEL_GOOD\x10\x04\x12\x1b\n\x17QUALITY_LEVEL_EXCELLENT\x10\x05*`\n\nFusionForm\x12\x1b\n\x17\x46USION_FORM_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46USION_FORM_NORMALIZED\x10\x01\x12\x19\n\x15\x46USION_FORM_PAPER_RAW\x10\x02*\xbd\x01\n\x11ProbabilitySource\x12\"\n\x1ePROBABILITY_SOURCE_UNSPECIFIED\x10\x00\x12\x1d\n\x19PROBABILITY_SOURCE_LOGITS\x10\x01\x12\x1e\n\x1aPROBABILITY_SOURCE_SAMPLES\x10\x02\x12%\n!PROBABILITY_SOURCE_CLASSIFICATION\x10\x03\x12\x1e\n\x1aPROBABILITY_SOURCE_UNIFORM\x10\x04\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16precis/v1/fusion.proto\x12\tprecis.v1\"\x95\x02\n\x0bScoreFusion\x12\x16\n\ttool_mean\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x61lpha\x18\x02 \x03(\x01\x12\x15\n\rprobabilities\x18\x03 \x03(\x01\x12\x38\n\x12probability_source\x18\x04 \x01(\x0e\x32\x1c.precis.v1.ProbabilitySource\x12#\n\x04\x66orm\x18\x05 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\r\n\x05score\x18\x06 \x01(\x01\x12&\n\x05level\x18\x07 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x16\n\tagreement\x18\x08 \x01(\x01H\x01\x88\x01\x01\x42\x0c\n\n_tool_meanB\x0c\n\n_agreement\"M\n\x0fLogisticMapping\x12\n\n\x02\x62\x31\x18\x01 \x01(\x01\x12\n\n\x02\x62\x32\x18\x02 \x01(\x01\x12\n\n\x02\x62\x33\x18\x03 \x01(\x01\x12\n\n\x02\x62\x34\x18\x04 \x01(\x01\x12\n\n\x02\x62\x35\x18\x05 \x01(\x01*\xa9\x01\n\x0cQualityLevel\x12\x1d\n\x19QUALITY_LEVEL_UNSPECIFIED\x10\x00\x12\x15\n\x11QUALITY_LEVEL_BAD\x10\x01\x12\x16\n\x12QUALITY_LEVEL_POOR\x10\x02\x12\x16\n\x12QUALITY_LEVEL_FAIR\x10\x03\x12\x16\n\x12QUALITY_LEVEL_GOOD\x10\x04\x12\x1b\n\x17QUALITY_LEVEL_EXCELLENT\x10\x05*`\n\nFusionForm\x12\x1b\n\x17\x46USION_FORM_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46USION_FORM_NORMALIZED\x10\x01\x12\x19\n\x15\x46USION_FORM_PAPER_RAW\x10\x02*\xbd\x01\n\x11ProbabilitySource\x12\"\n\x1ePROBABILITY_SOURCE_UNSPECIFIED\x10\x00\x12\x1d\n\x19PROBABILITY_SOURCE_LOGITS\x10\x01\x12\x1e\n\x1aPROBABILITY_SOURCE_SAMPLES\x10\x02\x12%\n!PROBABILITY_SOURCE_CLASSIFICATION\x10\x03\x12\x1e\n\x1aPROBABILITY_SOURCE_UNIFORM\x10\x04\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,16 +32,14 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'precis.v1.fusion_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\rcom.precis.v1P\001Z\022precis/v1;precisv1\252\002\tPrecis.V1'
-  _globals['_QUALITYLEVEL']._serialized_start=519
-  _globals['_QUALITYLEVEL']._serialized_end=688
-  _globals['_FUSIONFORM']._serialized_start=690
-  _globals['_FUSIONFORM']._serialized_end=786
-  _globals['_PROBABILITYSOURCE']._serialized_start=789
-  _globals['_PROBABILITYSOURCE']._serialized_end=978
+  _globals['_QUALITYLEVEL']._serialized_start=397
+  _globals['_QUALITYLEVEL']._serialized_end=566
+  _globals['_FUSIONFORM']._serialized_start=568
+  _globals['_FUSIONFORM']._serialized_end=664
+  _globals['_PROBABILITYSOURCE']._serialized_start=667
+  _globals['_PROBABILITYSOURCE']._serialized_end=856
   _globals['_SCOREFUSION']._serialized_start=38
   _globals['_SCOREFUSION']._serialized_end=315
   _globals['_LOGISTICMAPPING']._serialized_start=317
   _globals['_LOGISTICMAPPING']._serialized_end=394
-  _globals['_LANGUAGEMODELUSAGE']._serialized_start=396
-  _globals['_LANGUAGEMODELUSAGE']._serialized_end=516
 # @@protoc_insertion_point(module_scope)

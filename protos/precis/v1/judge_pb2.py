@@ -29,7 +29,7 @@ from precis.v1 import fusion_pb2 as precis_dot_v1_dot_fusion__pb2
 from precis.v1 import synthesis_pb2 as precis_dot_v1_dot_synthesis__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15precis/v1/judge.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16precis/v1/common.proto\x1a\x18precis/v1/evidence.proto\x1a\x16precis/v1/fusion.proto\x1a\x19precis/v1/synthesis.proto\"\xe0\x01\n\x0cJudgeRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12-\n\nframeworks\x18\x03 \x03(\x0e\x32\x19.precis.v1.JudgeFramework\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12/\n\x0btool_scores\x18\x05 \x03(\x0b\x32\x1a.precis.v1.MetricToolScore\x12%\n\x08priority\x18\x06 \x01(\x0e\x32\x13.precis.v1.Priority\"7\n\rJudgeResponse\x12&\n\x06result\x18\x01 \x01(\x0b\x32\x16.precis.v1.JudgeResult\"\xe6\x01\n\x12JudgeStreamRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12-\n\nframeworks\x18\x03 \x03(\x0e\x32\x19.precis.v1.JudgeFramework\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12/\n\x0btool_scores\x18\x05 \x03(\x0b\x32\x1a.precis.v1.MetricToolScore\x12%\n\x08priority\x18\x06 \x01(\x0e\x32\x13.precis.v1.Priority\"\x9f\x01\n\x13JudgeStreamResponse\x12,\n\x08\x65vidence\x18\x01 \x01(\x0b\x32\x18.precis.v1.EvidenceTableH\x00\x12\'\n\x06metric\x18\x02 \x01(\x0b\x32\x15.precis.v1.MetricDoneH\x00\x12(\n\x06result\x18\x03 \x01(\x0b\x32\x16.precis.v1.JudgeResultH\x00\x42\x07\n\x05\x65vent\"b\n\nMetricDone\x12,\n\tframework\x18\x01 \x01(\x0e\x32\x19.precis.v1.JudgeFramework\x12&\n\x06metric\x18\x02 \x01(\x0b\x32\x16.precis.v1.JudgeMetric\"\xd8\x01\n\x0cJudgeOptions\x12\x1f\n\x12use_language_model\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x30\n\x0erelevance_mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.RelevanceMode\x12*\n\x0b\x66usion_form\x18\x03 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x10window_sentences\x18\x05 \x03(\x05\x42\x15\n\x13_use_language_modelB\x06\n\x04_eta\"\x98\x01\n\x0fMetricToolScore\x12*\n\x06metric\x18\x01 \x01(\x0e\x32\x1a.precis.v1.JudgeMetricName\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\r\n\x05score\x18\x03 \x01(\x01\x12\x30\n\x07mapping\x18\x04 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"\xac\x03\n\x0bJudgeResult\x12*\n\x08\x65vidence\x18\x01 \x01(\x0b\x32\x18.precis.v1.EvidenceTable\x12.\n\nframeworks\x18\x02 \x03(\x0b\x32\x1a.precis.v1.FrameworkResult\x12(\n\x06models\x18\x03 \x03(\x0b\x32\x18.precis.v1.ModelIdentity\x12\x16\n\x0elanguage_model\x18\x04 \x01(\t\x12(\n\x07timings\x18\x05 \x01(\x0b\x32\x17.precis.v1.JudgeTimings\x12\x30\n\x0f\x61pplied_options\x18\x06 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12\x14\n\x0crequest_hash\x18\x07 \x01(\t\x12\x11\n\tis_cached\x18\x08 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\r\n\x05notes\x18\n \x03(\t\x12\x1c\n\x14truncated_pair_count\x18\x0b \x01(\x05\x12;\n\x14language_model_usage\x18\x0c \x01(\x0b\x32\x1d.precis.v1.LanguageModelUsage\"\xa6\x01\n\x0f\x46rameworkResult\x12,\n\tframework\x18\x01 \x01(\x0e\x32\x19.precis.v1.JudgeFramework\x12\'\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.precis.v1.JudgeMetric\x12\x17\n\nmean_score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x0cobjects_json\x18\x04 \x01(\tB\r\n\x0b_mean_score\"\xcc\x02\n\x0bJudgeMetric\x12(\n\x04name\x18\x01 \x01(\x0e\x32\x1a.precis.v1.JudgeMetricName\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.precis.v1.JudgeMetricStatus\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12%\n\x08\x65vidence\x18\x06 \x03(\x0b\x32\x13.precis.v1.TextSpan\x12&\n\x06inputs\x18\x07 \x03(\x0b\x32\x16.precis.v1.MetricInput\x12\"\n\x04\x63\x61ps\x18\x08 \x03(\x0b\x32\x14.precis.v1.MetricCap\x12\x12\n\x05\x65rror\x18\t \x01(\tH\x02\x88\x01\x01\x42\x08\n\x06_scoreB\r\n\x0b_confidenceB\x08\n\x06_error\"g\n\x0bMetricInput\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x06number\x18\x02 \x01(\x01H\x00\x12\x0f\n\x05\x63ount\x18\x03 \x01(\x03H\x00\x12\x0e\n\x04text\x18\x04 \x01(\tH\x00\x12\x0e\n\x04\x66lag\x18\x05 \x01(\x08H\x00\x42\x07\n\x05value\"]\n\tMetricCap\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07lowered\x18\x04 \x01(\x08\x12\x12\n\napplies_to\x18\x05 \x01(\t\"\x91\x01\n\x0cJudgeTimings\x12(\n\x05total\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12*\n\x07scoring\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration*\x8b\x01\n\x0eJudgeFramework\x12\x1f\n\x1bJUDGE_FRAMEWORK_UNSPECIFIED\x10\x00\x12\x1d\n\x19JUDGE_FRAMEWORK_TWIN_LOCK\x10\x01\x12\x1e\n\x1aJUDGE_FRAMEWORK_JUDGE_LOCK\x10\x02\x12\x19\n\x15JUDGE_FRAMEWORK_ULTRA\x10\x03*\xe0\x01\n\x0fJudgeMetricName\x12!\n\x1dJUDGE_METRIC_NAME_UNSPECIFIED\x10\x00\x12\x1e\n\x1aJUDGE_METRIC_NAME_COVERAGE\x10\x01\x12\x1f\n\x1bJUDGE_METRIC_NAME_ALIGNMENT\x10\x02\x12#\n\x1fJUDGE_METRIC_NAME_HALLUCINATION\x10\x03\x12\x1f\n\x1bJUDGE_METRIC_NAME_RELEVANCE\x10\x04\x12#\n\x1fJUDGE_METRIC_NAME_BIAS_TOXICITY\x10\x05*\xbd\x01\n\x11JudgeMetricStatus\x12#\n\x1fJUDGE_METRIC_STATUS_UNSPECIFIED\x10\x00\x12\x1e\n\x1aJUDGE_METRIC_STATUS_SCORED\x10\x01\x12!\n\x1dJUDGE_METRIC_STATUS_ABSTAINED\x10\x02\x12\x1d\n\x19JUDGE_METRIC_STATUS_ERROR\x10\x03\x12!\n\x1dJUDGE_METRIC_STATUS_NO_CLAIMS\x10\x04*k\n\rRelevanceMode\x12\x1e\n\x1aRELEVANCE_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aRELEVANCE_MODE_CONTAINMENT\x10\x01\x12\x1a\n\x16RELEVANCE_MODE_JACCARD\x10\x02\x32\xa6\x02\n\x0cJudgeService\x12:\n\x05Judge\x12\x17.precis.v1.JudgeRequest\x1a\x18.precis.v1.JudgeResponse\x12N\n\x0bJudgeStream\x12\x1d.precis.v1.JudgeStreamRequest\x1a\x1e.precis.v1.JudgeStreamResponse0\x01\x12I\n\nSynthesize\x12\x1c.precis.v1.SynthesizeRequest\x1a\x1d.precis.v1.SynthesizeResponse\x12?\n\x06\x41ssess\x12\x18.precis.v1.AssessRequest\x1a\x19.precis.v1.AssessResponse0\x01\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15precis/v1/judge.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16precis/v1/common.proto\x1a\x18precis/v1/evidence.proto\x1a\x16precis/v1/fusion.proto\x1a\x19precis/v1/synthesis.proto\"\x85\x02\n\x0cJudgeRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12-\n\nframeworks\x18\x03 \x03(\x0e\x32\x19.precis.v1.JudgeFramework\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12/\n\x0btool_scores\x18\x05 \x03(\x0b\x32\x1a.precis.v1.MetricToolScore\x12%\n\x08priority\x18\x06 \x01(\x0e\x32\x13.precis.v1.Priority\x12#\n\x04view\x18\x07 \x01(\x0e\x32\x15.precis.v1.ResultView\"7\n\rJudgeResponse\x12&\n\x06result\x18\x01 \x01(\x0b\x32\x16.precis.v1.JudgeResult\"\x8b\x02\n\x12JudgeStreamRequest\x12\x0e\n\x06source\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12-\n\nframeworks\x18\x03 \x03(\x0e\x32\x19.precis.v1.JudgeFramework\x12(\n\x07options\x18\x04 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12/\n\x0btool_scores\x18\x05 \x03(\x0b\x32\x1a.precis.v1.MetricToolScore\x12%\n\x08priority\x18\x06 \x01(\x0e\x32\x13.precis.v1.Priority\x12#\n\x04view\x18\x07 \x01(\x0e\x32\x15.precis.v1.ResultView\"\x9f\x01\n\x13JudgeStreamResponse\x12,\n\x08\x65vidence\x18\x01 \x01(\x0b\x32\x18.precis.v1.EvidenceTableH\x00\x12\'\n\x06metric\x18\x02 \x01(\x0b\x32\x15.precis.v1.MetricDoneH\x00\x12(\n\x06result\x18\x03 \x01(\x0b\x32\x16.precis.v1.JudgeResultH\x00\x42\x07\n\x05\x65vent\"I\n\x11JudgeBatchRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12(\n\x07request\x18\x02 \x01(\x0b\x32\x17.precis.v1.JudgeRequest\"\x8f\x01\n\x12JudgeBatchResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\x03\x12,\n\x08response\x18\x03 \x01(\x0b\x32\x18.precis.v1.JudgeResponseH\x00\x12%\n\x05\x65rror\x18\x04 \x01(\x0b\x32\x14.precis.v1.ItemErrorH\x00\x42\t\n\x07outcome\"b\n\nMetricDone\x12,\n\tframework\x18\x01 \x01(\x0e\x32\x19.precis.v1.JudgeFramework\x12&\n\x06metric\x18\x02 \x01(\x0b\x32\x16.precis.v1.JudgeMetric\"\xd8\x01\n\x0cJudgeOptions\x12\x1f\n\x12use_language_model\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x30\n\x0erelevance_mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.RelevanceMode\x12*\n\x0b\x66usion_form\x18\x03 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x10window_sentences\x18\x05 \x03(\x05\x42\x15\n\x13_use_language_modelB\x06\n\x04_eta\"\x98\x01\n\x0fMetricToolScore\x12*\n\x06metric\x18\x01 \x01(\x0e\x32\x1a.precis.v1.JudgeMetricName\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\r\n\x05score\x18\x03 \x01(\x01\x12\x30\n\x07mapping\x18\x04 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"\xa2\x03\n\x0bJudgeResult\x12*\n\x08\x65vidence\x18\x01 \x01(\x0b\x32\x18.precis.v1.EvidenceTable\x12.\n\nframeworks\x18\x02 \x03(\x0b\x32\x1a.precis.v1.FrameworkResult\x12(\n\x06models\x18\x03 \x03(\x0b\x32\x18.precis.v1.ModelIdentity\x12\x16\n\x0elanguage_model\x18\x04 \x01(\t\x12(\n\x07timings\x18\x05 \x01(\x0b\x32\x17.precis.v1.JudgeTimings\x12\x30\n\x0f\x61pplied_options\x18\x06 \x01(\x0b\x32\x17.precis.v1.JudgeOptions\x12\x14\n\x0crequest_hash\x18\x07 \x01(\t\x12\x11\n\tis_cached\x18\x08 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\r\n\x05notes\x18\n \x03(\t\x12\x1c\n\x14truncated_pair_count\x18\x0b \x01(\x05\x12\x31\n\x14language_model_usage\x18\x0c \x01(\x0b\x32\x13.precis.v1.LlmUsage\"\xa6\x01\n\x0f\x46rameworkResult\x12,\n\tframework\x18\x01 \x01(\x0e\x32\x19.precis.v1.JudgeFramework\x12\'\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.precis.v1.JudgeMetric\x12\x17\n\nmean_score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x14\n\x0cobjects_json\x18\x04 \x01(\tB\r\n\x0b_mean_score\"\xcc\x02\n\x0bJudgeMetric\x12(\n\x04name\x18\x01 \x01(\x0e\x32\x1a.precis.v1.JudgeMetricName\x12,\n\x06status\x18\x02 \x01(\x0e\x32\x1c.precis.v1.JudgeMetricStatus\x12\x12\n\x05score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nconfidence\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12%\n\x08\x65vidence\x18\x06 \x03(\x0b\x32\x13.precis.v1.TextSpan\x12&\n\x06inputs\x18\x07 \x03(\x0b\x32\x16.precis.v1.MetricInput\x12\"\n\x04\x63\x61ps\x18\x08 \x03(\x0b\x32\x14.precis.v1.MetricCap\x12\x12\n\x05\x65rror\x18\t \x01(\tH\x02\x88\x01\x01\x42\x08\n\x06_scoreB\r\n\x0b_confidenceB\x08\n\x06_error\"g\n\x0bMetricInput\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x06number\x18\x02 \x01(\x01H\x00\x12\x0f\n\x05\x63ount\x18\x03 \x01(\x03H\x00\x12\x0e\n\x04text\x18\x04 \x01(\tH\x00\x12\x0e\n\x04\x66lag\x18\x05 \x01(\x08H\x00\x42\x07\n\x05value\"]\n\tMetricCap\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0f\n\x07lowered\x18\x04 \x01(\x08\x12\x12\n\napplies_to\x18\x05 \x01(\t\"\x91\x01\n\x0cJudgeTimings\x12(\n\x05total\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12*\n\x07scoring\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration*\x8b\x01\n\x0eJudgeFramework\x12\x1f\n\x1bJUDGE_FRAMEWORK_UNSPECIFIED\x10\x00\x12\x1d\n\x19JUDGE_FRAMEWORK_TWIN_LOCK\x10\x01\x12\x1e\n\x1aJUDGE_FRAMEWORK_JUDGE_LOCK\x10\x02\x12\x19\n\x15JUDGE_FRAMEWORK_ULTRA\x10\x03*\xe0\x01\n\x0fJudgeMetricName\x12!\n\x1dJUDGE_METRIC_NAME_UNSPECIFIED\x10\x00\x12\x1e\n\x1aJUDGE_METRIC_NAME_COVERAGE\x10\x01\x12\x1f\n\x1bJUDGE_METRIC_NAME_ALIGNMENT\x10\x02\x12#\n\x1fJUDGE_METRIC_NAME_HALLUCINATION\x10\x03\x12\x1f\n\x1bJUDGE_METRIC_NAME_RELEVANCE\x10\x04\x12#\n\x1fJUDGE_METRIC_NAME_BIAS_TOXICITY\x10\x05*\xbd\x01\n\x11JudgeMetricStatus\x12#\n\x1fJUDGE_METRIC_STATUS_UNSPECIFIED\x10\x00\x12\x1e\n\x1aJUDGE_METRIC_STATUS_SCORED\x10\x01\x12!\n\x1dJUDGE_METRIC_STATUS_ABSTAINED\x10\x02\x12\x1d\n\x19JUDGE_METRIC_STATUS_ERROR\x10\x03\x12!\n\x1dJUDGE_METRIC_STATUS_NO_CLAIMS\x10\x04*k\n\rRelevanceMode\x12\x1e\n\x1aRELEVANCE_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aRELEVANCE_MODE_CONTAINMENT\x10\x01\x12\x1a\n\x16RELEVANCE_MODE_JACCARD\x10\x02\x32\xf5\x02\n\x0cJudgeService\x12:\n\x05Judge\x12\x17.precis.v1.JudgeRequest\x1a\x18.precis.v1.JudgeResponse\x12N\n\x0bJudgeStream\x12\x1d.precis.v1.JudgeStreamRequest\x1a\x1e.precis.v1.JudgeStreamResponse0\x01\x12M\n\nJudgeBatch\x12\x1c.precis.v1.JudgeBatchRequest\x1a\x1d.precis.v1.JudgeBatchResponse(\x01\x30\x01\x12I\n\nSynthesize\x12\x1c.precis.v1.SynthesizeRequest\x1a\x1d.precis.v1.SynthesizeResponse\x12?\n\x06\x41ssess\x12\x18.precis.v1.AssessRequest\x1a\x19.precis.v1.AssessResponse0\x01\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,40 +37,44 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'precis.v1.judge_pb2', _glob
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\rcom.precis.v1P\001Z\022precis/v1;precisv1\252\002\tPrecis.V1'
-  _globals['_JUDGEFRAMEWORK']._serialized_start=2606
-  _globals['_JUDGEFRAMEWORK']._serialized_end=2745
-  _globals['_JUDGEMETRICNAME']._serialized_start=2748
-  _globals['_JUDGEMETRICNAME']._serialized_end=2972
-  _globals['_JUDGEMETRICSTATUS']._serialized_start=2975
-  _globals['_JUDGEMETRICSTATUS']._serialized_end=3164
-  _globals['_RELEVANCEMODE']._serialized_start=3166
-  _globals['_RELEVANCEMODE']._serialized_end=3273
+  _globals['_JUDGEFRAMEWORK']._serialized_start=2891
+  _globals['_JUDGEFRAMEWORK']._serialized_end=3030
+  _globals['_JUDGEMETRICNAME']._serialized_start=3033
+  _globals['_JUDGEMETRICNAME']._serialized_end=3257
+  _globals['_JUDGEMETRICSTATUS']._serialized_start=3260
+  _globals['_JUDGEMETRICSTATUS']._serialized_end=3449
+  _globals['_RELEVANCEMODE']._serialized_start=3451
+  _globals['_RELEVANCEMODE']._serialized_end=3558
   _globals['_JUDGEREQUEST']._serialized_start=170
-  _globals['_JUDGEREQUEST']._serialized_end=394
-  _globals['_JUDGERESPONSE']._serialized_start=396
-  _globals['_JUDGERESPONSE']._serialized_end=451
-  _globals['_JUDGESTREAMREQUEST']._serialized_start=454
-  _globals['_JUDGESTREAMREQUEST']._serialized_end=684
-  _globals['_JUDGESTREAMRESPONSE']._serialized_start=687
-  _globals['_JUDGESTREAMRESPONSE']._serialized_end=846
-  _globals['_METRICDONE']._serialized_start=848
-  _globals['_METRICDONE']._serialized_end=946
-  _globals['_JUDGEOPTIONS']._serialized_start=949
-  _globals['_JUDGEOPTIONS']._serialized_end=1165
-  _globals['_METRICTOOLSCORE']._serialized_start=1168
-  _globals['_METRICTOOLSCORE']._serialized_end=1320
-  _globals['_JUDGERESULT']._serialized_start=1323
-  _globals['_JUDGERESULT']._serialized_end=1751
-  _globals['_FRAMEWORKRESULT']._serialized_start=1754
-  _globals['_FRAMEWORKRESULT']._serialized_end=1920
-  _globals['_JUDGEMETRIC']._serialized_start=1923
-  _globals['_JUDGEMETRIC']._serialized_end=2255
-  _globals['_METRICINPUT']._serialized_start=2257
-  _globals['_METRICINPUT']._serialized_end=2360
-  _globals['_METRICCAP']._serialized_start=2362
-  _globals['_METRICCAP']._serialized_end=2455
-  _globals['_JUDGETIMINGS']._serialized_start=2458
-  _globals['_JUDGETIMINGS']._serialized_end=2603
-  _globals['_JUDGESERVICE']._serialized_start=3276
-  _globals['_JUDGESERVICE']._serialized_end=3570
+  _globals['_JUDGEREQUEST']._serialized_end=431
+  _globals['_JUDGERESPONSE']._serialized_start=433
+  _globals['_JUDGERESPONSE']._serialized_end=488
+  _globals['_JUDGESTREAMREQUEST']._serialized_start=491
+  _globals['_JUDGESTREAMREQUEST']._serialized_end=758
+  _globals['_JUDGESTREAMRESPONSE']._serialized_start=761
+  _globals['_JUDGESTREAMRESPONSE']._serialized_end=920
+  _globals['_JUDGEBATCHREQUEST']._serialized_start=922
+  _globals['_JUDGEBATCHREQUEST']._serialized_end=995
+  _globals['_JUDGEBATCHRESPONSE']._serialized_start=998
+  _globals['_JUDGEBATCHRESPONSE']._serialized_end=1141
+  _globals['_METRICDONE']._serialized_start=1143
+  _globals['_METRICDONE']._serialized_end=1241
+  _globals['_JUDGEOPTIONS']._serialized_start=1244
+  _globals['_JUDGEOPTIONS']._serialized_end=1460
+  _globals['_METRICTOOLSCORE']._serialized_start=1463
+  _globals['_METRICTOOLSCORE']._serialized_end=1615
+  _globals['_JUDGERESULT']._serialized_start=1618
+  _globals['_JUDGERESULT']._serialized_end=2036
+  _globals['_FRAMEWORKRESULT']._serialized_start=2039
+  _globals['_FRAMEWORKRESULT']._serialized_end=2205
+  _globals['_JUDGEMETRIC']._serialized_start=2208
+  _globals['_JUDGEMETRIC']._serialized_end=2540
+  _globals['_METRICINPUT']._serialized_start=2542
+  _globals['_METRICINPUT']._serialized_end=2645
+  _globals['_METRICCAP']._serialized_start=2647
+  _globals['_METRICCAP']._serialized_end=2740
+  _globals['_JUDGETIMINGS']._serialized_start=2743
+  _globals['_JUDGETIMINGS']._serialized_end=2888
+  _globals['_JUDGESERVICE']._serialized_start=3561
+  _globals['_JUDGESERVICE']._serialized_end=3934
 # @@protoc_insertion_point(module_scope)

@@ -155,12 +155,15 @@ class JudgeRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TOOL_SCORES_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    VIEW_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """The source text. Required, not blank, at most 2,000,000 characters (a setting)."""
     summary: _builtins.str
     """The summary. Required, not blank, at most 200,000 characters (a setting)."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
+    view: _common_pb2.ResultView.ValueType
+    """How much of the evidence the response holds. Default: CLAIMS."""
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedScalarFieldContainer[Global___JudgeFramework.ValueType]:
         """Frameworks wanted, without repeats. Default: all three. Their results come in the order of the enum."""
@@ -184,10 +187,11 @@ class JudgeRequest(_message.Message):
         options: Global___JudgeOptions | None = ...,
         tool_scores: _abc.Iterable[Global___MetricToolScore] | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
+        view: _common_pb2.ResultView.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frameworks", b"frameworks", "options", b"options", "priority", b"priority", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frameworks", b"frameworks", "options", b"options", "priority", b"priority", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -229,12 +233,15 @@ class JudgeStreamRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     TOOL_SCORES_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    VIEW_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """As in JudgeRequest."""
     summary: _builtins.str
     """As in JudgeRequest."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive, for somebody watches."""
+    view: _common_pb2.ResultView.ValueType
+    """As in JudgeRequest; it counts for every event."""
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedScalarFieldContainer[Global___JudgeFramework.ValueType]:
         """As in JudgeRequest."""
@@ -256,10 +263,11 @@ class JudgeStreamRequest(_message.Message):
         options: Global___JudgeOptions | None = ...,
         tool_scores: _abc.Iterable[Global___MetricToolScore] | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
+        view: _common_pb2.ResultView.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frameworks", b"frameworks", "options", b"options", "priority", b"priority", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frameworks", b"frameworks", "options", b"options", "priority", b"priority", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -302,6 +310,79 @@ class JudgeStreamResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
 Global___JudgeStreamResponse: _TypeAlias = JudgeStreamResponse  # noqa: Y015
+
+@_typing.final
+class JudgeBatchRequest(_message.Message):
+    """One item of a bulk judgement."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    REQUEST_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The caller's name for the item, echoed in its response; at most 256 characters. May be empty, may repeat."""
+    @_builtins.property
+    def request(self) -> Global___JudgeRequest:
+        """What to judge. Required. Its priority is by default that of bulk work."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        request: Global___JudgeRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "request", b"request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JudgeBatchRequest: _TypeAlias = JudgeBatchRequest  # noqa: Y015
+
+@_typing.final
+class JudgeBatchResponse(_message.Message):
+    """The result of one item.
+
+    Errors, in place of a result: the codes of Judge. A full queue is waited for first; RESOURCE_EXHAUSTED means that the
+    wait was too long. The stream itself ends with UNAVAILABLE when the server stops before it has read all items: every
+    item that it has read is answered first.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    RESPONSE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Id of the item, as sent."""
+    index: _builtins.int
+    """Position of the item in the request stream, from 0. Tells items with equal ids apart."""
+    @_builtins.property
+    def response(self) -> Global___JudgeResponse:
+        """The item's judgement."""
+
+    @_builtins.property
+    def error(self) -> _common_pb2.ItemError:
+        """Why this item has no judgement; the other items are not affected."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        index: _builtins.int = ...,
+        response: Global___JudgeResponse | None = ...,
+        error: _common_pb2.ItemError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "outcome", b"outcome", "response", b"response"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "id", b"id", "index", b"index", "outcome", b"outcome", "response", b"response"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["response", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___JudgeBatchResponse: _TypeAlias = JudgeBatchResponse  # noqa: Y015
 
 @_typing.final
 class MetricDone(_message.Message):
@@ -478,7 +559,7 @@ class JudgeResult(_message.Message):
         """Things that a reader should know, for example tool scores that were dropped. They name no text of the caller."""
 
     @_builtins.property
-    def language_model_usage(self) -> _fusion_pb2.LanguageModelUsage:
+    def language_model_usage(self) -> _common_pb2.LlmUsage:
         """What the language model's answers cost this request. Not set when they cost nothing: when none was asked, or if
         `is_cached`, for the other request has paid.
         """
@@ -497,7 +578,7 @@ class JudgeResult(_message.Message):
         degraded: _builtins.bool = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
         truncated_pair_count: _builtins.int = ...,
-        language_model_usage: _fusion_pb2.LanguageModelUsage | None = ...,
+        language_model_usage: _common_pb2.LlmUsage | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

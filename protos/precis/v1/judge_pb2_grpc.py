@@ -48,6 +48,11 @@ class JudgeServiceStub:
                 request_serializer=precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
                 response_deserializer=precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
                 _registered_method=True)
+        self.JudgeBatch = channel.stream_stream(
+                '/precis.v1.JudgeService/JudgeBatch',
+                request_serializer=precis_dot_v1_dot_judge__pb2.JudgeBatchRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_judge__pb2.JudgeBatchResponse.FromString,
+                _registered_method=True)
         self.Synthesize = channel.unary_unary(
                 '/precis.v1.JudgeService/Synthesize',
                 request_serializer=precis_dot_v1_dot_synthesis__pb2.SynthesizeRequest.SerializeToString,
@@ -88,6 +93,16 @@ class JudgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def JudgeBatch(self, request_iterator, context):
+        """Judges many summaries. Results come as they finish, in any order, and carry the item's id.
+
+        One bad item is one ItemError and does not end the stream. Items are read only as fast as they are judged, so a
+        fast sender is slowed by flow control and never refused.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Synthesize(self, request, context):
         """Writes the answer to a question about quality from evidence and tool scores: the last step of Assess on its own.
 
@@ -121,6 +136,11 @@ def add_JudgeServiceServicer_to_server(servicer, server):
                     servicer.JudgeStream,
                     request_deserializer=precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.FromString,
                     response_serializer=precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.SerializeToString,
+            ),
+            'JudgeBatch': grpc.stream_stream_rpc_method_handler(
+                    servicer.JudgeBatch,
+                    request_deserializer=precis_dot_v1_dot_judge__pb2.JudgeBatchRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_judge__pb2.JudgeBatchResponse.SerializeToString,
             ),
             'Synthesize': grpc.unary_unary_rpc_method_handler(
                     servicer.Synthesize,
@@ -190,6 +210,33 @@ class JudgeService:
             '/precis.v1.JudgeService/JudgeStream',
             precis_dot_v1_dot_judge__pb2.JudgeStreamRequest.SerializeToString,
             precis_dot_v1_dot_judge__pb2.JudgeStreamResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def JudgeBatch(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/precis.v1.JudgeService/JudgeBatch',
+            precis_dot_v1_dot_judge__pb2.JudgeBatchRequest.SerializeToString,
+            precis_dot_v1_dot_judge__pb2.JudgeBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

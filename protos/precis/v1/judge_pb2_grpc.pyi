@@ -34,6 +34,12 @@ class JudgeServiceStub:
 
     Errors: those of Judge.
     """
+    JudgeBatch: _aio.StreamStreamMultiCallable[_judge_pb2.JudgeBatchRequest, _judge_pb2.JudgeBatchResponse]
+    """Judges many summaries. Results come as they finish, in any order, and carry the item's id.
+
+    One bad item is one ItemError and does not end the stream. Items are read only as fast as they are judged, so a
+    fast sender is slowed by flow control and never refused.
+    """
     Synthesize: _aio.UnaryUnaryMultiCallable[_synthesis_pb2.SynthesizeRequest, _synthesis_pb2.SynthesizeResponse]
     """Writes the answer to a question about quality from evidence and tool scores: the last step of Assess on its own.
 
@@ -78,6 +84,18 @@ class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
         framework in the strict order, then the whole result, the same as Judge's.
 
         Errors: those of Judge.
+        """
+
+    @_abc_1.abstractmethod
+    def JudgeBatch(
+        self,
+        request_iterator: _abc.AsyncIterator[_judge_pb2.JudgeBatchRequest],
+        context: _aio.ServicerContext[_abc.AsyncIterator[_judge_pb2.JudgeBatchRequest], _abc.AsyncIterator[_judge_pb2.JudgeBatchResponse]],
+    ) -> _abc.AsyncIterator[_judge_pb2.JudgeBatchResponse]:
+        """Judges many summaries. Results come as they finish, in any order, and carry the item's id.
+
+        One bad item is one ItemError and does not end the stream. Items are read only as fast as they are judged, so a
+        fast sender is slowed by flow control and never refused.
         """
 
     @_abc_1.abstractmethod

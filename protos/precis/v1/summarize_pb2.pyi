@@ -9,6 +9,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from precis.v1 import common_pb2 as _common_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -108,33 +109,33 @@ SUMMARY_PHASE_DONE: SummaryPhase.ValueType  # 6
 """Finished."""
 Global___SummaryPhase: _TypeAlias = SummaryPhase  # noqa: Y015
 
-class _Judgement:
+class _CriticVerdict:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _JudgementEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Judgement.ValueType], _builtins.type):
+class _CriticVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CriticVerdict.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    JUDGEMENT_UNSPECIFIED: _Judgement.ValueType  # 0
+    CRITIC_VERDICT_UNSPECIFIED: _CriticVerdict.ValueType  # 0
     """The critic was not asked."""
-    JUDGEMENT_PASS: _Judgement.ValueType  # 1
+    CRITIC_VERDICT_PASS: _CriticVerdict.ValueType  # 1
     """Good."""
-    JUDGEMENT_FAIL: _Judgement.ValueType  # 2
+    CRITIC_VERDICT_FAIL: _CriticVerdict.ValueType  # 2
     """Not good: another iteration follows unless the limit is reached."""
-    JUDGEMENT_UNPARSEABLE: _Judgement.ValueType  # 3
+    CRITIC_VERDICT_UNPARSEABLE: _CriticVerdict.ValueType  # 3
     """The critic's answer was neither."""
 
-class Judgement(_Judgement, metaclass=_JudgementEnumTypeWrapper):
+class CriticVerdict(_CriticVerdict, metaclass=_CriticVerdictEnumTypeWrapper):
     """A critic's verdict."""
 
-JUDGEMENT_UNSPECIFIED: Judgement.ValueType  # 0
+CRITIC_VERDICT_UNSPECIFIED: CriticVerdict.ValueType  # 0
 """The critic was not asked."""
-JUDGEMENT_PASS: Judgement.ValueType  # 1
+CRITIC_VERDICT_PASS: CriticVerdict.ValueType  # 1
 """Good."""
-JUDGEMENT_FAIL: Judgement.ValueType  # 2
+CRITIC_VERDICT_FAIL: CriticVerdict.ValueType  # 2
 """Not good: another iteration follows unless the limit is reached."""
-JUDGEMENT_UNPARSEABLE: Judgement.ValueType  # 3
+CRITIC_VERDICT_UNPARSEABLE: CriticVerdict.ValueType  # 3
 """The critic's answer was neither."""
-Global___Judgement: _TypeAlias = Judgement  # noqa: Y015
+Global___CriticVerdict: _TypeAlias = CriticVerdict  # noqa: Y015
 
 class _SummaryStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -782,7 +783,7 @@ class SummaryProgress(_message.Message):
     joined_events: _builtins.int
     """Events before this one that were left out because the reader is slow."""
     @_builtins.property
-    def usage(self) -> Global___WriterUsage:
+    def usage(self) -> _common_pb2.LlmUsage:
         """What this run cost so far."""
 
     @_builtins.property
@@ -801,7 +802,7 @@ class SummaryProgress(_message.Message):
         calls_done: _builtins.int = ...,
         calls_total: _builtins.int = ...,
         calls_reused: _builtins.int = ...,
-        usage: Global___WriterUsage | None = ...,
+        usage: _common_pb2.LlmUsage | None = ...,
         elapsed: _duration_pb2.Duration | None = ...,
         eta: _duration_pb2.Duration | None = ...,
         joined_events: _builtins.int = ...,
@@ -813,36 +814,6 @@ class SummaryProgress(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SummaryProgress: _TypeAlias = SummaryProgress  # noqa: Y015
-
-@_typing.final
-class WriterUsage(_message.Message):
-    """What calls cost."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALLS_FIELD_NUMBER: _builtins.int
-    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
-    COMPLETION_TOKENS_FIELD_NUMBER: _builtins.int
-    calls: _builtins.int
-    """Calls of the language model, continuations and repairs included. An extractive writer counts each task as one."""
-    prompt_tokens: _builtins.int
-    """Tokens read, as the endpoint counted them."""
-    completion_tokens: _builtins.int
-    """Tokens written, likewise."""
-    def __init__(
-        self,
-        *,
-        calls: _builtins.int = ...,
-        prompt_tokens: _builtins.int = ...,
-        completion_tokens: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "completion_tokens", b"completion_tokens", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WriterUsage: _TypeAlias = WriterUsage  # noqa: Y015
 
 @_typing.final
 class DocumentSpan(_message.Message):
@@ -905,7 +876,7 @@ class BatchDone(_message.Message):
         """What was read."""
 
     @_builtins.property
-    def usage(self) -> Global___WriterUsage:
+    def usage(self) -> _common_pb2.LlmUsage:
         """What the call cost."""
 
     @_builtins.property
@@ -922,7 +893,7 @@ class BatchDone(_message.Message):
         batch_index: _builtins.int = ...,
         batch_count: _builtins.int = ...,
         span: Global___DocumentSpan | None = ...,
-        usage: Global___WriterUsage | None = ...,
+        usage: _common_pb2.LlmUsage | None = ...,
         is_reused: _builtins.bool = ...,
         retention: Global___Retention | None = ...,
         text: _builtins.str | None = ...,
@@ -967,7 +938,7 @@ class GroupDone(_message.Message):
         """What of the document is in it."""
 
     @_builtins.property
-    def usage(self) -> Global___WriterUsage:
+    def usage(self) -> _common_pb2.LlmUsage:
         """What the call cost."""
 
     @_builtins.property
@@ -982,7 +953,7 @@ class GroupDone(_message.Message):
         group_count: _builtins.int = ...,
         merged_count: _builtins.int = ...,
         span: Global___DocumentSpan | None = ...,
-        usage: Global___WriterUsage | None = ...,
+        usage: _common_pb2.LlmUsage | None = ...,
         is_reused: _builtins.bool = ...,
         progress: Global___SummaryProgress | None = ...,
     ) -> None: ...
@@ -1001,14 +972,14 @@ class SummaryReflected(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ITERATION_FIELD_NUMBER: _builtins.int
-    JUDGEMENT_FIELD_NUMBER: _builtins.int
+    CRITIC_VERDICT_FIELD_NUMBER: _builtins.int
     CRITIQUE_FIELD_NUMBER: _builtins.int
     RETENTION_FIELD_NUMBER: _builtins.int
     BEGINS_AGAIN_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     iteration: _builtins.int
     """From 1."""
-    judgement: Global___Judgement.ValueType
+    critic_verdict: Global___CriticVerdict.ValueType
     """The verdict."""
     critique: _builtins.str
     """The reasons."""
@@ -1026,7 +997,7 @@ class SummaryReflected(_message.Message):
         self,
         *,
         iteration: _builtins.int = ...,
-        judgement: Global___Judgement.ValueType = ...,
+        critic_verdict: Global___CriticVerdict.ValueType = ...,
         critique: _builtins.str = ...,
         retention: Global___Retention | None = ...,
         begins_again: _builtins.bool = ...,
@@ -1034,7 +1005,7 @@ class SummaryReflected(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "retention", b"retention"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["begins_again", b"begins_again", "critique", b"critique", "iteration", b"iteration", "judgement", b"judgement", "progress", b"progress", "retention", b"retention"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begins_again", b"begins_again", "critic_verdict", b"critic_verdict", "critique", b"critique", "iteration", b"iteration", "progress", b"progress", "retention", b"retention"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1175,7 +1146,7 @@ class Summary(_message.Message):
     WRITER_FIELD_NUMBER: _builtins.int
     ITERATION_FIELD_NUMBER: _builtins.int
     ITERATIONS_FIELD_NUMBER: _builtins.int
-    JUDGEMENT_FIELD_NUMBER: _builtins.int
+    CRITIC_VERDICT_FIELD_NUMBER: _builtins.int
     CRITIQUE_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
@@ -1206,7 +1177,7 @@ class Summary(_message.Message):
     """The iteration that `text` is of, from 1."""
     iterations: _builtins.int
     """How many were begun."""
-    judgement: Global___Judgement.ValueType
+    critic_verdict: Global___CriticVerdict.ValueType
     """The critic's verdict on `text`."""
     critique: _builtins.str
     """The critic's reasons."""
@@ -1235,7 +1206,7 @@ class Summary(_message.Message):
         """Why it is partial; not set if it is done."""
 
     @_builtins.property
-    def usage(self) -> Global___WriterUsage:
+    def usage(self) -> _common_pb2.LlmUsage:
         """What this run cost."""
 
     @_builtins.property
@@ -1266,14 +1237,14 @@ class Summary(_message.Message):
         writer: _builtins.str = ...,
         iteration: _builtins.int = ...,
         iterations: _builtins.int = ...,
-        judgement: Global___Judgement.ValueType = ...,
+        critic_verdict: Global___CriticVerdict.ValueType = ...,
         critique: _builtins.str = ...,
         warnings: _abc.Iterable[Global___SummaryWarning] | None = ...,
         failure: Global___SummaryFailure | None = ...,
         calls_done: _builtins.int = ...,
         calls_planned: _builtins.int = ...,
         calls_reused: _builtins.int = ...,
-        usage: Global___WriterUsage | None = ...,
+        usage: _common_pb2.LlmUsage | None = ...,
         elapsed: _duration_pb2.Duration | None = ...,
         input_tokens: _builtins.int = ...,
         output_tokens: _builtins.int = ...,
@@ -1284,7 +1255,7 @@ class Summary(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "critique", b"critique", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "iteration", b"iteration", "iterations", b"iterations", "judgement", b"judgement", "output_tokens", b"output_tokens", "retention", b"retention", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "critic_verdict", b"critic_verdict", "critique", b"critique", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015

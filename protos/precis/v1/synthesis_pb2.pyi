@@ -704,7 +704,7 @@ class Synthesis(_message.Message):
         """Things that a reader should know, for example tool scores that were dropped."""
 
     @_builtins.property
-    def language_model(self) -> _fusion_pb2.LanguageModelUsage:
+    def language_model(self) -> _common_pb2.LlmUsage:
         """What the language model's answers cost. Not set when they cost nothing, as when it was not asked."""
 
     @_builtins.property
@@ -725,7 +725,7 @@ class Synthesis(_message.Message):
         degraded: _builtins.bool = ...,
         author: _builtins.str = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
-        language_model: _fusion_pb2.LanguageModelUsage | None = ...,
+        language_model: _common_pb2.LlmUsage | None = ...,
         mode: Global___SynthesisMode.ValueType = ...,
         replan_needs: _abc.Iterable[Global___ReplanNeed] | None = ...,
         attempt_count: _builtins.int = ...,
@@ -966,7 +966,7 @@ class Assessment(_message.Message):
         """Evidence of the last iteration."""
 
     @_builtins.property
-    def language_model(self) -> _fusion_pb2.LanguageModelUsage:
+    def language_model(self) -> _common_pb2.LlmUsage:
         """What the language model's plans, looks at images and answers cost, and judging a text with it. Not set when it
         cost nothing.
         """
@@ -986,7 +986,7 @@ class Assessment(_message.Message):
         iteration_count: _builtins.int = ...,
         replan_history: _abc.Iterable[_builtins.str] | None = ...,
         evidence: Global___QualityEvidence | None = ...,
-        language_model: _fusion_pb2.LanguageModelUsage | None = ...,
+        language_model: _common_pb2.LlmUsage | None = ...,
         elapsed: _duration_pb2.Duration | None = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...

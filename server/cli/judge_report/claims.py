@@ -49,7 +49,7 @@ class Claim:
     opposition: str | None
 
 
-def to_claim(number: int, claim: evidence_pb2.JudgeClaim) -> Claim:
+def to_claim(number: int, claim: evidence_pb2.Claim) -> Claim:
     """Builds one claim."""
     label = LABELS.get(claim.label, UNKNOWN)
     return Claim(
@@ -72,7 +72,7 @@ def to_doubt(mismatch: evidence_pb2.ClaimMismatch) -> Doubt:
     return Doubt(MISMATCHES.get(mismatch.kind, UNKNOWN), mismatch.claim.text, instead)
 
 
-def summary_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
+def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     """Yields what is to be seen in the summary."""
     for number, claim in enumerate(claims, start=1):
         yield to_mark(Role.CLAIM, number, claim.passage)
@@ -80,7 +80,7 @@ def summary_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
             yield to_mark(Role.DOUBT, number, mismatch.claim)
 
 
-def source_marks(claims: Sequence[evidence_pb2.JudgeClaim]) -> Iterator[Mark]:
+def source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     """Yields what is to be seen in the source."""
     for number, claim in enumerate(claims, start=1):
         if has_closest(claim):

@@ -33,7 +33,7 @@ class Questions:
     """Questions that one text asks and the other answers."""
 
     title: str
-    questions: tuple[evidence_pb2.QuestionAnswer, ...]
+    questions: tuple[evidence_pb2.Question, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.errors import InvalidInputError
@@ -116,6 +116,6 @@ def test_the_outcome_keeps_everything() -> None:
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
     assert sent.elapsed.ToMilliseconds() == 1250
-    assert sent.language_model == fusion_pb2.LanguageModelUsage(
+    assert sent.language_model == common_pb2.LlmUsage(
         identity=MODEL, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
     )

@@ -5,6 +5,7 @@ import io
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
@@ -21,7 +22,7 @@ def test_progress_names_tokens_rate_and_time_left() -> None:
     progress = pb.SummaryProgress(
         calls_done=12,
         calls_reused=2,
-        usage=pb.WriterUsage(calls=10, prompt_tokens=9_000, completion_tokens=1_000),
+        usage=common_pb2.LlmUsage(calls=10, prompt_tokens=9_000, completion_tokens=1_000),
         elapsed=Duration(seconds=5),
         eta=Duration(seconds=75),
     )

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
@@ -115,7 +115,7 @@ def test_the_result_says_how_it_came_about() -> None:
     assert result.timings.evidence.ToMicroseconds() == 6250
     assert result.timings.scoring.ToMicroseconds() == 3125
     assert len(result.models) == 2
-    assert result.language_model_usage == fusion_pb2.LanguageModelUsage(
+    assert result.language_model_usage == common_pb2.LlmUsage(
         identity="m@there", calls=14, prompt_tokens=21_300, completion_tokens=840, retries=2
     )
 

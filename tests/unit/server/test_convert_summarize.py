@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from precis.v1 import summarize_pb2 as pb
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
@@ -22,14 +23,14 @@ from pipeline.summarize.events import (
 from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import Judgement, RemovedDuplicate, Usage
+from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.technical_terms import TermKind
 from server.convert_summarize import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
 from server.summary_writer import ChosenWriter
 from tests.fakes_summarize import ScriptedWriter
 
 CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
-USAGE = Usage(3, 500, 60)
+USAGE = LlmUsage(3, 500, 60)
 PROGRESS = Progress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
 RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
 RESULT = SummaryResult(
@@ -42,7 +43,7 @@ RESULT = SummaryResult(
     writer="scripted",
     iteration=1,
     iterations=2,
-    judgement=Judgement.FAIL,
+    critic_verdict=CriticVerdict.FAIL,
     critique="FAIL: no.",
     warnings=(SummaryWarning("few_topics", "Two."),),
     failure=SummaryFailure("EndpointBusyError", "Later.", 2.5),
@@ -60,7 +61,7 @@ RESULT = SummaryResult(
 )
 BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
 GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, PROGRESS)  # noqa: FBT003
-REFLECTED = Reflected(2, Judgement.UNPARSEABLE, "Hm.", RETENTION, begins_again=True, progress=PROGRESS)
+REFLECTED = Reflected(2, CriticVerdict.UNPARSEABLE, "Hm.", RETENTION, begins_again=True, progress=PROGRESS)
 EVENTS: dict[str, Event] = {
     "accepted": Accepted("a1", is_resumed=True),
     "batch": BATCH,
@@ -98,10 +99,10 @@ def test_a_result_keeps_its_values() -> None:
 
 
 def test_what_is_not_known_is_not_set() -> None:
-    summary = to_summary(dataclasses.replace(RESULT, failure=None, retention=None, judgement=None))
+    summary = to_summary(dataclasses.replace(RESULT, failure=None, retention=None, critic_verdict=None))
     assert not summary.HasField("failure")
     assert not summary.HasField("retention")
-    assert summary.judgement == pb.JUDGEMENT_UNSPECIFIED
+    assert summary.critic_verdict == pb.CRITIC_VERDICT_UNSPECIFIED
     assert not to_progress(dataclasses.replace(PROGRESS, eta_s=None)).HasField("eta")
     assert not to_event(dataclasses.replace(BATCH, text=None), CHOSEN).batch.HasField("text")
 
@@ -122,7 +123,7 @@ def test_a_view_says_whether_somebody_works_on_it() -> None:
     ("numbers", "meanings", "enum"),
     [
         (PHASES, Phase, pb.SummaryPhase),
-        (JUDGEMENTS, Judgement, pb.Judgement),
+        (JUDGEMENTS, CriticVerdict, pb.CriticVerdict),
         (STATUSES, SummaryStatus, pb.SummaryStatus),
     ],
 )

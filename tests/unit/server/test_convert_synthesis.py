@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from precis.v1 import fusion_pb2
+from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.judge.fusion import FusionForm, Level, fuse
@@ -55,7 +55,7 @@ def test_an_answer_keeps_everything() -> None:
     ]
     assert (sent.error, sent.degraded, sent.author, sent.attempt_count) == ("", False, "m@there", 2)
     assert (list(sent.notes), sent.mode) == (["one", "two"], pb.SYNTHESIS_MODE_SCORING)
-    assert sent.language_model == fusion_pb2.LanguageModelUsage(
+    assert sent.language_model == common_pb2.LlmUsage(
         identity="m@there", calls=3, prompt_tokens=40, completion_tokens=5, retries=1
     )
 

@@ -2,26 +2,26 @@ import pytest
 
 from pipeline.extractive.critic import judge
 from pipeline.summarize.retention import Mentions, measure
-from pipeline.summarize.writer import Judgement
+from pipeline.summarize.writer import CriticVerdict
 from pipeline.text.technical_terms import TermKind, find_terms
 
 SOURCE = "Valve V-17 opens at 5.5 bar. The motor of Nordhaven draws 16 A. Use --verbose with firmware 4.2.1."
 
 
-def verdict(summary: str, *, fullness: float = 0.1) -> tuple[Judgement, str]:
+def verdict(summary: str, *, fullness: float = 0.1) -> tuple[CriticVerdict, str]:
     return judge(measure(find_terms(SOURCE), [Mentions.of(summary)]), min_share=0.95, fullness=fullness)
 
 
 def test_a_summary_with_all_values_passes() -> None:
-    judgement, text = verdict(SOURCE)
-    assert judgement is Judgement.PASS
+    critic_verdict, text = verdict(SOURCE)
+    assert critic_verdict is CriticVerdict.PASS
     assert text.startswith("PASS: 100.0%")
     assert "missing" not in text
 
 
 def test_a_summary_with_room_fails_and_names_what_is_missing() -> None:
-    judgement, text = verdict("Valve V-17 opens at 5.5 bar.")
-    assert judgement is Judgement.FAIL
+    critic_verdict, text = verdict("Valve V-17 opens at 5.5 bar.")
+    assert critic_verdict is CriticVerdict.FAIL
     assert text.splitlines()[0].startswith("FAIL: Only ")
     missing = [line for line in text.splitlines() if "missing" in line]
     assert missing == [
@@ -34,14 +34,14 @@ def test_a_summary_with_room_fails_and_names_what_is_missing() -> None:
 
 
 def test_names_are_counted_and_do_not_decide() -> None:
-    assert verdict(SOURCE.replace("Nordhaven", "somebody"))[0] is Judgement.PASS
+    assert verdict(SOURCE.replace("Nordhaven", "somebody"))[0] is CriticVerdict.PASS
 
 
-@pytest.mark.parametrize(("fullness", "judgement"), [(0.89, Judgement.FAIL), (0.9, Judgement.PASS)])
-def test_a_full_summary_passes_and_says_so(fullness: float, judgement: Judgement) -> None:
+@pytest.mark.parametrize(("fullness", "critic_verdict"), [(0.89, CriticVerdict.FAIL), (0.9, CriticVerdict.PASS)])
+def test_a_full_summary_passes_and_says_so(fullness: float, critic_verdict: CriticVerdict) -> None:
     found, text = verdict("Nothing of it.", fullness=fullness)
-    assert found is judgement
-    assert ("full length" in text) == (judgement is Judgement.PASS)
+    assert found is critic_verdict
+    assert ("full length" in text) == (critic_verdict is CriticVerdict.PASS)
 
 
 def test_the_next_iteration_finds_every_missing_term_in_the_critique() -> None:
@@ -52,4 +52,4 @@ def test_the_next_iteration_finds_every_missing_term_in_the_critique() -> None:
 
 
 def test_a_document_without_values_passes() -> None:
-    assert judge(measure([], []), min_share=0.95, fullness=0.1)[0] is Judgement.PASS
+    assert judge(measure([], []), min_share=0.95, fullness=0.1)[0] is CriticVerdict.PASS

@@ -7,7 +7,7 @@ from pipeline.extractive.config import ExtractiveConfig
 from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.summarize.document import make_document
 from pipeline.summarize.result import SummaryResult, WarningCode
-from pipeline.summarize.writer import Judgement, SourceChunk
+from pipeline.summarize.writer import CriticVerdict, SourceChunk
 from pipeline.text.technical_terms import TermKind
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
@@ -44,7 +44,7 @@ async def summarize(place: Path, **settings: float) -> SummaryResult:
 
 async def test_a_summary_with_room_keeps_every_value_and_passes(tmp_path: Path) -> None:
     result = await summarize(tmp_path, min_map_tokens=0)
-    assert result.judgement is Judgement.PASS
+    assert result.critic_verdict is CriticVerdict.PASS
     assert result.retention is not None
     assert {each.kind for each in result.retention.kinds if each.missing} <= {TermKind.ENTITY}
     assert 5 <= len(result.topics) <= 10

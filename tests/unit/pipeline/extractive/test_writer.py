@@ -11,10 +11,10 @@ from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.protocols import Float32
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import (
+    CriticVerdict,
     CritiqueTask,
     Extraction,
     ExtractTask,
-    Judgement,
     MergeStage,
     MergeTask,
     SourceChunk,
@@ -190,10 +190,10 @@ async def test_the_critic_measures_and_counts_the_room_that_is_left() -> None:
     made = writer(output_tokens=3_000)
     retention = measure(find_terms(MANUAL), [Mentions.of("Valve V-17.")])
     verdict = await made.critique(CritiqueTask(SummaryType.TECHNICAL, "manual", 1, "Valve V-17.", retention))
-    assert verdict.judgement is Judgement.FAIL
+    assert verdict.critic_verdict is CriticVerdict.FAIL
     assert "5.5 bar" in verdict.text
     full = await made.critique(CritiqueTask(SummaryType.TECHNICAL, "manual", 1, "word " * 2_800, retention))
-    assert full.judgement is Judgement.PASS
+    assert full.critic_verdict is CriticVerdict.PASS
 
 
 async def test_topics_name_the_document_when_nothing_else_is_there() -> None:

@@ -16,7 +16,7 @@ from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
-from pipeline.summarize.writer import CritiqueTask, ExtractTask, Judgement, MergeTask, TopicsTask, Writer
+from pipeline.summarize.writer import CriticVerdict, CritiqueTask, ExtractTask, MergeTask, TopicsTask, Writer
 from tests.fakes_summarize import WIDE, ScriptedWriter, Task
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
@@ -108,7 +108,7 @@ async def test_a_failed_second_iteration_gives_the_first(tmp_path: Path) -> None
     def second(task: Task) -> bool:
         return isinstance(task, MergeTask) and task.critique is not None
 
-    writer = ScriptedWriter(verdicts=(Judgement.FAIL,), before=EndpointDown(second))
+    writer = ScriptedWriter(verdicts=(CriticVerdict.FAIL,), before=EndpointDown(second))
     async with summarizer_in(tmp_path) as summarizer:
         partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
     assert (partial.status, partial.iteration, partial.iterations) == (SummaryStatus.FAILED, 1, 2)

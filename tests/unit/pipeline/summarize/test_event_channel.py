@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import (
     BatchDone,
@@ -17,14 +18,13 @@ from pipeline.summarize.events import (
     Warned,
 )
 from pipeline.summarize.retention import Retention
-from pipeline.summarize.writer import Usage
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, summarizer_in
 
 
 def batch_done(index: int) -> BatchDone:
-    progress = Progress(Phase.MAP, 1, index + 1, 100, 0, Usage(), 1.0, None)
-    return BatchDone(index, 100, (index, index), (1, 1), Usage(), False, Retention(()), "key", progress)  # noqa: FBT003
+    progress = Progress(Phase.MAP, 1, index + 1, 100, 0, LlmUsage(), 1.0, None)
+    return BatchDone(index, 100, (index, index), (1, 1), LlmUsage(), False, Retention(()), "key", progress)  # noqa: FBT003
 
 
 async def take_all(channel: EventChannel) -> list[Event]:

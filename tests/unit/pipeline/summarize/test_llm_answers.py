@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pipeline.summarize.llm_writer.continuation import join_overlapping
 from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines
 from pipeline.summarize.llm_writer.verdict import parse_verdict
-from pipeline.summarize.writer import Judgement
+from pipeline.summarize.writer import CriticVerdict
 
 
 @pytest.mark.parametrize(
@@ -31,24 +31,24 @@ def test_joining_loses_nothing(text: str, continuation: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "judgement"),
+    ("answer", "critic_verdict"),
     [
-        ("PASS", Judgement.PASS),
-        ("FAIL\n1. Step 3 is missing.", Judgement.FAIL),
-        ("**PASS** - all there", Judgement.PASS),
-        ("fail: nothing kept", Judgement.FAIL),
-        ("Verdict: FAIL", Judgement.FAIL),
-        ("## Evaluation\n\nPASS", Judgement.PASS),
-        ("Passed.", Judgement.PASS),
-        ("PASS or FAIL? Hard to say.", Judgement.UNPARSEABLE),
-        ("PASS/FAIL: PASS", Judgement.UNPARSEABLE),
-        ("The summary does not fail.", Judgement.UNPARSEABLE),
-        ("PASSAGES are missing", Judgement.UNPARSEABLE),
-        ("", Judgement.UNPARSEABLE),
+        ("PASS", CriticVerdict.PASS),
+        ("FAIL\n1. Step 3 is missing.", CriticVerdict.FAIL),
+        ("**PASS** - all there", CriticVerdict.PASS),
+        ("fail: nothing kept", CriticVerdict.FAIL),
+        ("Verdict: FAIL", CriticVerdict.FAIL),
+        ("## Evaluation\n\nPASS", CriticVerdict.PASS),
+        ("Passed.", CriticVerdict.PASS),
+        ("PASS or FAIL? Hard to say.", CriticVerdict.UNPARSEABLE),
+        ("PASS/FAIL: PASS", CriticVerdict.UNPARSEABLE),
+        ("The summary does not fail.", CriticVerdict.UNPARSEABLE),
+        ("PASSAGES are missing", CriticVerdict.UNPARSEABLE),
+        ("", CriticVerdict.UNPARSEABLE),
     ],
 )
-def test_verdicts(answer: str, judgement: Judgement) -> None:
-    assert parse_verdict(answer) is judgement
+def test_verdicts(answer: str, critic_verdict: CriticVerdict) -> None:
+    assert parse_verdict(answer) is critic_verdict
 
 
 def test_topics_are_cleaned() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -16,16 +17,15 @@ from pipeline.summarize.plan import make_plan
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import (
+    CriticVerdict,
     CritiqueTask,
     Extraction,
     ExtractTask,
-    Judgement,
     MergeStage,
     MergeTask,
     SourceChunk,
     SummaryType,
     TopicsTask,
-    Usage,
     Writer,
 )
 from pipeline.text.technical_terms import find_terms
@@ -79,7 +79,7 @@ async def test_a_map_prompt_holds_the_batch_its_pages_and_its_context() -> None:
     assert "Part 3 of 9." in prompt
     for text in ("Torque 25 N·m.", "Use P-4711.", 'is="page 5"', 'is="page 6"', "Earlier: 5 bar.", "Do not repeat it"):
         assert text in prompt
-    assert (written.text, written.finish_reason, written.usage) == ("All of it.", "stop", Usage(1, 10, 5))
+    assert (written.text, written.finish_reason, written.usage) == ("All of it.", "stop", LlmUsage(1, 10, 5))
 
 
 async def test_source_context_is_not_to_be_extracted() -> None:
@@ -153,7 +153,7 @@ async def test_a_cut_answer_is_continued_and_joined() -> None:
     )
     written = await writer.extract(EXTRACT)
     assert written.text == "The torque is 25 N·m and the pressure is 5 bar, no more."
-    assert (written.finish_reason, written.usage) == ("stop", Usage(3, 30, 15))
+    assert (written.finish_reason, written.usage) == ("stop", LlmUsage(3, 30, 15))
     assert [message.role for message in chat.requests[2].messages] == ["system", "user", "assistant", "user"]
     assert chat.requests[2].messages[2].content == "The torque is 25 N·m and the pressure is 5 bar"
 
@@ -182,7 +182,7 @@ async def test_a_continuation_never_overflows_the_context() -> None:
 async def test_the_critic_is_told_what_was_measured() -> None:
     writer, chat = writer_with("FAIL\nNo torque.")
     verdict = await writer.critique(CRITIQUE)
-    assert (verdict.judgement, verdict.text) == (Judgement.FAIL, "FAIL\nNo torque.")
+    assert (verdict.critic_verdict, verdict.text) == (CriticVerdict.FAIL, "FAIL\nNo torque.")
     prompt = user_prompt(chat)
     assert "number: 0% of 1" in prompt
     assert "25 N·m" in prompt
@@ -195,7 +195,7 @@ async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     writer, chat = writer_with("PASS", "FAIL\nSecond part.", "PASS", context_tokens=4_096)
     long = " ".join(f"Step {number} is done." for number in range(1_500))
     verdict = await writer.critique(replace(CRITIQUE, summary=long))
-    assert (verdict.judgement, verdict.text) == (Judgement.FAIL, "FAIL\nSecond part.")
+    assert (verdict.critic_verdict, verdict.text) == (CriticVerdict.FAIL, "FAIL\nSecond part.")
     assert verdict.usage.calls == len(chat.requests) > 2
     assert all(chat.prompt_tokens(request) + request.max_tokens <= 4_096 for request in chat.requests)
     prompts = "".join(request.messages[1].content for request in chat.requests)

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.llm.errors import ContextOverflowError
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Usage, Written
+from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
@@ -33,7 +34,7 @@ class Narrower(ScriptedWriter):
         self._check([*texts, *task.context])
         await super().extract(task)
         self.extracted += texts
-        return Written(" ".join(texts), "stop", Usage(1, 1, 1))
+        return Written(" ".join(texts), "stop", LlmUsage(1, 1, 1))
 
     async def merge(self, task: MergeTask) -> Written:
         texts = [extraction.text for extraction in task.extractions]
@@ -42,7 +43,7 @@ class Narrower(ScriptedWriter):
         text = " ".join(texts)
         if task.stage is MergeStage.COMPRESS:
             text = text[: int(len(text) * self._shrink)] or "."
-        return Written(text, "stop", Usage(1, 1, 1))
+        return Written(text, "stop", LlmUsage(1, 1, 1))
 
     def _check(self, texts: list[str]) -> None:
         if sum(map(len, texts)) > self._most_chars:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.events import Planned
 from pipeline.summarize.grouping import group_by_tokens
@@ -15,7 +16,7 @@ from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import make_plan
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Usage, WriterLimits, Written
+from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, WriterLimits, Written
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
@@ -59,7 +60,7 @@ def _text(name: str, tokens: int) -> Written:
     words = f"{name} word"
     while len(words) < 4 * tokens:
         words += f" w{len(words)}"
-    return Written(words[: max(4 * tokens, 1)], "stop", Usage(1, 1, 1))
+    return Written(words[: max(4 * tokens, 1)], "stop", LlmUsage(1, 1, 1))
 
 
 async def reduce(tmp_path: Path, writer: Verbose, batches: int) -> tuple[list[MergeTask], SummaryStatus, str]:

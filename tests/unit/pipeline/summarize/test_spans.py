@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 from pipeline.errors import PipelineError
 from pipeline.summarize import spans
 from pipeline.summarize.options import SummarizeOptions
-from pipeline.summarize.writer import CritiqueTask, Judgement
+from pipeline.summarize.writer import CriticVerdict, CritiqueTask
 from tests.exported_spans import exported_spans
 from tests.fakes_summarize import ScriptedWriter, Task
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
@@ -103,12 +103,12 @@ async def test_a_resumed_run_links_to_the_one_before_and_reuses_its_calls(
 
 
 async def test_a_repeated_iteration_is_seen_as_such(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
-    writer = ScriptedWriter(verdicts=(Judgement.FAIL, Judgement.PASS))
+    writer = ScriptedWriter(verdicts=(CriticVerdict.FAIL, CriticVerdict.PASS))
     async with summarizer_in(tmp_path) as summarizer:
         options = SummarizeOptions(max_iterations=2)
         await read_all(summarizer.stream(numbered_document(8), writer=writer, options=options))
     reflects = by_name(exporter)["reflect"]
-    assert [(value(span, "judgement"), value(span, "begins_again")) for span in reflects] == [
+    assert [(value(span, "critic_verdict"), value(span, "begins_again")) for span in reflects] == [
         ("fail", True),
         ("pass", False),
     ]

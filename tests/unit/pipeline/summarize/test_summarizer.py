@@ -14,9 +14,9 @@ from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import (
+    CriticVerdict,
     CritiqueTask,
     ExtractTask,
-    Judgement,
     MergeStage,
     MergeTask,
     SourceChunk,
@@ -26,7 +26,7 @@ from pipeline.summarize.writer import (
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import LIMITS, numbered_document, read_all, result_of, summarizer_in
 
-FAIL, PASS, UNPARSEABLE = Judgement.FAIL, Judgement.PASS, Judgement.UNPARSEABLE
+FAIL, PASS, UNPARSEABLE = CriticVerdict.FAIL, CriticVerdict.PASS, CriticVerdict.UNPARSEABLE
 
 
 @pytest.mark.parametrize(("chunk_count", "calls"), [(1403, 270), (1400, 269), (1, 3), (8, 5), (29, 9)])
@@ -125,7 +125,7 @@ async def test_a_critique_is_carried_into_every_prompt_of_the_next_iteration(tmp
     critiques = [task.critique for task in writer.asked if isinstance(task, ExtractTask | MergeTask)]
     half = len(critiques) // 2
     assert critiques == [None] * half + ["fail because of iteration 1"] * half
-    assert (result.iteration, result.iterations, result.judgement) == (2, 2, PASS)
+    assert (result.iteration, result.iterations, result.critic_verdict) == (2, 2, PASS)
     assert not result.warnings
 
 
@@ -138,7 +138,7 @@ async def test_at_the_limit_the_better_iteration_is_kept_with_a_warning(tmp_path
     async with summarizer_in(tmp_path) as summarizer:
         events = await read_all(summarizer.stream(numbered_document(60), writer=writer))
     result = result_of(events)
-    assert (result.iteration, result.iterations, result.judgement) == (1, 2, FAIL)
+    assert (result.iteration, result.iterations, result.critic_verdict) == (1, 2, FAIL)
     assert result.text.startswith("P-1 P-2")
     assert [warning.code for warning in result.warnings] == [WarningCode.CRITIC_NOT_CONTENT]
     assert WarningCode.CRITIC_NOT_CONTENT in [event.code for event in events if isinstance(event, Warned)]
@@ -151,7 +151,7 @@ async def test_an_answer_that_is_no_verdict_counts_as_fail_once(tmp_path: Path) 
     options = SummarizeOptions(max_iterations=3)
     async with summarizer_in(tmp_path) as summarizer:
         result = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer, options=options)))
-    assert (result.iterations, result.judgement) == (2, UNPARSEABLE)
+    assert (result.iterations, result.critic_verdict) == (2, UNPARSEABLE)
     codes = {warning.code for warning in result.warnings}
     assert codes == {WarningCode.CRITIC_NOT_CONTENT, WarningCode.CRITIC_NOT_UNDERSTOOD}
 
