@@ -10,7 +10,7 @@ from inference.ticket import Ticket
 class Entry:
     """What will be computed once, however many items of however many calls asked for it.
 
-    `waiters` belongs to the event loop's thread; `lane` and `is_queued` are written under the pool's lock.
+    `waiters` belongs to the event loop's thread; `is_queued` is written under the pool's lock.
     """
 
     __slots__ = (

@@ -109,7 +109,7 @@ class SummarizeServiceConfig(BaseModel):
 
 
 class JudgeServiceConfig(BaseModel):
-    """How JudgeService works; what it computes is in the sections `judge`, `synthesis` and `images`."""
+    """How JudgeService works; what it computes is in the sections `judge`, `synthesis` and `assess`."""
 
     model_config = FROZEN
 

@@ -1,4 +1,4 @@
-"""Writes excerpts as Markdown that people like to read, and that `excerpts.py` reads back as the same excerpts."""
+"""Writes excerpts as Markdown that people like to read, and that `read_excerpts.py` reads back as the same excerpts."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import grpc
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
-from precis.v1 import evaluate_pb2, inference_pb2
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from rich import box
 from rich.table import Table
 
@@ -21,7 +21,7 @@ from server.cli.options import Connection
 SERVER = ""  # grpc.health.v1's name for the server as a whole
 SERVICES = [
     service.full_name
-    for module in (evaluate_pb2, inference_pb2)
+    for module in (evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
 ]
 SERVING = "SERVING"

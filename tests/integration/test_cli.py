@@ -8,7 +8,7 @@ import pytest
 from google.protobuf import json_format
 from precis.v1 import evaluate_pb2 as pb
 
-from server.app import App
+from server.app import SERVICES, App
 from tests.integration.conftest import Start
 from tests.integration.evaluations import evaluate_request
 from tests.integration.gate import Gate
@@ -173,9 +173,7 @@ async def test_the_key_is_sent(start: Start, tmp_path: Path) -> None:
 async def test_health_tells_each_service(app: App, gate: Gate) -> None:
     ended = await precis("health", "-a", app.address, "--json")
     assert ended.code == 0
-    assert json.loads(ended.out) == dict.fromkeys(
-        ("server", "precis.v1.EvaluateService", "precis.v1.InferenceService"), "SERVING"
-    )
+    assert json.loads(ended.out) == dict.fromkeys(("server", *SERVICES), "SERVING")
     unknown = await precis("health", "-a", app.address, "--service", "precis.v1.Nothing")
     assert (unknown.code, unknown.error) == (1, "precis: not serving: precis.v1.Nothing")
 
