@@ -4,7 +4,7 @@ import re
 
 from pipeline.summarize.writer import CriticVerdict
 
-# The first word, whatever stands around it: "PASS", "**FAIL**", "Critique: PASS". "PASS or FAIL" is no verdict.
+# The first word, whatever stands around it: "PASS", "**FAIL**", "Verdict: PASS". "PASS or FAIL" is no verdict.
 _VERDICT = re.compile(
     r"[\W_]*(?:(?:final\s+)?(?:verdict|evaluation|decision|result|answer)[\W_]+)?(PASS|FAIL)(?:ED)?(?![^\W_])"
     r"(?![\W_]*(?:or|and)?[\W_]*(?:PASS|FAIL)(?![^\W_]))",
