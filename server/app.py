@@ -18,7 +18,7 @@ from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 
 from inference.engine import Engine
 from inference.errors import InferenceError
-from inference.model import OpenBackend, open_session
+from inference.models.model import OpenBackend, open_session
 from pipeline.judge.assess.assessor import Assessor
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError

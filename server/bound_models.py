@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from inference.call import Call
-from inference.embedder import Embedder
 from inference.errors import QueueFullError
-from inference.model_directory import ModelDirectory
-from inference.native import Tokenizer
-from inference.nli import NliModel
-from inference.results import ItemBatch
+from inference.front_doors import Embedder, ItemBatch, NliModel
+from inference.models.directory import ModelDirectory
+from inference.models.native import Tokenizer
 from pipeline.protocols import Float32, ModelIdentity
 
 Batch = TypeVar("Batch", bound=ItemBatch)

@@ -4,9 +4,9 @@ import sys
 
 from precis.v1 import common_pb2, inference_pb2
 
-from inference.model import LoadedModel
-from inference.model_directory import ModelDirectory
-from inference.results import EmbeddingBatch, EntailmentBatch, ItemBatch
+from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
+from inference.models.directory import ModelDirectory
+from inference.models.model import LoadedModel
 from server.status import to_item_error
 
 FLOAT32_BYTES = 4

@@ -5,7 +5,7 @@ from precis.v1.inference_pb2_grpc import InferenceServiceServicer
 
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
-from inference.results import ItemBatch
+from inference.front_doors import ItemBatch
 from server.call_terms import to_call
 from server.calls import CallRecord, Context, current_call
 from server.config import LimitsConfig

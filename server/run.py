@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-from inference.model import OpenBackend, open_session
+from inference.models.model import OpenBackend, open_session
 from server.app import App
 from server.garbage import spared
 from server.settings import Settings

@@ -1,4 +1,7 @@
-"""A Hugging Face checkpoint as files: where it is, and what its configuration says. Imports no torch."""
+"""A Hugging Face checkpoint as files: where it is, and what its configuration says. Imports no torch.
+
+Takes fixed padding and truncation out of a tokenizer.json: whoever batches decides both.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from typing import Any
 
 from inference.compile.bert import Pooling
 from inference.compile.errors import MissingExtraError, UnsupportedModelError, first_line
-from inference.manifest import NLI_LABELS, check_labels
-from inference.model_directory import sha256_of
+from inference.models.directory import sha256_of
+from inference.models.manifest import NLI_LABELS, check_labels
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.txt", "*.model", "README.md", "1_Pooling/*")
 _LOCAL = "local-"
@@ -153,4 +156,36 @@ def _read_json(path: Path) -> dict[str, Any]:
         raise UnsupportedModelError(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict):
         raise UnsupportedModelError(f"{path} holds no JSON object")
+    return document
+
+
+def write_free_tokenizer(source: Path, target: Path) -> None:
+    """Writes `source` to `target` without padding and truncation; nothing else changes.
+
+    Raises:
+        UnsupportedModelError: the file is missing or is no tokenizer.
+    """
+    document = _read(source)
+    document["padding"] = None
+    document["truncation"] = None
+    target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+
+def pad_token_id(tokenizer_json: Path, pad_token: str) -> int:
+    """Returns the id of the padding token. Raises UnsupportedModelError when there is none."""
+    for entry in _read(tokenizer_json)["added_tokens"]:
+        if entry["content"] == pad_token:
+            return int(entry["id"])
+    raise UnsupportedModelError(f"{tokenizer_json} has no token {pad_token!r} to pad with")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UnsupportedModelError(
+            f"no readable fast tokenizer at {path} ({error}); the checkpoint must have a tokenizer.json"
+        ) from error
+    if not isinstance(document, dict) or "model" not in document:
+        raise UnsupportedModelError(f"{path} is no tokenizer.json: it has no model")
     return document

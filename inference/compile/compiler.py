@@ -17,10 +17,7 @@ from inference.compile.config import BertConfig, DebertaConfig
 from inference.compile.deberta import LOGITS, build_deberta_classifier
 from inference.compile.errors import UnsupportedModelError, WeightsError
 from inference.compile.head import Head, pooled_head
-from inference.compile.passes.dimensions import free_dimensions
-from inference.compile.passes.fold import fold_constants
-from inference.compile.passes.pooling import append_normalization, append_pooling
-from inference.compile.passes.prune import keep_output
+from inference.compile.passes import append_normalization, append_pooling, fold_constants, free_dimensions, keep_output
 from inference.compile.weights import Weights
 
 Writer: TypeAlias = Literal["bert", "deberta-v2", "exported"]

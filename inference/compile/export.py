@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from safetensors import SafetensorError
 
-from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files
+from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files, write_free_tokenizer
 from inference.compile.compiler import Checkpoint, Compiled, compile_embedder, compile_nli
 from inference.compile.errors import (
     MissingExtraError,
@@ -23,14 +23,20 @@ from inference.compile.errors import (
     WeightsError,
     first_line,
 )
+from inference.compile.install import producer_versions
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
-from inference.compile.progress import Progress, ProgressEvent, no_progress
-from inference.compile.recipe import producer_versions
-from inference.compile.staging import describe_files, locked, staged, write_manifest
-from inference.compile.tokenizer_file import write_free_tokenizer
-from inference.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
-from inference.model_directory import ModelDirectory, load_model_directory
-from inference.outputs import probabilities
+from inference.compile.staging import (
+    Progress,
+    ProgressEvent,
+    describe_files,
+    locked,
+    no_progress,
+    staged,
+    write_manifest,
+)
+from inference.models.directory import ModelDirectory, load_model_directory
+from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
+from inference.models.model import probabilities
 
 if TYPE_CHECKING:
     from inference.compile.reference import ReferenceModel
@@ -145,7 +151,7 @@ def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, orig
         except (UnsupportedModelError, WeightsError):
             if origin == "written":
                 raise
-    from inference.compile.optimum_export import export_with_optimum  # noqa: PLC0415  # extra `export`
+    from inference.compile.reference import export_with_optimum  # noqa: PLC0415  # extra `export`
 
     return _compile_checkpoint(files, task, Checkpoint(files.config, {}, export_with_optimum(files, task)))
 

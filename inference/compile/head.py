@@ -1,11 +1,20 @@
-"""What turns the hidden state of [CLS] into logits."""
+"""What turns the hidden state of [CLS] into logits.
+
+Reads and writes the weights of a head: a few kilobytes in the safetensors format.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
 from inference.compile.config import Activation
+from inference.compile.errors import WeightsError
 from inference.compile.graph import GraphBuilder
 from inference.compile.layers import activate
 from inference.compile.weights import Float32, Weights, head_scope
@@ -40,3 +49,27 @@ def write_head(graph: GraphBuilder, hidden: str, head: Head) -> str:
         product = graph.node("Gemm", hidden, weight, bias, name=f"head.{index}")
         hidden = activate(graph, product, layer.activation)
     return hidden
+
+
+_WEIGHT, _BIAS = "weight", "bias"
+
+
+def save_linear_head(path: Path, layer: DenseLayer) -> None:
+    """Writes a head of one layer. The same numbers always give the same bytes: no metadata, no date."""
+    path.write_bytes(save({_WEIGHT: np.ascontiguousarray(layer.weight), _BIAS: np.ascontiguousarray(layer.bias)}))
+
+
+def load_linear_head(path: Path) -> Head:
+    """Reads what `save_linear_head` wrote.
+
+    Raises:
+        WeightsError: the file is missing, or is not a linear head.
+    """
+    try:
+        arrays = load_file(path)
+        weight, bias = arrays[_WEIGHT], arrays[_BIAS]
+    except (OSError, SafetensorError, KeyError) as error:
+        raise WeightsError(f"{path} is not a head: {error}") from error
+    if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.dtype != np.float32:  # noqa: PLR2004  # a matrix
+        raise WeightsError(f"{path} is not a head: weight {weight.dtype}{weight.shape}, bias {bias.shape}")
+    return (DenseLayer(weight, bias),)

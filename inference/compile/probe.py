@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from inference.batching.in_flight import Encoded
+from inference.batching.worker import pad_rows
 from inference.compile.errors import VerificationError
-from inference.encoded import Encoded
-from inference.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
-from inference.model_directory import ModelDirectory
-from inference.outputs import probabilities
-from inference.padding import pad_rows
-from inference.session import OrtBackend
-from inference.tokenization import TextEncoder
+from inference.models.directory import ModelDirectory
+from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
+from inference.models.model import probabilities
+from inference.models.session import OrtBackend
+from inference.tokens.tokenization import TextEncoder
 
 Float32 = NDArray[np.float32]
 

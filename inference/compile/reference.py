@@ -1,22 +1,30 @@
 """The reference: a checkpoint run by transformers and torch, with transformers' own tokenizer.
 
 Needs the extra `export`; nothing else imports this module.
+
+Exports a checkpoint with Optimum, for architectures without a writer here.
+
+Needs the extra `export`; nothing else imports this module.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import onnx
 import torch
 from numpy.typing import NDArray
+from optimum.exporters.onnx import main_export
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from inference.compile.checkpoint_files import CheckpointFiles
 from inference.compile.errors import UnsupportedModelError
-from inference.manifest import Task
+from inference.models.manifest import Task
 
 Float32 = NDArray[np.float32]
 
@@ -63,3 +71,27 @@ class ReferenceModel:
     def _run(self, *texts: str) -> Any:  # noqa: ANN401  # transformers has no types
         with torch.no_grad():
             return self.model(**self.tokenizer(*texts, return_tensors="pt"))
+
+
+_OPTIMUM_TASKS: dict[Task, str] = {"nli": "text-classification", "embedding": "feature-extraction"}
+
+
+def export_with_optimum(files: CheckpointFiles, task: Task) -> onnx.ModelProto:
+    """Returns Optimum's graph, as it comes: `logits`, or `last_hidden_state` that is not pooled yet.
+
+    Raises:
+        UnsupportedModelError: Optimum cannot export this architecture.
+    """
+    with TemporaryDirectory(prefix="precis-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tracing warns of every shape that Python code reads
+        try:
+            main_export(
+                str(files.folder),
+                output=folder,
+                task=_OPTIMUM_TASKS[task],
+                library_name="transformers",
+                do_validation=False,  # the finished directory is compared with torch instead
+            )
+        except (ValueError, KeyError, NotImplementedError) as error:  # how Optimum says that it has no exporter
+            raise UnsupportedModelError(f"Optimum cannot export {files.name}: {error}") from error
+        return onnx.load(Path(folder) / "model.onnx")

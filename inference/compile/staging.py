@@ -3,6 +3,8 @@
 Files go to a temporary folder beside the target, are flushed to disk, and the folder is renamed.
 A lock file keeps two installs of one folder apart; it dies with its process, so that whatever
 temporary folder is found under the lock is left over from an interrupted run and may go.
+
+How long work tells its caller how far it is.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, Protocol
 
-from inference.manifest import MANIFEST_FILE, Manifest
-from inference.model_directory import sha256_of
+from inference.models.directory import sha256_of
+from inference.models.manifest import MANIFEST_FILE, Manifest
 
 _PARTIAL = ".partial-"
 _REPLACED = ".replaced-"
@@ -87,3 +91,29 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """One step of work on one thing.
+
+    `done` and `total` count `unit`s; `total` is None while it is not known. A step ends with an
+    event whose `done` equals its `total`.
+    """
+
+    step: str
+    subject: str
+    done: int
+    total: int | None
+    unit: Literal["bytes", "steps"]
+
+
+class Progress(Protocol):
+    """Receives progress, on the thread that does the work. Must not raise."""
+
+    def __call__(self, event: ProgressEvent, /) -> None:
+        """Called at the start, now and then, and at the end of every step."""
+
+
+def no_progress(event: ProgressEvent, /) -> None:
+    """Ignores progress."""

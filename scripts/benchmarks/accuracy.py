@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
-from inference.manifest import NLI_LABELS
-from inference.nli import NliModel
+from inference.front_doors import NliModel
+from inference.models.manifest import NLI_LABELS
 from scripts.benchmarks.nli_data import MNLI_MATCHED, SNLI_DEV, LabelledPairs, read_pairs
 from scripts.benchmarks.report import Figure, Report, Target
 from server.cli.console import progress_bar

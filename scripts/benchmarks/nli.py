@@ -13,8 +13,8 @@ from statistics import median
 import onnxruntime as ort
 from tokenizers import Encoding
 
-from inference.compile.packaged import NLI
-from inference.model_directory import load_model_directory
+from inference.compile.install import NLI
+from inference.models.directory import load_model_directory
 from scripts.benchmarks.corpus import Corpus, source_text
 from scripts.benchmarks.matrix_products import MatrixProducts
 from scripts.benchmarks.neighbours import max_neighbour_delta, scores_alone

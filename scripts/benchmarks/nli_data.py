@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from inference.manifest import NLI_LABELS
+from inference.models.manifest import NLI_LABELS
 
 SNLI_DEV = Path("nli") / "snli_dev.jsonl"
 MNLI_MATCHED = Path("nli") / "mnli_dev_matched.jsonl"

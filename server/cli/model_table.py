@@ -8,7 +8,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from inference.model_list import ListedModel, list_models
+from inference.models.directory import ListedModel, list_models
 from server.cli.console import output_console, shown
 from server.cli.errors import CliError, NegativeAnswer
 

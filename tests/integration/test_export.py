@@ -13,11 +13,11 @@ import pytest
 
 from inference.compile.errors import UnsupportedModelError
 from inference.compile.export import ExportOptions, GraphOrigin, export_model
-from inference.compile.packaged import EMBEDDING
+from inference.compile.install import EMBEDDING
 from inference.compile.probe import ProbeRunner
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
-from inference.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL
-from inference.model_directory import load_model_directory
+from inference.models.directory import load_model_directory
+from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 pytestmark = [
     pytest.mark.export,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inference.compile.staging import describe_files, write_manifest
-from inference.model_directory import read_model_directory
+from inference.models.directory import read_model_directory
 from tests.integration.server_process import server_process
 
 SERVE = ("server.cli", "serve")

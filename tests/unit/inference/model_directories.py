@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.compile.staging import describe_files, write_manifest
-from inference.manifest import Manifest
+from inference.models.manifest import Manifest
 
 NLI_FIELDS: dict[str, Any] = {
     "task": "nli",

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.batch import ComputeModel
-from inference.batch_limits import BatchLimits
-from inference.batcher import DynamicBatcher
+from inference.batching.batch import BatchLimits, ComputeModel
+from inference.batching.batcher import DynamicBatcher
+from inference.batching.cost_table import CostTable, PaddingPrice
+from inference.batching.in_flight import Encoded
+from inference.batching.worker_pool import WorkerPool
 from inference.config import InferenceConfig
-from inference.cost_table import CostTable, PaddingPrice
-from inference.encoded import Encoded
-from inference.outputs import pass_through
+from inference.models.model import pass_through
 from inference.statistics import Observer
-from inference.worker_pool import WorkerPool
 from tests.fakes import FakeBackend
 
 MAX_LENGTH = 64

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inference.admission import Admission
+from inference.batching.admission import Admission
 from inference.config import QueueConfig
 from inference.errors import ListTooLongError, QueueFullError
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.batch_plan import plan_nearest, plan_oldest
+from inference.batching.batch import plan_nearest, plan_oldest
 from tests.unit.inference.serving import MAX_LENGTH, make_limits
 
 LENGTHS = st.lists(st.integers(1, MAX_LENGTH), min_size=1, max_size=60)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.cost_table import CostTable, PaddingPrice
+from inference.batching.cost_table import CostTable, PaddingPrice
 
 FREE = PaddingPrice(token_s=0.0, cell_s=0.0, is_skipped=True)
 MEASURED = {(1, 8): 2.0, (1, 16): 3.0, (2, 8): 3.0, (2, 16): 5.0, (4, 8): 5.0}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.cpu_count import usable_cpu_count
+from inference.engine import usable_cpu_count
 
 CORES = len(os.sched_getaffinity(0))
 

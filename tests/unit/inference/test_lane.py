@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.batch import Drop
+from inference.batching.batch import Drop
+from inference.batching.in_flight import Entry
+from inference.batching.queue import Lane
 from inference.call import Priority
-from inference.entry import Entry
-from inference.lane import Lane
 from tests.unit.inference.serving import MAX_LENGTH, make_item, make_limits
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from inference.manifest import Manifest
+from inference.models.manifest import Manifest
 from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inference.errors import HashMismatchError, ManifestError, MissingModelError, ModelDirectoryError
-from inference.model_directory import load_model_directory, read_model_directory, sha256_of
+from inference.models.directory import load_model_directory, read_model_directory, sha256_of
 from tests.unit.inference.model_directories import write_model_directory
 
 

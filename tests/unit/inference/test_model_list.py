@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inference.model_list import list_models
+from inference.models.directory import list_models
 from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS, write_model_directory
 
 

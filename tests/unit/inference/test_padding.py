@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inference.encoded import Encoded
-from inference.padding import pad_rows
+from inference.batching.in_flight import Encoded
+from inference.batching.worker import pad_rows
 
 
 def make_row(ids: list[int], first_length: int | None = None) -> Encoded:

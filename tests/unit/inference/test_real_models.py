@@ -14,10 +14,10 @@ import pytest
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
-from inference.native import Tokenizer
-from inference.results import ItemBatch
-from inference.tokenization import TextEncoder
-from inference.word_memo import word_separators
+from inference.front_doors import ItemBatch
+from inference.models.native import Tokenizer
+from inference.tokens.tokenization import TextEncoder
+from inference.tokens.word_memo import word_separators
 from pipeline.text.sentences import split_sentences
 
 ROOT = Path(__file__).resolve().parents[3]

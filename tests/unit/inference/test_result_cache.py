@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.result_cache import ResultCache
+from inference.batching.result_cache import ResultCache
 
 ROW = np.ones(4, np.float32)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.session import OrtBackend, choose_device
+from inference.models.session import OrtBackend, choose_device
 from tests.unit.inference.tiny_models import write_tiny_embedder
 
 INPUTS = {"input_ids": np.array([[2, 5, 3]], np.int64), "attention_mask": np.ones((1, 3), np.int64)}

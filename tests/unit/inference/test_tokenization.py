@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from inference.encoded import Encoded
+from inference.batching.in_flight import Encoded
 from inference.errors import CorruptModelError, InputTooLongError
-from inference.tokenization import TextEncoder
+from inference.tokens.tokenization import TextEncoder
 from tests.unit.inference.tiny_models import write_tiny_tokenizer
 
 CLS, SEP = 2, 3

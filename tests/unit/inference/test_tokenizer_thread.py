@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from inference.encoded import Encoded
+from inference.batching.in_flight import Encoded
 from inference.errors import QueueFullError, ShuttingDownError
-from inference.tokenizer_thread import TokenizerThread
+from inference.tokens.tokenizer_thread import TokenizerThread
 from tests.unit.inference.serving import make_item, settle
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from inference.backend import Float32, Int64
-from inference.cost_table import CostTable
-from inference.warmup import WarmupPlan, clock_for, measure_costs
+from inference.batching.cost_table import CostTable
+from inference.models.warmup import WarmupPlan, clock_for, measure_costs
 from tests.fakes import FakeBackend
 
 CELL_S = 0.0005

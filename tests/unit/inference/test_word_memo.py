@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from inference import word_memo
-from inference.word_memo import WordMemo, word_separators
+from inference.tokens import word_memo
+from inference.tokens.word_memo import WordMemo, word_separators
 
 ALPHABET = "abcdefgh éÉ´¨ª½ﬁ中가\u0301\u200b\xa0\u2003\u2581\x0b\x1c\x00 \t\n\r.,'-[]"
 ONE_SPACE = normalizers.Replace(Regex(" {2,}"), " ")

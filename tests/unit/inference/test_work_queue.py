@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from inference.batch import Batch, ComputeModel
+from inference.batching.batch import Batch, ComputeModel
+from inference.batching.in_flight import Entry
+from inference.batching.queue import Source, WorkQueue
 from inference.call import Priority
-from inference.entry import Entry
-from inference.outputs import pass_through
-from inference.work_queue import Source, WorkQueue
+from inference.models.model import pass_through
 from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_item, make_limits
 

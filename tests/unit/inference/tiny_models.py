@@ -10,7 +10,7 @@ from onnx import numpy_helper, parser
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from inference.compile.staging import describe_files, write_manifest
-from inference.manifest import Manifest
+from inference.models.manifest import Manifest
 from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
 
 DIMENSION = 16

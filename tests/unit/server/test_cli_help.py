@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from inference.compile.export import GraphOrigin
-from inference.manifest import Task
+from inference.models.manifest import Task
 from server.cli import models as cli_models
 from server.cli.models import ModelTask
 

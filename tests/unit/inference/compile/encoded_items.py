@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from inference.encoded import Encoded
+from inference.batching.in_flight import Encoded
 
 
 def encoded(items: Sequence[Sequence[int]]) -> list[Encoded]:

@@ -10,10 +10,10 @@ import numpy as np
 from safetensors.numpy import save
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from inference.compile.packaged import PackagedModel
+from inference.compile.install import PackagedModel
 from inference.compile.probe import LONG_PROBE_TEXT
 from inference.compile.wheels import Wheel
-from inference.model_directory import sha256_of
+from inference.models.directory import sha256_of
 
 WIDTH, LAYERS = 128, 1
 _FILES = ("model.safetensors", "config.json", "tokenizer.json", "sentence_bert_config.json")

@@ -10,9 +10,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from inference.compile.errors import WeightsError
-from inference.compile.head import DenseLayer
-from inference.compile.head_file import load_linear_head, save_linear_head
-from inference.compile.packaged import NLI_HEAD_FILE, NLI_HEAD_RECORD
+from inference.compile.head import DenseLayer, load_linear_head, save_linear_head
+from inference.compile.install import NLI_HEAD_FILE, NLI_HEAD_RECORD
 
 LAYER = DenseLayer(np.arange(12, dtype=np.float32).reshape(4, 3), np.array([1, 2, 3], np.float32))
 

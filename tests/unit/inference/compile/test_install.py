@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from inference.compile.errors import VerificationError, WheelError
-from inference.compile.install import Installer
-from inference.compile.packaged import PackagedModel
-from inference.compile.progress import ProgressEvent
-from inference.compile.staging import write_manifest
-from inference.model_directory import ModelDirectory, load_model_directory
+from inference.compile.install import Installer, PackagedModel
+from inference.compile.staging import ProgressEvent, write_manifest
+from inference.models.directory import ModelDirectory, load_model_directory
 from tests.unit.inference.compile.packaged_wheels import WIDTH, write_embedding_wheel
 
 

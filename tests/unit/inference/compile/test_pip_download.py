@@ -1,6 +1,6 @@
 import pytest
 
-from inference.compile.pip_download import progress_bar
+from inference.compile.wheels import progress_bar
 
 
 @pytest.mark.parametrize(

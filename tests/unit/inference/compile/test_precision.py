@@ -9,8 +9,7 @@ from inference.compile.deberta import build_deberta_classifier
 from inference.compile.errors import CompileError, VerificationError
 from inference.compile.graph import GraphBuilder
 from inference.compile.head import pooled_head
-from inference.compile.precision import choose_precision
-from inference.compile.verify import LoadedGraph, compare, neighbour_delta
+from inference.compile.precision import LoadedGraph, choose_precision, compare, neighbour_delta
 from tests.unit.inference.compile.encoded_items import encoded
 from tests.unit.inference.compile.graph_runner import random_items
 from tests.unit.inference.compile.random_weights import BERT, DEBERTA, VOCABULARY, bert_weights, classifier_weights

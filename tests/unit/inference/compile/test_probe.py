@@ -12,8 +12,8 @@ from inference.compile.graph import GraphBuilder
 from inference.compile.probe import probe
 from inference.compile.staging import describe_files, write_manifest
 from inference.errors import CorruptModelError
-from inference.manifest import Manifest
-from inference.model_directory import load_model_directory
+from inference.models.directory import load_model_directory
+from inference.models.manifest import Manifest
 from tests.unit.inference.model_directories import NLI_FIELDS, write_model_directory
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli, write_tiny_tokenizer
 

@@ -10,8 +10,8 @@ import pytest
 from inference.compile.bert import build_bert_embedder
 from inference.compile.deberta import build_deberta_encoder
 from inference.compile.graph import GraphBuilder
+from inference.compile.precision import LoadedGraph, compare, neighbour_delta
 from inference.compile.quantize import quantize_batch, quantize_rows, quantize_weights
-from inference.compile.verify import LoadedGraph, compare, neighbour_delta
 from tests.unit.inference.compile.encoded_items import encoded
 from tests.unit.inference.compile.graph_runner import random_items
 from tests.unit.inference.compile.random_weights import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.errors import UnsupportedModelError
-from inference.compile.tokenizer_file import pad_token_id, write_free_tokenizer
 
 DOCUMENT = {
     "version": "1.0",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inference.compile.errors import WheelError
-from inference.compile.progress import Progress, ProgressEvent, no_progress
+from inference.compile.staging import Progress, ProgressEvent, no_progress
 from inference.compile.wheels import Wheel, extract_members, fetch_wheel
 
 

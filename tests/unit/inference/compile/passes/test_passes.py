@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from inference.compile.errors import UnsupportedModelError
-from inference.compile.passes.dimensions import free_dimensions
-from inference.compile.passes.fold import fold_constants
-from inference.compile.passes.pooling import append_normalization, append_pooling
-from inference.compile.passes.prune import keep_output
+from inference.compile.passes import append_normalization, append_pooling, fold_constants, free_dimensions, keep_output
 from tests.unit.inference.compile.exported_graph import FIXED_LENGTH, TABLE, exported_encoder
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
 

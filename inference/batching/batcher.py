@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from inference.admission import Admission
-from inference.batch import Batch, ComputeModel, Drop
+from inference.batching.admission import Admission
+from inference.batching.batch import Batch, ComputeModel, Drop
+from inference.batching.in_flight import Encoded, Entry, Ticket
+from inference.batching.queue import Source
+from inference.batching.result_cache import ResultCache
+from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
 from inference.config import InferenceConfig
-from inference.encoded import Encoded
-from inference.entry import Entry
 from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
-from inference.result_cache import ResultCache
 from inference.statistics import BatchRecord, Counters, ModelStatistics, Observer
-from inference.ticket import Ticket
-from inference.work_queue import Source
-from inference.worker_pool import WorkerPool
 
 _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
 

@@ -1,4 +1,8 @@
-"""Decides which waiting rows go together into the next forward pass.
+"""One forward pass: what was cut from the queue, and what came of it.
+
+How large a batch may be, and what its rows are worth.
+
+Decides which waiting rows go together into the next forward pass.
 
 The oldest row always goes. There are two ways to choose its company: the rows nearest in length, which cost least
 padding, and the next oldest, which is fairest. A row is worth what it would cost in ideal company, and a plan is as
@@ -18,10 +22,79 @@ makes that 1.7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from inference.batch_limits import BatchLimits
+from inference.backend import Backend, Float32
+from inference.batching.cost_table import CostTable
+from inference.batching.in_flight import Entry
+from inference.errors import InferenceError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """Hard bounds of a batch, and the costs that decide within them."""
+
+    max_rows: int
+    max_tokens: int  # without padding
+    max_padded_tokens: int  # longest row times rows: what ONNX Runtime's memory grows with
+    costs: CostTable
+    worths: Sequence[float]  # by length: what a row costs in ideal company
+
+    @classmethod
+    def of(cls, costs: CostTable, *, max_batch_tokens: int) -> BatchLimits:
+        """Bounds for at most `costs.max_rows` rows and `max_batch_tokens` tokens.
+
+        Where the graph skips padding, as much again may be padding; where it does not, padding counts like tokens.
+        """
+        padded = max_batch_tokens * (2 if costs.skips_padding else 1)
+        return cls(costs.max_rows, max_batch_tokens, padded, costs, costs.row_worths(max_batch_tokens))
+
+    def allows(self, rows: int, tokens: int, longest: int) -> bool:
+        """Whether such a batch is within the bounds. A single row always is."""
+        return rows == 1 or (
+            rows <= self.max_rows and tokens <= self.max_tokens and rows * longest <= self.max_padded_tokens
+        )
+
+
+class Drop(Enum):
+    """Why an entry left the queue without being computed."""
+
+    EXPIRED = "expired"  # its deadline has passed
+    SHED = "shed"  # its deadline will have passed before the fastest possible answer
+
+
+@dataclass(frozen=True)
+class ComputeModel:
+    """What a worker must know of a model to compute a batch."""
+
+    name: str
+    backends: tuple[Backend, ...]  # one for each device; worker i uses number i modulo their count
+    inputs: tuple[str, ...]
+    pad_token_id: int
+    dimension: int  # columns of a result
+    finish: Callable[[Float32], Float32]  # graph output -> results, row by row
+    limits: BatchLimits
+
+
+class Batch:
+    """Entries that were computed, or entries that were dropped; not both.
+
+    Written by the worker until it is reported; from then on read by the event loop.
+    """
+
+    __slots__ = ("dropped", "entries", "failures", "finished_s", "is_void", "started_s", "values")
+
+    def __init__(self, entries: list[Entry], dropped: list[tuple[Entry, Drop]], *, now_s: float) -> None:
+        self.entries = entries
+        self.dropped = dropped
+        self.started_s = now_s
+        self.finished_s = now_s
+        self.values: Float32 | None = None  # shape (len(entries), dimension), once computed
+        self.failures: dict[int, InferenceError] = {}  # by index into entries
+        self.is_void = False  # its worker was given up; whatever it still reports is ignored
+
 
 _GOOD_ENOUGH = 0.99  # of two sizes about as good as each other, the smaller answers sooner
 _HOPELESS = 0.7  # longer rows only add padding once a plan is this much worse than the best

@@ -10,7 +10,7 @@ import numpy as np
 
 from inference.backend import Float32, Int64
 from inference.errors import CorruptModelError, ExecutionProviderError
-from inference.native import ort
+from inference.models.native import ort
 
 Device = Literal["cpu", "cuda"]
 _PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from inference.encoded import Encoded
+from inference.batching.in_flight import Encoded
 from inference.errors import QueueFullError, ShuttingDownError
 
 Item = TypeVar("Item", str, tuple[str, str])

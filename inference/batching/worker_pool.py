@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
-from inference.batch import Batch
+from inference.batching.batch import Batch
+from inference.batching.in_flight import Entry
+from inference.batching.queue import Source, WorkQueue
+from inference.batching.worker import Worker
 from inference.call import Priority
 from inference.config import RuntimeConfig
-from inference.entry import Entry
 from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
-from inference.work_queue import Source, WorkQueue
-from inference.worker import Worker
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,7 @@
-"""A model in memory: its directory, its tokenizer, its sessions and what its batches cost."""
+"""A model in memory: its directory, its tokenizer, its sessions and what its batches cost.
+
+From a graph's output to what callers get, for each task.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from inference.backend import Backend, Float32
-from inference.batch import ComputeModel
-from inference.batch_limits import BatchLimits
+from inference.batching.batch import BatchLimits, ComputeModel
 from inference.config import InferenceConfig, Role
 from inference.errors import ManifestError
-from inference.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
-from inference.model_directory import ModelDirectory, load_model_directory
-from inference.outputs import pass_through, probabilities
-from inference.session import Device, OrtBackend
-from inference.tokenization import TextEncoder
-from inference.warmup import WarmupPlan, clock_for, measure_costs
+from inference.models.directory import ModelDirectory, load_model_directory
+from inference.models.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
+from inference.models.session import Device, OrtBackend
+from inference.models.warmup import WarmupPlan, clock_for, measure_costs
+from inference.tokens.tokenization import TextEncoder
 
 OpenBackend = Callable[[Path, Device, int], Backend]
 
@@ -87,3 +90,25 @@ def _output(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
     if manifest.task == "nli":
         return len(NLI_LABELS), probabilities(manifest.label_columns)
     return manifest.dimension or 0, pass_through
+
+
+def pass_through(output: Float32) -> Float32:
+    """The graph pools and normalises itself: its output is the embedding."""
+    return output
+
+
+def probabilities(label_columns: tuple[int, int, int]) -> Callable[[Float32], Float32]:
+    """Makes the function from logits to probabilities of entailment, neutral and contradiction.
+
+    Args:
+        label_columns: columns of the logits with these three, from the model's `id2label`.
+    """
+    columns = list(label_columns)
+
+    def finish(logits: Float32) -> Float32:
+        """Softmax of shape (rows, 3). In float64: a row's last bit must not depend on how many rows there are."""
+        ordered = logits[:, columns].astype(np.float64)
+        weights = np.exp(ordered - ordered.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+
+    return finish

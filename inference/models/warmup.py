@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.backend import Backend, Int64
-from inference.cost_table import CostTable, PaddingPrice
-from inference.session import Device
+from inference.batching.cost_table import CostTable, PaddingPrice
+from inference.models.session import Device
 
 _MIN_LENGTH = 8
 _REPEATS = 3

@@ -1,18 +1,19 @@
-"""One call in flight: where its answers are collected."""
+"""One call in flight: where its answers are collected.
+
+One computation in flight, and everyone who waits for it.
+
+A tokenized item, as it waits in the queue and as the cache knows it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from inference.call import Call
+from inference.call import Call, Priority
 from inference.errors import InferenceError
-
-if TYPE_CHECKING:
-    from inference.entry import Entry
 
 
 class Ticket:
@@ -64,3 +65,49 @@ class Ticket:
         self.missing -= 1
         if self.missing == 0 and not self.future.done():
             self.future.set_result(None)
+
+
+class Encoded:
+    """Token ids of one text or pair. Written once; a slots class because there is one for each item."""
+
+    __slots__ = ("first_length", "ids", "is_truncated", "key", "length")
+
+    def __init__(self, ids: bytes, first_length: int, *, is_truncated: bool, key: bytes) -> None:
+        self.ids = ids  # int32, native order, special tokens included
+        self.length = len(ids) // 4
+        self.first_length = first_length  # tokens of type 0; the rest is of type 1
+        self.is_truncated = is_truncated
+        self.key = key  # equal exactly when the model is fed the same
+
+
+class Entry:
+    """What will be computed once, however many items of however many calls asked for it.
+
+    `waiters` belongs to the event loop's thread; `is_queued` is written under the pool's lock.
+    """
+
+    __slots__ = (
+        "crash_count",
+        "deadline_s",
+        "encoded",
+        "is_queued",
+        "length",
+        "priority",
+        "queued_s",
+        "waiters",
+    )
+
+    def __init__(self, encoded: Encoded, priority: Priority, *, deadline_s: float | None, now_s: float) -> None:
+        self.encoded = encoded
+        self.length = encoded.length
+        self.priority = priority
+        self.deadline_s = deadline_s  # the latest of its waiters' deadlines; None when one of them has none
+        self.queued_s = now_s
+        self.is_queued = False
+        self.crash_count = 0  # workers that died while they computed it
+        self.waiters: list[tuple[Ticket, int]] = []
+
+    def allow(self, deadline_s: float | None) -> None:
+        """Adds a waiter's deadline: the entry is worth computing until the last of them has passed."""
+        if self.deadline_s is not None:
+            self.deadline_s = None if deadline_s is None else max(self.deadline_s, deadline_s)

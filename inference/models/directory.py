@@ -1,15 +1,19 @@
-"""Loads a model directory and refuses one whose bytes are not those its manifest names."""
+"""Loads a model directory and refuses one whose bytes are not those its manifest names.
+
+Lists what a models folder holds, and whether each model is whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 
-from inference.errors import HashMismatchError, ManifestError, MissingModelError
-from inference.manifest import MANIFEST_FILE, MODEL_FILE, TOKENIZER_FILE, Manifest
+from inference.errors import HashMismatchError, ManifestError, MissingModelError, ModelDirectoryError
+from inference.models.manifest import MANIFEST_FILE, MODEL_FILE, TOKENIZER_FILE, Manifest, Task
 
 _READ_BYTES = 1 << 20
 
@@ -98,3 +102,48 @@ def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}" if where else problem["msg"]
+
+
+ModelStatus = Literal["ok", "missing", "invalid manifest", "file missing", "wrong hash"]
+ROLES: tuple[Task, ...] = get_args(Task)
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """One role's model directory as it is found. `manifest` is None when it could not be read."""
+
+    role: Task
+    path: Path
+    status: ModelStatus
+    problem: str  # empty when the status is ok; else one line that says what to do
+    manifest: Manifest | None
+    size_bytes: int  # of the files that are there
+
+
+def list_models(models_dir: Path) -> tuple[ListedModel, ...]:
+    """Checks the directory of every role, hashes included. Raises nothing: a problem is part of the answer."""
+    return tuple(_list(role, models_dir / role) for role in ROLES)
+
+
+def _list(role: Task, path: Path) -> ListedModel:
+    manifest: Manifest | None = None
+    try:
+        manifest = read_model_directory(path).manifest
+        load_model_directory(path)
+        if manifest.task != role:
+            raise ManifestError(path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
+    except ModelDirectoryError as error:
+        return ListedModel(role, path, _status(error, path), str(error), manifest, _size_bytes(path))
+    return ListedModel(role, path, "ok", "", manifest, _size_bytes(path))
+
+
+def _status(error: ModelDirectoryError, path: Path) -> ModelStatus:
+    if isinstance(error, HashMismatchError):
+        return "wrong hash"
+    if isinstance(error, MissingModelError):
+        return "missing" if error.path in {path, path / MANIFEST_FILE} else "file missing"
+    return "invalid manifest"
+
+
+def _size_bytes(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) if path.is_dir() else 0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from inference.encoded import Encoded
+from inference.batching.in_flight import Encoded
 from inference.errors import CorruptModelError, InputTooLongError
-from inference.native import Tokenizer
-from inference.word_memo import WordMemo, word_separators
+from inference.models.native import Tokenizer
+from inference.tokens.word_memo import WordMemo, word_separators
 
 _ID_BYTES = 4
 _HEAD_CHARS_PER_TOKEN = 16  # a head this long nearly always has all the tokens that the model reads

@@ -1,0 +1,215 @@
+"""One thread that takes batches, computes them and hands them back.
+
+Computes one batch, and finds the item at fault when that fails.
+
+Puts token ids of several lengths into one rectangle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from inference.backend import Backend, Float32, Int64
+from inference.batching.batch import Batch, ComputeModel
+from inference.batching.in_flight import Encoded
+from inference.batching.queue import Source
+from inference.errors import PoisonedItemError
+
+logger = logging.getLogger(__name__)
+
+Posted = TypeVar("Posted")
+
+
+class WorkerOwner(Protocol):
+    """What a worker needs of its pool."""
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """The time that batches are stamped with."""
+        ...
+
+    @property
+    def sources(self) -> list[Source]:
+        """The models it computes for."""
+        ...
+
+    def take(self) -> tuple[Source, Batch] | None:
+        """Waits for work. None ends the worker. Called on the worker's thread."""
+        ...
+
+    def on_started(self, worker: Worker) -> None:
+        """The worker is able to compute. Called on the event loop."""
+        ...
+
+    def on_exit(self, worker: Worker) -> None:
+        """The worker's thread is ending. Called on the event loop."""
+        ...
+
+
+class Worker:
+    """Owned by a pool, which starts, joins and replaces it.
+
+    There is no hop on the way in: the thread takes from the shared queue itself, so a free worker begins as soon
+    as an entry is there. On the way out there is one wake-up of the event loop for each batch, not for each item.
+    """
+
+    def __init__(self, index: int, owner: WorkerOwner, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
+        self.index = index
+        self.crash: BaseException | None = None
+        self.is_given_up = False  # it hung, and another has its place: it ends when it can
+        self.in_hand: tuple[Source, Batch] | None = None
+        self.batch_count = 0
+        self._owner = owner
+        self._loop = loop
+        self._is_restart = is_restart
+        self._thread = threading.Thread(target=self._main, name=f"precis-worker-{index}", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Waits for the thread's end. Returns whether it came."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _main(self) -> None:
+        try:
+            if self._is_restart:
+                self._reopen()
+            self._post(self._owner.on_started, self)
+            self._serve()
+        except BaseException as error:  # whatever it is, it ends this thread: the pool must know
+            self.crash = error
+            logger.exception("event=worker_died worker=%d", self.index)
+        finally:
+            self._post(self._owner.on_exit, self)
+
+    def _reopen(self) -> None:
+        for source in self._owner.sources:
+            backend = source.model.backends[self.index % len(source.model.backends)]
+            backend.reopen()
+            probe(source.model, backend)
+
+    def _serve(self) -> None:
+        while not self.is_given_up and (work := self._owner.take()) is not None:
+            source, batch = work
+            self.in_hand = work
+            if batch.entries:
+                model = source.model
+                execute(batch, model, model.backends[self.index % len(model.backends)])
+                batch.finished_s = self._owner.clock()
+            self.in_hand = None
+            self.batch_count += 1
+            self._post(source.deliver, batch)
+
+    def _post(self, callback: Callable[[Posted], None], subject: Posted) -> None:
+        """Calls back on the event loop. A thread that its pool abandoned may outlive the loop: nobody listens then."""
+        try:
+            self._loop.call_soon_threadsafe(callback, subject)
+        except RuntimeError:
+            if not self._loop.is_closed():
+                raise
+
+
+_PROBE_TOKENS = 8
+
+
+class BackendDiedError(Exception):
+    """The backend fails on input that is known to be good. Ends the worker, which is then started again."""
+
+
+class _WrongOutputError(Exception):
+    """The graph gave rows that are not finite, or not one for each row of input."""
+
+
+def execute(batch: Batch, model: ComputeModel, backend: Backend) -> None:
+    """Fills in the batch's values and failures.
+
+    When the batch fails, its items are tried one by one and only those that fail alone do fail.
+
+    Raises:
+        BackendDiedError: every item failed and so did the probe: the items are not to blame.
+    """
+    rows = [entry.encoded for entry in batch.entries]
+    try:
+        batch.values = compute(rows, model, backend)
+    except Exception as error:  # noqa: BLE001  (whatever the backend raises, only the item at fault may fail)
+        _isolate(batch, model, backend, error)
+
+
+def _isolate(batch: Batch, model: ComputeModel, backend: Backend, cause: Exception) -> None:
+    rows = [entry.encoded for entry in batch.entries]
+    batch.values = np.full((len(rows), model.dimension), np.nan, np.float32)
+    for index, row in enumerate(rows):
+        try:
+            if len(rows) == 1:
+                raise cause  # noqa: TRY301  (it was alone already)
+            batch.values[index] = compute([row], model, backend)[0]
+        except Exception as error:  # noqa: BLE001  (the same)
+            failure = PoisonedItemError()
+            failure.__cause__ = error
+            batch.failures[index] = failure
+    if len(batch.failures) == len(rows):
+        probe(model, backend)
+
+
+def compute(rows: Sequence[Encoded], model: ComputeModel, backend: Backend) -> Float32:
+    """One forward pass. Returns shape (len(rows), dimension), finite."""
+    values = model.finish(backend.run(pad_rows(rows, model.inputs, model.pad_token_id)))
+    if values.shape != (len(rows), model.dimension):
+        raise _WrongOutputError(f"shape {values.shape} for {len(rows)} rows of {model.dimension}")
+    if not np.isfinite(values).all():
+        raise _WrongOutputError("not finite")
+    return values
+
+
+def probe(model: ComputeModel, backend: Backend) -> None:
+    """Runs a small input that has nothing to do with any call.
+
+    Raises:
+        BackendDiedError: the backend is no longer usable.
+    """
+    ids = np.full(_PROBE_TOKENS, model.pad_token_id, np.int32).tobytes()
+    try:
+        compute([Encoded(ids, _PROBE_TOKENS, is_truncated=False, key=ids)], model, backend)
+    except Exception as error:
+        raise BackendDiedError(f"{model.name}: {error}") from error
+
+
+def pad_rows(rows: Sequence[Encoded], inputs: Sequence[str], pad_token_id: int) -> dict[str, Int64]:
+    """Builds a graph's inputs.
+
+    Args:
+        rows: one or more items.
+        inputs: which of input_ids, attention_mask and token_type_ids the graph has.
+        pad_token_id: fills the end of the shorter rows.
+
+    Returns:
+        int64 arrays of shape (len(rows), longest row) by input name. The mask is 1 on tokens and 0 on padding;
+        types are 0 on the first text and on padding, 1 on the second text.
+    """
+    longest = max(row.length for row in rows)
+    shape = (len(rows), longest)
+    if all(row.length == longest for row in rows):
+        joined = b"".join([row.ids for row in rows])
+        mask = np.ones(shape, np.int64)
+    else:
+        padding = np.int32(pad_token_id).tobytes() * longest
+        joined = b"".join([row.ids + padding[len(row.ids) :] for row in rows])
+        lengths = np.array([[row.length] for row in rows])
+        mask = (np.arange(longest) < lengths).astype(np.int64)
+    arrays = {
+        "input_ids": np.frombuffer(joined, np.int32).reshape(shape).astype(np.int64),
+        "attention_mask": mask,
+    }
+    if "token_type_ids" in inputs:
+        firsts = np.array([[row.first_length] for row in rows])
+        arrays["token_type_ids"] = (np.arange(longest) >= firsts).astype(np.int64) * mask
+    return arrays
