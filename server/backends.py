@@ -10,7 +10,7 @@ from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from server.errors import StartupError
 from server.llm_metrics import EndpointCollector
 from server.scoring_models import ScoringModels

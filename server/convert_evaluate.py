@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from precis.v1 import evaluate_pb2 as pb
 
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.evaluate.evidence import EntailmentEvidence
 from pipeline.evaluate.flow import COVERAGE_WEIGHT, ORDER_WEIGHT
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
     ComponentScore,
+    EntailmentEvidence,
     EntitiesResult,
     EntityEvidence,
     EntityStatus,

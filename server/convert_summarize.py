@@ -5,7 +5,7 @@ from typing import assert_never
 from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,

@@ -2,7 +2,7 @@
 
 from precis.v1 import common_pb2
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 
 def to_usage(usage: LlmUsage, identity: str) -> common_pb2.LlmUsage | None:

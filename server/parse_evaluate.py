@@ -5,10 +5,9 @@ from typing import Any
 
 from precis.v1 import evaluate_pb2 as pb
 
-from pipeline.errors import InvalidInputError
+from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from pipeline.evaluate.parse import parse
 from server.enum_numbers import meaning_of
 
 MAX_ITEM_ID_CHARS = 256

@@ -5,13 +5,11 @@ from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.errors import InvalidInputError
-from pipeline.evaluate.parse import parse
+from pipeline.errors import InvalidInputError, parse
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
-from pipeline.summarize.document import Document, make_document
-from pipeline.summarize.options import SummarizeOptions
-from pipeline.summarize.splitting import split_by_tokens
+from pipeline.summarize.document import Document, SummarizeOptions, make_document
+from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.writer import SourceChunk, SummaryType
 from server.enum_numbers import meaning_of
 

@@ -10,12 +10,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from inference.config import InferenceConfig
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.extractive.config import ExtractiveConfig
 from pipeline.judge.assess.config import AssessConfig
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
+from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.config import (
     AuthConfig,

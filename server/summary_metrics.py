@@ -3,8 +3,8 @@
 from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.summarize.observer import CallOutcome
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.summary_writer import ChosenWriter

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from precis.v1 import summarize_pb2 as pb
 
 from inference.call import Call, Priority
-from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.llm.config import LlmConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.writer import Writer

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from annotated_types import Interval
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from pipeline.evaluate.parse import parse
+from pipeline.errors import parse
 
 WEIGHT_SUM_TOLERANCE = 1e-6
 

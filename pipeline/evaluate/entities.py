@@ -2,20 +2,134 @@
 
 A name is found by fuzzy matching, and counts only if the words around it are about what the words around some mention
 in the gold are about: "Washington" the president is not Washington the state.
+
+Finds the places of a text that are spelled like a name.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rapidfuzz import fuzz, process
 
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.evaluate.embeddings import Embeddings
-from pipeline.evaluate.fuzzy_search import FoldedWords, FuzzyMatch
 from pipeline.evaluate.result import EntitiesResult, EntityEvidence, EntityStatus
+from pipeline.model_answers import Embeddings
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import Passage
 from pipeline.text.words import Words, split_words
+
+_BLOCK_WORDS = 8_192  # bounds memory: windows of one block are strings of their own
+_OTHER_SPACE = re.compile(r"[^\S ]")
+_PERCENT = 100.0  # rapidfuzz counts ratios up to 100
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyMatch:
+    """Words `first` up to, not including, `last` of a text, and their fuzzy ratio to the name, in [0, 1]."""
+
+    first: int
+    last: int
+    ratio: float
+
+
+class FoldedWords:
+    """The words of a text in folded spelling, whose n-grams can be compared with names."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self._folded = fold(words.text)
+
+    def find(self, name: Words, threshold: float, limit: int) -> list[FuzzyMatch]:
+        """Returns n-grams with ratio > `threshold` that do not overlap, best first.
+
+        n is the name's word count, one less and one more. Reading stops, at the end of a block of 8,192 words, once
+        `limit` are found: the text may be a book, and the first mentions do.
+
+        Args:
+            name: the words of the name.
+            threshold: exclusive, in [0, 1).
+            limit: how many to return at most.
+        """
+        needle = _joined(name)
+        found: list[FuzzyMatch] = []
+        for start in range(0, len(self.words), _BLOCK_WORDS):
+            candidates = [
+                match
+                for size in _sizes(name)
+                for match in self._search(needle, (start, start + _BLOCK_WORDS), size, threshold)
+            ]
+            found = _without_overlaps(found + candidates)
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    def most_similar(self, name: Words) -> FuzzyMatch | None:
+        """Returns the best n-gram whatever its ratio, the first one on a tie; None when the text has no words."""
+        needle = _joined(name)
+        best: FuzzyMatch | None = None
+        for start in range(0, len(self.words), _BLOCK_WORDS):
+            for size in _sizes(name):
+                firsts, spans = self._windows((start, start + _BLOCK_WORDS), size)
+                hit = process.extractOne(needle, self._spell(spans), scorer=fuzz.ratio)
+                if len(firsts) and (best is None or hit[1] / _PERCENT > best.ratio):
+                    best = FuzzyMatch(int(firsts[hit[2]]), int(firsts[hit[2]]) + size, hit[1] / _PERCENT)
+        return best
+
+    def _search(self, needle: str, block: tuple[int, int], size: int, threshold: float) -> Iterator[FuzzyMatch]:
+        firsts, spans = self._windows(block, size)
+        # ratio = 2 * common / (both lengths) can exceed the threshold only between these lengths
+        lengths = spans[:, 1] - spans[:, 0]
+        reach = (2 - threshold) / threshold if threshold else np.inf
+        near = (lengths * reach > len(needle)) & (lengths < len(needle) * reach)
+        firsts, spans = firsts[near], spans[near]
+        hits = process.extract(
+            needle, self._spell(spans), scorer=fuzz.ratio, score_cutoff=threshold * _PERCENT, limit=None
+        )
+        for _, score, index in hits:
+            if score / _PERCENT > threshold:
+                yield FuzzyMatch(int(firsts[index]), int(firsts[index]) + size, score / _PERCENT)
+
+    def _windows(self, block: tuple[int, int], size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the n-grams that start in a block: first words, shape (n,), and character spans, shape (n, 2)."""
+        firsts = np.arange(block[0], max(block[0], min(block[1], len(self.words) - size + 1)))
+        spans = np.stack([self.words.starts[firsts], self.words.ends[firsts + size - 1]], axis=1)
+        return firsts, spans
+
+    def _spell(self, spans: np.ndarray) -> list[str]:
+        return [self._folded[start:end] for start, end in spans.tolist()]
+
+
+def fold(text: str) -> str:
+    """Returns the text without case and with plain spaces, every character in its place.
+
+    str.casefold makes two letters of some ("ß"); these keep their lower case, so that positions stay the same.
+    """
+    folded = text.casefold()
+    if len(folded) != len(text):
+        folded = "".join(one if len(one := char.casefold()) == 1 else char for char in text)
+    return _OTHER_SPACE.sub(" ", folded)
+
+
+def _joined(name: Words) -> str:
+    start, end = name.span(0, len(name))
+    return fold(name.text)[start:end]
+
+
+def _sizes(name: Words) -> range:
+    return range(max(1, len(name) - 1), len(name) + 2)
+
+
+def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
+    """Keeps the best of those that share a word. Best first; of equal ratio the first in the text, then the shorter."""
+    kept: list[FuzzyMatch] = []
+    taken: set[int] = set()
+    for match in sorted(matches, key=lambda match: (-match.ratio, match.first, match.last)):
+        if taken.isdisjoint(range(match.first, match.last)):
+            taken.update(range(match.first, match.last))
+            kept.append(match)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

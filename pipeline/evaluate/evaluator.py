@@ -1,28 +1,37 @@
-"""The five-factor loss of a generated summary against a golden reference (SCORING, section 1)."""
+"""The five-factor loss of a generated summary against a golden reference (SCORING, section 1).
+
+Measures the phases of one evaluation.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from time import perf_counter
 from typing import TypeVar
 
-from pipeline.evaluate.aggregate import component_scores, loss_of
-from pipeline.evaluate.comparison import Comparison
+from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Pair, Verdicts, exact_pair_count, unique_pairs
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from pipeline.evaluate.embeddings import Embeddings
 from pipeline.evaluate.entities import score_entities
-from pipeline.evaluate.evidence import EntailmentEvidence
 from pipeline.evaluate.facts import score_facts
 from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
-from pipeline.evaluate.limits import check_input
-from pipeline.evaluate.pairs import NO_PROBABILITIES, Pair, Verdicts, exact_pair_count, unique_pairs
-from pipeline.evaluate.plan import Plan, make_plan
-from pipeline.evaluate.result import Components, ComponentScore, Evaluation, HardFail, Models, NliUsage
+from pipeline.evaluate.loss import component_scores, loss_of
+from pipeline.evaluate.plan import Plan, check_input, make_plan
+from pipeline.evaluate.result import (
+    Components,
+    ComponentScore,
+    EntailmentEvidence,
+    Evaluation,
+    HardFail,
+    Models,
+    NliUsage,
+    Timings,
+)
 from pipeline.evaluate.semantic import score_semantic
-from pipeline.evaluate.stopwatch import Stopwatch
+from pipeline.model_answers import Embeddings
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -126,3 +135,20 @@ def _score(plan: Plan, embeddings: Embeddings, verdicts: Verdicts, config: Evalu
 def _log(scores: Sequence[ComponentScore], nli: NliUsage) -> None:
     parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
     logger.info("evaluate loss=%.4f %s pairs=%d", loss_of(scores), parts, nli.scored_pair_count)
+
+
+class Stopwatch:
+    """Counts the milliseconds of consecutive phases."""
+
+    def __init__(self) -> None:
+        self._laps_s = [perf_counter()]
+
+    def lap(self) -> None:
+        """Ends a phase, of which there are four: heuristics, embedding, nli, aggregation."""
+        self._laps_s.append(perf_counter())
+
+    def timings(self) -> Timings:
+        """Returns what was measured; phases that were not reached took 0."""
+        phases = [1_000 * (end - start) for start, end in zip(self._laps_s, self._laps_s[1:], strict=False)]
+        heuristics_ms, embedding_ms, nli_ms, aggregation_ms = phases + [0.0] * (4 - len(phases))
+        return Timings(sum(phases), heuristics_ms, embedding_ms, nli_ms, aggregation_ms)

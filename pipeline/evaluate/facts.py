@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.evidence import EntailmentEvidence
-from pipeline.evaluate.result import FactsResult
+from pipeline.evaluate.result import EntailmentEvidence, FactsResult
 from pipeline.text.passage import Passage
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.evidence import EntailmentEvidence
-from pipeline.evaluate.result import FlowResult, OutlinePoint
+from pipeline.evaluate.result import EntailmentEvidence, FlowResult, OutlinePoint
 from pipeline.text.passage import Passage
 
 COVERAGE_WEIGHT = 0.7

@@ -1,8 +1,11 @@
-"""Length: a gentle penalty for missing the target; 10% off costs 0.095 of this component."""
+"""Length: a gentle penalty for missing the target; 10% off costs 0.095 of this component.
 
+How long a summary should be, from the length of what it summarizes (seed: the compression schedule).
+"""
+
+from dataclasses import dataclass
 from math import log1p
 
-from pipeline.evaluate.compression import get_target_summary_length
 from pipeline.evaluate.result import LengthResult
 
 
@@ -31,3 +34,30 @@ def score_length(
         target_lowered_to_input=target_tokens < schedule_tokens,
         tokenizer=tokenizer_name,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionTier:
+    """Inputs of up to `max_input` tokens become `ratio` of their length, within min and max."""
+
+    max_input: int
+    ratio: float
+    min_tokens: int
+    max_tokens: int
+
+
+COMPRESSION_SCHEDULE = (
+    CompressionTier(max_input=2_000, ratio=0.15, min_tokens=300, max_tokens=400),
+    CompressionTier(max_input=10_000, ratio=0.10, min_tokens=400, max_tokens=1_000),
+    CompressionTier(max_input=40_000, ratio=0.05, min_tokens=1_000, max_tokens=2_000),
+)
+GLOBAL_MAX_TOKENS = 2_500
+"""Target for inputs beyond the last tier."""
+
+
+def get_target_summary_length(input_tokens: int) -> int:
+    """Returns the target in tokens. May exceed `input_tokens`: the length component lowers it then."""
+    for tier in COMPRESSION_SCHEDULE:
+        if input_tokens <= tier.max_input:
+            return max(tier.min_tokens, min(int(input_tokens * tier.ratio), tier.max_tokens))
+    return GLOBAL_MAX_TOKENS

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.evaluate.embeddings import Embeddings, Float64
 from pipeline.evaluate.result import ChunkSpan, SemanticResult
-from pipeline.evaluate.split_text import SplitText
-from pipeline.text.chunks import Chunk, split_chunks
+from pipeline.evaluate.texts import SplitText
+from pipeline.model_answers import Embeddings, Float64
 from pipeline.text.passage import Passage
+from pipeline.text.windows import Chunk, split_chunks
 
 WeightedChunk = tuple[Passage, int]
 """A chunk, and its tokens: its weight in the pool."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.evaluate.parse import parse
+from pipeline.errors import parse
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.lock.config import LockConfig
 from pipeline.judge.proposals.config import ProposalConfig

@@ -24,9 +24,8 @@ from pipeline.judge.spans import open_span
 from pipeline.judge.stopwatch import Stopwatch
 from pipeline.judge.traced_models import TracedEmbedder, TracedEntailment
 from pipeline.judge.verdict import Verdict, reach_verdict
-from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.llm.metered_chat_model import MeteredChatModel
+from pipeline.llm.chat_model import ChatModel, LlmUsage
+from pipeline.llm.metering import MeteredChatModel
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 
 logger = logging.getLogger(__name__)

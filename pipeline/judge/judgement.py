@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.framework import Framework, FrameworkResult
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.metric import MetricStatus
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 
 class JudgementCache:

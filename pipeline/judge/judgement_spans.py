@@ -11,7 +11,7 @@ from pipeline.judge.metric import MetricStatus
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.spans import open_span
 from pipeline.judge.verdict import Verdict
-from pipeline.spans import note
+from pipeline.tracing import note
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pipeline.judge.fusion import HIGHEST, LOWEST
 from pipeline.judge.metric import MetricName
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.ultra.levels import Tool
-from pipeline.text.check import check_text
+from pipeline.text.normalize import check_text
 
 
 def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from opentelemetry import trace
 from opentelemetry.trace import Span
 
-from pipeline import spans
-from pipeline.spans import Attribute, prefixed
+from pipeline import tracing as spans
+from pipeline.tracing import Attribute, prefixed
 
 _tracer = trace.get_tracer("precis.judge")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
+from pipeline.llm.completion import response_format
 from pipeline.llm.errors import RequestRefusedError
-from pipeline.llm.json_schema import response_format
 
 
 @dataclass(frozen=True, slots=True)

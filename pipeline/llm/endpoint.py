@@ -1,4 +1,7 @@
-"""One OpenAI-compatible endpoint: its connections, its limits, its totals. The only file that calls `openai`."""
+"""One OpenAI-compatible endpoint: its connections, its limits, its totals. The only file that calls `openai`.
+
+The endpoint's key: where it is read from, and that it can be sent.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -9,16 +12,12 @@ import httpx2
 import openai
 from pydantic import SecretStr
 
-from pipeline.llm.api_key import read_api_key
-from pipeline.llm.clock import Clock, SystemClock
-from pipeline.llm.complaint import read_complaint
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError
-from pipeline.llm.http_client import make_http_client
-from pipeline.llm.limiter import EndpointLimiter
-from pipeline.llm.quote import safe_quote
-from pipeline.llm.refusal import refusal
-from pipeline.llm.usage import UsageTotals
+from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError, LlmSettingsError
+from pipeline.llm.http import make_http_client
+from pipeline.llm.limiter import Clock, EndpointLimiter, SystemClock
+from pipeline.llm.metering import UsageTotals
+from pipeline.llm.refusal import read_complaint, refusal, safe_quote
 
 _MODELS_SHOWN = 10
 
@@ -117,3 +116,28 @@ class Endpoint:
             return ConnectionFailedError(f"cannot connect to {where} ({why}): is it running, and base_url right?")
         self.was_ever_connected = True
         return ConnectionFailedError("the connection ended before the answer did")
+
+
+def read_api_key(config: LlmConfig) -> SecretStr | None:
+    """Returns the key from the settings or the key file; None when there is neither.
+
+    Raises:
+        LlmSettingsError: the file cannot be read, or the key is no single printable word.
+    """
+    if config.api_key_file is None:
+        return None if config.api_key is None else _checked(config.api_key.get_secret_value(), "api_key")
+    try:
+        text = config.api_key_file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise LlmSettingsError(f"cannot read the key file {config.api_key_file}: {problem}") from None
+    return _checked(text, str(config.api_key_file))
+
+
+def _checked(text: str, source: str) -> SecretStr:
+    key = text.strip()
+    if not key:
+        raise LlmSettingsError(f"{source} holds no key: put the endpoint's key there and nothing else")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise LlmSettingsError(f"{source} holds something else than one key: put the endpoint's key there alone")
+    return SecretStr(key)

@@ -24,7 +24,7 @@ Messages say what to do and never hold a key or a text of the caller.
 """
 
 from pipeline.errors import PipelineError
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 
 class LlmError(PipelineError):

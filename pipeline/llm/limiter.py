@@ -1,17 +1,105 @@
-"""Lets requests to one endpoint through: not too many at once, nor too fast, and none while it asks for quiet."""
+"""Lets requests to one endpoint through: not too many at once, nor too fast, and none while it asks for quiet.
+
+A rate that may not be exceeded: tokens or requests per minute.
+
+How many requests an endpoint bears at once, found out by asking (additive increase, multiplicative decrease).
+
+Time, as something that tests can pass in.
+"""
 
 import asyncio
 import heapq
 import itertools
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
-from pipeline.llm.adaptive_concurrency import AdaptiveConcurrency
-from pipeline.llm.clock import Clock
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError
-from pipeline.llm.rate import Rate
+
+_BURST_S = 10.0  # an idle endpoint may be given this much of its rate at once
+
+
+class Rate:
+    """A bucket that fills at a steady rate and holds ten seconds' worth.
+
+    In any stretch of T seconds at most `per_minute * (T + 10) / 60` are let through, plus one request that is larger
+    than the bucket: that one waits until the bucket is full and leaves a debt which the others wait for.
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        self._per_s = per_minute / 60
+        self._capacity = self._per_s * _BURST_S
+        self._level = self._capacity
+        self._updated_s = 0.0
+
+    def reserve(self, amount: float, now_s: float) -> float:
+        """Takes `amount` and returns when it may be used: `now_s` or later. Reservations are served in order."""
+        self._fill(now_s)
+        missing = min(amount, self._capacity) - self._level
+        self._level -= amount
+        return now_s + max(0.0, missing / self._per_s)
+
+    def give_back(self, amount: float, now_s: float) -> None:
+        """Returns what was reserved and not used; a negative amount takes what was used beyond."""
+        self._fill(now_s)
+        self._level = min(self._capacity, self._level + amount)
+
+    def _fill(self, now_s: float) -> None:
+        self._level = min(self._capacity, self._level + (now_s - self._updated_s) * self._per_s)
+        self._updated_s = now_s
+
+
+class AdaptiveConcurrency:
+    """A limit between 1 and `maximum` that starts at `maximum`.
+
+    Requests that were already on their way when the limit was last lowered say nothing about the lower limit, so their
+    refusals do not lower it again: one burst of refusals halves it once. `generation` tells them apart.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._limit = float(maximum)
+        self.generation = 0
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be in flight now."""
+        return int(self._limit)
+
+    def succeeded(self) -> None:
+        """Grows by one for each round of `limit` good answers."""
+        self._limit = min(float(self._maximum), self._limit + 1 / self._limit)
+
+    def refused(self, generation: int) -> None:
+        """Halves, if the refused request was sent under the present limit."""
+        if generation == self.generation:
+            self._limit = max(1.0, self._limit / 2)
+            self.generation += 1
+
+
+class Clock(Protocol):
+    """Tells and waits for time."""
+
+    def now_s(self) -> float:
+        """Seconds since some moment; never goes back."""
+
+    async def sleep(self, delay_s: float) -> None:
+        """Returns after `delay_s` seconds."""
+
+
+class SystemClock:
+    """The real one."""
+
+    def now_s(self) -> float:
+        """Returns the monotonic clock."""
+        return time.monotonic()
+
+    async def sleep(self, delay_s: float) -> None:
+        """Sleeps without blocking the event loop."""
+        await asyncio.sleep(delay_s)
 
 
 @dataclass(slots=True)

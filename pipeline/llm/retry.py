@@ -1,9 +1,15 @@
-"""Whether and when a failed request is made again."""
+"""Whether and when a failed request is made again.
+
+Reads when an endpoint wants to be called again.
+"""
 
 import math
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.errors import (
     BadAnswerError,
@@ -13,7 +19,6 @@ from pipeline.llm.errors import (
     LlmError,
     QuotaExhaustedError,
 )
-from pipeline.llm.llm_usage import LlmUsage
 
 _FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
 
@@ -57,3 +62,33 @@ class Retries:
                 return self.failed_attempts < self._config.first_contact_attempts
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Returns seconds from now; None if the endpoint does not say, or not in a way that makes sense.
+
+    Args:
+        headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
+            `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    return seconds if seconds is not None or text is None else _until(text)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

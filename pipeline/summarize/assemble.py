@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.graph.outcomes import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
+from pipeline.summarize.graph.texts import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
 from pipeline.summarize.meter import Meter
 from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryWarning, WarningCode
 from pipeline.summarize.retention import add_up

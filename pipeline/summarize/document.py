@@ -1,12 +1,17 @@
-"""The document to summarize: its chunks in order, checked once at the door."""
+"""The document to summarize: its chunks in order, checked once at the door.
+
+What a caller chooses for one summary.
+"""
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.config import SummarizeLimits
-from pipeline.summarize.writer import SourceChunk
+from pipeline.summarize.config import SummarizeLimits, Wave
+from pipeline.summarize.writer import SourceChunk, SummaryType
 
 _HASH_VERSION = b"document-1"
 
@@ -113,3 +118,15 @@ def _check_chunks(chunks: list[SourceChunk], limits: SummarizeLimits) -> None:
         raise InvalidInputError(
             "document.chunks", f"at most {limits.max_document_chars} characters together", str(char_count)
         )
+
+
+class SummarizeOptions(BaseModel):
+    """One summary's choices; None takes the default of `SummarizeConfig`. They are part of the request's identity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    summary_type: SummaryType = Field(default=SummaryType.TECHNICAL, description="Whom the summary is for.")
+    batch_size: int | None = Field(default=None, ge=1, le=1_000, description="Most chunks of a map batch.")
+    reduce_group_size: int | None = Field(default=None, ge=2, le=64, description="Most texts of one reduce call.")
+    max_iterations: int | None = Field(default=None, ge=1, le=5, description="Runs before a FAIL is accepted.")
+    wave: Wave | None = Field(default=None, description="Batches that run at once.")

@@ -1,12 +1,21 @@
-"""What a reader of a running summary is told."""
+"""What a reader of a running summary is told.
 
-from dataclasses import dataclass
+Carries events from the graph to a reader that may be slow.
+
+What an operator counts of summaries. The server implements it with its metrics.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import CriticVerdict
 
 
@@ -165,3 +174,100 @@ class Finished:
 
 
 Event = Accepted | Planned | BatchDone | GroupDone | Reflected | TopicsFound | Warned | Finished
+
+
+class EventChannel:
+    """A queue whose writer never waits and whose memory is bounded.
+
+    Events of single batches and groups are progress: when too many wait, the oldest of them is dropped, and the next
+    one says how many were. Since each carries the totals, nothing is lost but the moments. All other events are kept;
+    there are only a few for each iteration.
+
+    Args:
+        max_progress_events: that wait; None keeps all, for a reader who wants the text of every batch. An event holds
+            no text, so that even all of a long document are small.
+    """
+
+    def __init__(self, max_progress_events: int | None) -> None:
+        self._limit = max_progress_events
+        self._events: deque[Event] = deque()
+        self._progress_count = 0
+        self._dropped = 0
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    def offer(self, event: Event) -> None:
+        """Adds an event. Never waits."""
+        if isinstance(event, BatchDone | GroupDone):
+            if self._progress_count == self._limit:
+                self._drop_oldest()
+            self._progress_count += 1
+        self._events.append(event)
+        self._changed.set()
+
+    def close(self) -> None:
+        """Ends the stream after the events that wait."""
+        self._closed = True
+        self._changed.set()
+
+    async def take(self) -> Event | None:
+        """Returns the next event; None when the channel is closed and empty."""
+        while not self._events:
+            if self._closed:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        event = self._events.popleft()
+        if isinstance(event, BatchDone | GroupDone):
+            self._progress_count -= 1
+            if self._dropped:
+                event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
+                self._dropped = 0
+        return event
+
+    def _drop_oldest(self) -> None:
+        position = next(i for i, event in enumerate(self._events) if isinstance(event, BatchDone | GroupDone))
+        del self._events[position]
+        self._progress_count -= 1
+        self._dropped += 1
+
+
+class CallOutcome(StrEnum):
+    """How a planned call ended."""
+
+    MADE = "made"
+    REUSED = "reused"  # its answer was stored already
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class SummaryObserver(Protocol):
+    """Is told of runs and calls, on the event loop. Must be quick and must not raise."""
+
+    def answered_from_store(self) -> None:
+        """A request was answered with a result that was there: nothing ran."""
+
+    def run_started(self, *, is_resumed: bool) -> None:
+        """A run begins; every run that began is told to have ended."""
+
+    def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
+        """A run ended; the result, complete or partial, is None when nobody was left to read one."""
+
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
+        """A planned call ended; a reused one took no time and cost nothing."""
+
+
+class NoObserver:
+    """Counts nothing."""
+
+    def answered_from_store(self) -> None:
+        """See SummaryObserver."""
+
+    def run_started(self, *, is_resumed: bool) -> None:
+        """See SummaryObserver."""
+
+    def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
+        """See SummaryObserver."""
+
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
+        """See SummaryObserver."""

@@ -1,9 +1,16 @@
-"""Packs chunks into map batches by tokens: as many as the batch size and the prompt's budget allow, in order."""
+"""Packs chunks into map batches by tokens: as many as the batch size and the prompt's budget allow, in order.
 
+Cuts a text into parts that fit a number of tokens, at the best place near the limit, without losing a character.
+
+What a batch sees of what stands before it: newest first until the limit, then back in the order of the document.
+
+Groups texts for a reduce call by tokens, and the sizes of reduce levels.
+"""
+
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.summarize.splitting import split_by_tokens
 from pipeline.summarize.writer import SourceChunk, WriterLimits
 
 MIN_CONTENT_TOKENS = 16
@@ -83,3 +90,136 @@ def _parts(chunk: SourceChunk, budget_tokens: int, count_tokens: Callable[[str],
         return [(chunk, tokens)]
     texts = split_by_tokens(chunk.text, budget_tokens, count_tokens)
     return [(replace(chunk, text=text), count_tokens(text)) for text in texts if text.strip()]
+
+
+# From best to worst. A part ends behind the match.
+_BREAKS = (
+    re.compile(r"\n[ \t]*\n\s*"),
+    re.compile(r"[.!?。！？][\"'”’)\]]*\s+|\n"),
+    re.compile(r"\s+"),
+)
+# A break is taken from the last part of what fits, else parts would be far below the limit.
+_SEARCHED_SHARE = 0.4
+_FIRST_GUESS_CHARS_PER_TOKEN = 8
+
+
+def split_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> list[str]:
+    """Returns parts that joined are the text. Time is linear in the length of the text.
+
+    Args:
+        text: of any length.
+        max_tokens: of a part, at least 1. A single character of more tokens is a part by itself.
+        count_tokens: of a text.
+    """
+    parts: list[str] = []
+    start = 0
+    while start < len(text):
+        end = _fitting_end(text, start, max_tokens, count_tokens)
+        if end < len(text):
+            end = _best_break(text, start, end)
+        parts.append(text[start:end])
+        start = end
+    return parts
+
+
+def head_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> str:
+    """Returns the beginning of a text that fits; empty if nothing does."""
+    if max_tokens <= 0:
+        return ""
+    return text if count_tokens(text) <= max_tokens else split_by_tokens(text, max_tokens, count_tokens)[0]
+
+
+def tail_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> str:
+    """Returns the end of a text that fits, from the start of a sentence or line where there is one."""
+    if max_tokens <= 0:
+        return ""
+    if count_tokens(text) <= max_tokens:
+        return text
+    size = min(len(text), max_tokens * _FIRST_GUESS_CHARS_PER_TOKEN)
+    while size > 1 and (tokens := count_tokens(text[-size:])) > max_tokens:
+        size = _smaller(size, tokens, max_tokens)
+    tail = text[-size:]
+    match = _BREAKS[1].search(tail, 0, int(len(tail) * _SEARCHED_SHARE)) or _BREAKS[2].search(tail)
+    return tail[match.end() :] if match and match.end() < len(tail) else tail
+
+
+def _fitting_end(text: str, start: int, max_tokens: int, count_tokens: Callable[[str], int]) -> int:
+    """Finds an end that fits, not always the last one; at least one character further."""
+    size = min(len(text) - start, max_tokens * _FIRST_GUESS_CHARS_PER_TOKEN)
+    while size > 1:
+        tokens = count_tokens(text[start : start + size])
+        if tokens <= max_tokens:
+            break
+        size = _smaller(size, tokens, max_tokens)
+    return start + size
+
+
+def _smaller(size: int, tokens: int, max_tokens: int) -> int:
+    """Returns a size that should fit, a little less than in proportion."""
+    return max(1, min(size - 1, int(size * max_tokens / tokens * 0.98)))
+
+
+def _best_break(text: str, start: int, end: int) -> int:
+    earliest = start + int((end - start) * (1 - _SEARCHED_SHARE))
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(text, earliest, end) if match.end() > start]
+        if ends:
+            return ends[-1]
+    return end
+
+
+def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:
+    """Returns the newest texts that fit together; of the first that does not, its end.
+
+    Args:
+        texts: oldest first.
+        limit_tokens: for all of them.
+        count_tokens: of a text.
+    """
+    kept: list[str] = []
+    left = limit_tokens
+    for text in reversed(texts):
+        fitting = tail_by_tokens(text, left, count_tokens)
+        if fitting.strip():
+            kept.append(fitting)
+        if fitting != text:
+            break
+        left -= count_tokens(text)
+    return tuple(reversed(kept))
+
+
+def group_by_tokens(token_counts: Sequence[int], *, group_size: int, budget_tokens: int) -> list[range]:
+    """Packs neighbours greedily; every group has two members or more, except a lone last one.
+
+    Every group that is not alone makes the next level shorter, so that levels always come to an end. Two texts that
+    are over the budget together still form a group: the caller compresses them first.
+
+    Args:
+        token_counts: of the texts of a level, in order.
+        group_size: most members, at least 2.
+        budget_tokens: most tokens of a group of three or more.
+    """
+    groups: list[range] = []
+    start = 0
+    while start < len(token_counts):
+        end = min(start + 2, len(token_counts))
+        tokens = sum(token_counts[start:end])
+        while end < len(token_counts) and end - start < group_size and tokens + token_counts[end] <= budget_tokens:
+            tokens += token_counts[end]
+            end += 1
+        groups.append(range(start, end))
+        start = end
+    return groups
+
+
+def level_calls(text_count: int, group_size: int) -> list[int]:
+    """Returns the calls of every reduce level when all groups are full: 201 texts by 4 are 50, 13, 3 and 1.
+
+    A lone last text goes up without a call.
+    """
+    calls: list[int] = []
+    while text_count > 1:
+        full_groups, rest = divmod(text_count, group_size)
+        calls.append(full_groups + (rest > 1))
+        text_count = full_groups + (rest > 0)
+    return calls

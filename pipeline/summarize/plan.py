@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
-from pipeline.summarize.document import Document
-from pipeline.summarize.grouping import level_calls
-from pipeline.summarize.options import SummarizeOptions
-from pipeline.summarize.packing import Batch, content_budget_tokens, pack_batches
+from pipeline.summarize.document import Document, SummarizeOptions
+from pipeline.summarize.packing import Batch, content_budget_tokens, level_calls, pack_batches
 from pipeline.summarize.writer import Writer, WriterLimits
 
 # One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate

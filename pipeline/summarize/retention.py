@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.text.technical_terms import Term, TermKind, find_terms, fold_word
+from pipeline.text.terms import Term, TermKind, find_terms, fold_word
 
 _MOST_MISSING = 20
 

@@ -11,23 +11,20 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
-from pipeline.summarize.document import Document
+from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
-from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import Accepted, BatchDone, Event, Finished
-from pipeline.summarize.graph.build import build_graph
-from pipeline.summarize.graph.outcomes import TEXT
-from pipeline.summarize.observer import NoObserver, SummaryObserver
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.events import Accepted, BatchDone, Event, EventChannel, Finished, NoObserver, SummaryObserver
+from pipeline.summarize.graph.graph import build_graph
+from pipeline.summarize.graph.texts import TEXT
 from pipeline.summarize.plan import Plan, make_plan
 from pipeline.summarize.result import SummaryResult, SummaryView
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
-from pipeline.summarize.storage.database import Database
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
-from pipeline.summarize.storage.sqlite_database import SqliteDatabase
+from pipeline.summarize.storage.schema import Database
+from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import SummaryRun
 from pipeline.summarize.writer import Writer
@@ -57,7 +54,7 @@ async def open_summarizer(
     async with AsyncExitStack() as stack:
         database: Database
         if storage.postgres_url:
-            from pipeline.summarize.storage.postgres_database import PostgresDatabase  # noqa: PLC0415 - extra
+            from pipeline.summarize.storage.postgres import PostgresDatabase  # noqa: PLC0415 - extra
 
             url = storage.postgres_url.get_secret_value()
             database = await stack.enter_async_context(PostgresDatabase(url, pool_size=storage.postgres_pool_size))

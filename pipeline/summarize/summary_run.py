@@ -13,25 +13,20 @@ from langchain_core.runnables import RunnableConfig
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
-from pipeline.summarize.batch_terms import BatchTerms
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import Document
+from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import LeaseLostError, StorageError
-from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import Finished, Planned, Warned
-from pipeline.summarize.graph.build import SummaryGraph
-from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.state import SummaryState
-from pipeline.summarize.meter import Meter
-from pipeline.summarize.observer import SummaryObserver
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.events import EventChannel, Finished, Planned, SummaryObserver, Warned
+from pipeline.summarize.graph.graph import SummaryGraph
+from pipeline.summarize.graph.run import Run, SummaryState
+from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import Plan, make_plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
-from pipeline.summarize.spans import link_to, note_result, run_span, traceparent
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.tracing import link_to, note_result, run_span, traceparent
 from pipeline.summarize.writer import Writer
 
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.retention import Retention
 
 

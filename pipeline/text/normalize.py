@@ -2,6 +2,10 @@
 
 NFKC makes "ﬁ" and "fi", "２" and "2", "é" as one or two code points the same, for models and for fuzzy matching.
 It changes lengths, so that evidence needs a way back.
+
+Maps positions in a derived text (decoded, normalised) back to the text that the caller sent.
+
+Whether a text is one that can be worked on.
 """
 
 import re
@@ -12,9 +16,45 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from pipeline.text.offsets import OffsetMap
+from pipeline.errors import InvalidInputError
 from pipeline.text.passage import Passage
+
+Int32 = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OffsetMap:
+    """Says for each derived character which original characters it comes from.
+
+    Attributes:
+        starts: shape (derived characters,); first original character of each, never falling. None: the identity.
+        ends: likewise, exclusive. None exactly when `starts` is.
+    """
+
+    starts: Int32 | None = None
+    ends: Int32 | None = None
+
+    def to_original(self, start: int, end: int) -> tuple[int, int]:
+        """Returns the smallest original span that holds everything the derived span comes from.
+
+        Args:
+            start: derived position, inclusive.
+            end: exclusive, greater than `start`.
+        """
+        if self.starts is None or self.ends is None:
+            return start, end
+        return int(self.starts[start]), int(self.ends[end - 1])
+
+    def then(self, later: "OffsetMap") -> "OffsetMap":
+        """Returns the map of two steps: this one first, `later` applied to its result."""
+        if self.starts is None or self.ends is None:
+            return later
+        if later.starts is None or later.ends is None:
+            return self
+        return OffsetMap(self.starts[later.starts], self.ends[later.ends - 1])
+
 
 # An ASCII character never merges with what stands before it, so that runs can be normalised one by one.
 _NON_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
@@ -119,3 +159,23 @@ def _joining_starters() -> frozenset[str]:
     canonical_pairs = (parts for parts in decompositions if len(parts) == 2 and not parts[0].startswith("<"))  # noqa: PLR2004
     seconds = {chr(int(second, 16)) for _, second in canonical_pairs}
     return frozenset(hangul | {second for second in seconds if unicodedata.combining(second) == 0})
+
+
+def check_text(field: str, text: str, max_chars: int, *, may_be_blank: bool = False) -> None:
+    """Checks length, blankness and encoding, in this order.
+
+    Args:
+        field: path of the text in the request.
+        max_chars: longest text, in code points.
+
+    Raises:
+        InvalidInputError: the text is too long, blank, or holds half a surrogate pair, which no UTF-8 can carry.
+    """
+    if len(text) > max_chars:
+        raise InvalidInputError(field, f"at most {max_chars} characters", f"{len(text)} characters")
+    if not may_be_blank and not text.strip():
+        raise InvalidInputError(field, "a text", "only white space")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(field, "valid Unicode", f"a lone surrogate at character {error.start}") from error

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.text.technical_terms import TermKind
+from pipeline.text.terms import TermKind
 from scripts.benchmarks.corpus import MANUAL
 from scripts.benchmarks.precis_server import PrecisServer
 from scripts.benchmarks.report import Figure, Report, Target

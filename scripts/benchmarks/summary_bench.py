@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
 from pipeline.summarize.document import Document, make_document
 from pipeline.summarize.events import Event, Finished

@@ -7,10 +7,10 @@ manual stand nowhere else.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.extractive.excerpt import PROSE
-from pipeline.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import PROSE
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.retention import Mentions
-from pipeline.text.technical_terms import Term, TermKind
+from pipeline.text.terms import Term, TermKind
 
 
 @dataclass(frozen=True)

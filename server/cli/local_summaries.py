@@ -18,7 +18,7 @@ from precis.v1 import summarize_pb2 as pb
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer

@@ -8,7 +8,7 @@ from precis.v1 import summarize_pb2 as pb
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from pipeline.summarize.splitting import split_by_tokens
+from pipeline.summarize.packing import split_by_tokens
 from server.cli.connection import read_bytes
 from server.cli.errors import InputError
 from server.cli.input_files import STDIN, read_text

@@ -18,7 +18,7 @@ from pipeline.judge.assess.run import AssessRun, TextJudge
 from pipeline.judge.assess.tools import available_tools
 from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.metered_chat_model import MeteredChatModel
+from pipeline.llm.metering import MeteredChatModel
 
 _NODES = 3  # supersteps of one iteration
 

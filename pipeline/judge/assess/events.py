@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.synthesis.evidence import Evidence, ToolScore
 from pipeline.judge.synthesis.result import Synthesis
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)

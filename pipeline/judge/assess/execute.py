@@ -13,9 +13,9 @@ from pipeline.judge.framework import Framework
 from pipeline.judge.images.pixels import MissingImageToolsError
 from pipeline.judge.images.tools import measure_image
 from pipeline.judge.metric import MetricResult
-from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.synthesis.evidence import GLOBAL, ToolScore
+from pipeline.llm.ask import UnusableAnswerError, ask_json
 from pipeline.llm.chat_model import ChatRequest
 
 

@@ -19,7 +19,7 @@ from pipeline.judge.assess.spans import node_span
 from pipeline.judge.synthesis.evidence import Evidence
 from pipeline.judge.synthesis.request import SynthesisRequest
 from pipeline.judge.synthesis.result import Synthesis
-from pipeline.spans import note
+from pipeline.tracing import note
 
 # LangGraph sends the state of every node to a hosted service when a server's environment happens to hold
 # LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.

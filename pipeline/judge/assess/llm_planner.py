@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field, ValidationError
 from pipeline.judge.assess.plan import AssessPlan
 from pipeline.judge.assess.run import AssessRun
 from pipeline.judge.assess.tools import OVERALL
-from pipeline.judge.proposals.ask_json import UnusableAnswerError, WrongAnswerError, ask_json
 from pipeline.judge.synthesis.evidence import GLOBAL
 from pipeline.judge.synthesis.request import Mode
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
 

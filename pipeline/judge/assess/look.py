@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.judge.images.image import Image
-from pipeline.judge.proposals.ask_json import WrongAnswerError
 from pipeline.judge.synthesis.evidence import Finding, Severity
+from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import Fence
 

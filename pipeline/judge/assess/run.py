@@ -16,8 +16,8 @@ from pipeline.judge.metric import MetricResult
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.synthesis.evidence import Finding
 from pipeline.judge.synthesis.synthesizer import Synthesizer
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.llm.metered_chat_model import MeteredChatModel
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.metering import MeteredChatModel
 
 TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
 """Judges a summary against its source."""

@@ -14,7 +14,6 @@ from pipeline.judge.evidence.focus import focus_cosine
 from pipeline.judge.evidence.grounding import Told, find_told
 from pipeline.judge.evidence.intent import describe_intent
 from pipeline.judge.evidence.lexicons import find_lexicon_hits
-from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts
 from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
 from pipeline.judge.evidence.qags import claim_qags, coverage_qags
@@ -24,6 +23,7 @@ from pipeline.judge.evidence.segments import SegmentSpan
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, Segment, ToneReading
 from pipeline.judge.evidence.theme import find_theme
 from pipeline.judge.evidence.tone import Voice, has_opinion, read_voice
+from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text

@@ -8,10 +8,10 @@ from pipeline.judge.evidence.copying import Copying
 from pipeline.judge.evidence.draft import Draft
 from pipeline.judge.evidence.labels import demote, label_of
 from pipeline.judge.evidence.mismatches import ClaimValues, find_mismatches
-from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.source_windows import Window
 from pipeline.judge.evidence.table import Claim, Label
+from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
 _LEAST_COPIED_WORDS = 5

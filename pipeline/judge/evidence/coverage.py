@@ -10,9 +10,9 @@ from collections.abc import Collection
 
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.labels import covered_of
-from pipeline.judge.evidence.pair_scores import PairScores
 from pipeline.judge.evidence.plan import FactPlan, Plan
 from pipeline.judge.evidence.table import KeyPoint
+from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
 

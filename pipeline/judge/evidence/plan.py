@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.evaluate.embeddings import Embeddings
 from pipeline.judge.evidence.centrality import choose_distinct, rank_centrality
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Draft, Side
 from pipeline.judge.evidence.mismatches import Region
-from pipeline.judge.evidence.pair_scores import Pair
 from pipeline.judge.evidence.relevance import Closeness, Float64, most_relevant
 from pipeline.judge.evidence.source_windows import Window
 from pipeline.judge.evidence.stitching import stitch
+from pipeline.model_answers import Embeddings, Pair
 
 _SENTENCES_PER_KEY_POINT = 5
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipeline.text.normalize import NormalizedText, nfkc, normalize_decoded
-from pipeline.text.offsets import OffsetMap
+from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 
 _SIGNS = re.compile(
     r"""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.judge.proposals import question_prompts as prompts
-from pipeline.judge.proposals.ask_json import WrongAnswerError
 from pipeline.judge.proposals.questions import Messages, WrittenQuestion
+from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.judge.fusion import LEVELS, Level
 from pipeline.judge.metric import MetricName
-from pipeline.judge.proposals.ask_json import WrongAnswerError
 from pipeline.judge.proposals.rubrics import ANCHORS, QUESTIONS
+from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
 

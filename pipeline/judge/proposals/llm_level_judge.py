@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.fusion import Distribution, from_log_probabilities, from_samples, mean_of_distributions
-from pipeline.judge.letter_probabilities import letter_probabilities
-from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json
 from pipeline.judge.proposals.config import ProposalConfig
 from pipeline.judge.proposals.grade import (
     BEST_FIRST,
@@ -31,9 +29,10 @@ from pipeline.judge.proposals.metric_evidence import metric_evidence
 from pipeline.judge.proposals.quotes import QuoteFinder
 from pipeline.judge.spans import open_span
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
+from pipeline.llm.ask import UnusableAnswerError, ask_json, letter_probabilities
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
-from pipeline.spans import note
 from pipeline.text.normalize import normalize
+from pipeline.tracing import note
 
 _ORDERS = (BEST_FIRST, WORST_FIRST)
 

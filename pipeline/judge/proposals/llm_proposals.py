@@ -11,7 +11,6 @@ from functools import partial
 from typing import TypeVar
 
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQag
-from pipeline.judge.proposals.ask_json import UnusableAnswerError, ask_json, fits
 from pipeline.judge.proposals.config import ProposalConfig
 from pipeline.judge.proposals.given_answers import answer_messages, answer_schema, read_given_answers
 from pipeline.judge.proposals.questions import (
@@ -26,9 +25,10 @@ from pipeline.judge.proposals.questions import (
     thinned,
 )
 from pipeline.judge.spans import open_span
+from pipeline.llm.ask import UnusableAnswerError, ask_json, fits
 from pipeline.llm.chat_model import ChatModel, ChatRequest
-from pipeline.spans import note
 from pipeline.text.passage import Passage
+from pipeline.tracing import note
 
 _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits
 

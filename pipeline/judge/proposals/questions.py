@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.judge.proposals import question_prompts as prompts
-from pipeline.judge.proposals.ask_json import WrongAnswerError
+from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
 from pipeline.text.passage import Passage

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 
 from pipeline.judge.fusion import from_classification, from_log_probabilities, parse_level
 from pipeline.judge.images.image import Image
-from pipeline.judge.letter_probabilities import letter_probabilities
 from pipeline.judge.synthesis.answer import AnswerProblemError, ModelAnswer, answer_schema, read_answer
 from pipeline.judge.synthesis.check import Levels
 from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.judge.synthesis.messages import Prompt, allowed_letters, make_prompt
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
+from pipeline.llm.ask import letter_probabilities
+from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError, RequestRefusedError
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.llm.metered_chat_model import MeteredChatModel
+from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
 
 _log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from pipeline.judge.synthesis.config import SynthesisLimits
 from pipeline.judge.synthesis.evidence import Evidence, ToolScore
 from pipeline.judge.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.text.check import check_text
+from pipeline.text.normalize import check_text
 
 _FEWEST_CHOICES = 2
 

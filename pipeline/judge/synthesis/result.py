@@ -10,7 +10,7 @@ from pipeline.judge.synthesis.evidence import Evidence
 from pipeline.judge.synthesis.replan import ReplanNeed
 from pipeline.judge.synthesis.request import Mode
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 
 DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""

@@ -20,8 +20,7 @@ from pipeline.judge.synthesis.replan import ReplanNeed, replan_needs
 from pipeline.judge.synthesis.request import Mode, SynthesisRequest
 from pipeline.judge.synthesis.result import DETERMINISTIC, SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import ChatModel, LlmUsage
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
 NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"

@@ -3,21 +3,18 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from pipeline.spans import note
-from pipeline.summarize.context_window import fit_context
 from pipeline.summarize.events import BatchDone, Phase
-from pipeline.summarize.graph.outcomes import TEXT, TextOutcome
+from pipeline.summarize.graph.notes import critique_for, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import extract_fitting
-from pipeline.summarize.graph.run import Answer, Question, Run
-from pipeline.summarize.graph.state import BatchTask, SummaryState
-from pipeline.summarize.graph.texts import critique_for, written_texts
-from pipeline.summarize.graph.warn import warn_if_cut
+from pipeline.summarize.graph.run import Answer, BatchTask, Question, Run, SummaryState
+from pipeline.summarize.graph.texts import TEXT, TextOutcome
+from pipeline.summarize.packing import fit_context, tail_by_tokens
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import measure
-from pipeline.summarize.spans import node_span, note_text
-from pipeline.summarize.splitting import tail_by_tokens
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.tracing import node_span, note_text
 from pipeline.summarize.writer import ExtractTask
+from pipeline.tracing import note
 
 
 async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:

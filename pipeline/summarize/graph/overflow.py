@@ -6,11 +6,11 @@ at once, until it fits or cannot become less.
 
 from dataclasses import replace
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import ContextOverflowError
-from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.graph.run import Run
-from pipeline.summarize.splitting import split_by_tokens
+from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, Written
 
 _LEAST_TOKENS = 16  # of a text that is still worth cutting

@@ -3,18 +3,16 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipeline.spans import note
 from pipeline.summarize.events import Phase, Reflected, TopicsFound
-from pipeline.summarize.graph.outcomes import TOPICS, VERDICT, VerdictOutcome
-from pipeline.summarize.graph.run import Answer, Question, Run
-from pipeline.summarize.graph.state import SummaryState
-from pipeline.summarize.graph.texts import final_text, verdict_of
-from pipeline.summarize.graph.warn import warn
+from pipeline.summarize.graph.notes import final_text, verdict_of, warn
+from pipeline.summarize.graph.run import Answer, Question, Run, SummaryState
+from pipeline.summarize.graph.texts import TOPICS, VERDICT, VerdictOutcome
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
-from pipeline.summarize.spans import node_span
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.tracing import node_span
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, TopicList, TopicsTask
+from pipeline.tracing import note
 
 
 async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:

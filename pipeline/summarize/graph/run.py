@@ -1,4 +1,9 @@
-"""What the nodes of one run share. It is LangGraph's runtime context: never in a checkpoint."""
+"""What the nodes of one run share. It is LangGraph's runtime context: never in a checkpoint.
+
+Lets the calls that are on their way finish when one of them has failed.
+
+The graph's state: only numbers. Texts are in the store, so that a checkpoint has the same size at every step.
+"""
 
 import asyncio
 import time
@@ -6,24 +11,54 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, TypeVar
+from types import TracebackType
+from typing import Generic, TypedDict, TypeVar
 
 from pydantic import TypeAdapter
 
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.summarize.batch_terms import BatchTerms
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import Document
-from pipeline.summarize.graph.call_gate import CallGate
-from pipeline.summarize.graph.outcomes import Task, task_key
-from pipeline.summarize.meter import Meter
-from pipeline.summarize.observer import CallOutcome, SummaryObserver
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import Document, SummarizeOptions
+from pipeline.summarize.events import CallOutcome, SummaryObserver
+from pipeline.summarize.graph.texts import Task, task_key
+from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import Plan
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer
+
+
+class CallGate:
+    """Enter it around every call of a writer, and around storing the answer.
+
+    After the first failure no new call begins, and the failure is raised only when the calls on their way are done:
+    their answers are paid for. A cancelled call does not wait for anything.
+    """
+
+    def __init__(self) -> None:
+        self._active = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._failure: Exception | None = None
+
+    async def __aenter__(self) -> None:
+        if self._failure is not None:
+            await self._idle.wait()
+            raise self._failure
+        self._active += 1
+        self._idle.clear()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._active -= 1
+        if not self._active:
+            self._idle.set()
+        if isinstance(error, Exception):
+            self._failure = self._failure or error
+            await self._idle.wait()
+
 
 Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
@@ -163,3 +198,49 @@ class Run:
     async def _record(self, question: Question[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
         return await self.store.record(self.summary_id, question.step, output, body=body, is_call=True)
+
+
+class SummaryState(TypedDict, total=False):
+    """Where a summary stands between two steps.
+
+    Attributes:
+        iteration: from 1; 0 before the plan node.
+        level: of the reduction whose texts are complete; 0 is the map.
+        best_iteration: the one whose summary is the best so far; 0 before the first verdict.
+    """
+
+    iteration: int
+    level: int
+    best_iteration: int
+
+
+class BatchTask(TypedDict):
+    """One map call.
+
+    Attributes:
+        iteration: from 1.
+        batch: from 0.
+    """
+
+    iteration: int
+    batch: int
+
+
+class GroupTask(TypedDict):
+    """One reduce call.
+
+    Attributes:
+        iteration: from 1.
+        level: of the result, from 1.
+        group: from 0, in this level.
+        group_count: of this level.
+        first: position of the first text in the level below.
+        last: of the last text, inclusive.
+    """
+
+    iteration: int
+    level: int
+    group: int
+    group_count: int
+    first: int
+    last: int

@@ -1,48 +1,73 @@
-"""Reads what earlier steps of a run wrote."""
+"""What a writer answered, with what was measured on it: the form in which results are stored, and their keys."""
 
-from pipeline.summarize.graph.outcomes import TEXT, UNIQUE, VERDICT, VerdictOutcome
-from pipeline.summarize.graph.run import Run
-from pipeline.summarize.splitting import head_by_tokens
-from pipeline.summarize.storage.records import Stage, StepId
-from pipeline.summarize.writer import Extraction
+import hashlib
+from dataclasses import dataclass
 
+from pydantic import TypeAdapter
 
-def stage_of(level: int) -> Stage:
-    """Returns the stage that wrote the texts of a level."""
-    return Stage.REDUCE if level else Stage.MAP
+from pipeline.summarize.retention import Retention
+from pipeline.summarize.writer import (
+    Critique,
+    CritiqueTask,
+    ExtractTask,
+    MergeTask,
+    RemovedDuplicate,
+    TopicList,
+    TopicsTask,
+    Written,
+)
 
+Task = ExtractTask | MergeTask | CritiqueTask | TopicsTask
 
-async def written_texts(run: Run, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
-    """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, stage_of(level), level, first), last)
-    return [
-        Extraction(TEXT.validate_json(body).written.text, output.chunk_indexes, output.pages) for output, body in bodies
-    ]
-
-
-async def unique_texts(run: Run, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
-    """Returns the same texts without what was said before."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
-    return [Extraction(UNIQUE.validate_json(body).text, output.chunk_indexes, output.pages) for output, body in bodies]
+_TASKS: dict[type, TypeAdapter[Task]] = {
+    kind: TypeAdapter(kind) for kind in (ExtractTask, MergeTask, CritiqueTask, TopicsTask)
+}
 
 
-async def final_text(run: Run, iteration: int) -> str:
-    """Returns the summary of an iteration that was reduced to one text."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.FINAL), 0)
-    return UNIQUE.validate_json(bodies[0][1]).text
+@dataclass(frozen=True, slots=True)
+class TextOutcome:
+    """A text.
+
+    Attributes:
+        written: the writer's answer.
+        tokens: of its text.
+        retention: the terms of the task's texts in the answer.
+    """
+
+    written: Written
+    tokens: int
+    retention: Retention
 
 
-async def verdict_of(run: Run, iteration: int) -> VerdictOutcome | None:
-    """Returns the critic's verdict on an iteration; None before it."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.REFLECT), 0)
-    return VERDICT.validate_json(bodies[0][1]) if bodies else None
+@dataclass(frozen=True, slots=True)
+class UniqueText:
+    """A text without the sentences that stood before it, and these sentences."""
+
+    text: str
+    removed: tuple[RemovedDuplicate, ...]
 
 
-async def critique_for(run: Run, iteration: int) -> str | None:
-    """Returns what the critic said of the iteration before, cut to what prompts may carry; None in the first."""
-    if iteration not in run.critiques:
-        before = await verdict_of(run, iteration - 1)
-        limit = min(run.config.critique_tokens, run.plan.limits.context_limit_tokens // 2)
-        text = head_by_tokens(before.verdict.text, limit, run.count_tokens) if before else ""
-        run.critiques[iteration] = text or None
-    return run.critiques[iteration]
+@dataclass(frozen=True, slots=True)
+class VerdictOutcome:
+    """A verdict, and what of the document's terms the judged summary has."""
+
+    verdict: Critique
+    retention: Retention
+
+
+TEXT = TypeAdapter(TextOutcome)
+UNIQUE = TypeAdapter(UniqueText)
+VERDICT = TypeAdapter(VerdictOutcome)
+TOPICS = TypeAdapter(TopicList)
+
+
+def task_key(writer_identity: str, task: Task) -> str:
+    """Returns the hash of all that an answer depends on."""
+    digest = hashlib.sha256(f"{writer_identity}\n{type(task).__name__}\n".encode())
+    digest.update(_TASKS[type(task)].dump_json(task))
+    return digest.hexdigest()
+
+
+def text_key(kind: str, text: str) -> str:
+    """Returns the key of a text that code made."""
+    return hashlib.sha256(f"{kind}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.summarize.llm_writer.prompts import CONTINUE
 
 _CUT = "length"

@@ -4,14 +4,7 @@ from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.retention import Retention
-from pipeline.summarize.writer import (
-    CritiqueTask,
-    ExtractTask,
-    MergeTask,
-    SourceChunk,
-    SummaryType,
-    TopicsTask,
-)
+from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeTask, SourceChunk, SummaryType, TopicsTask
 
 Messages = tuple[ChatMessage, ...]
 

@@ -1,12 +1,18 @@
-"""The writer behind which a chat model stands."""
+"""The writer behind which a chat model stands.
+
+Reads a critic's answer.
+
+Reads key topics from a model's answer.
+"""
 
 import hashlib
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from pipeline.llm.chat_model import ChatModel, ChatRequest
+from pipeline.llm.chat_model import ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.errors import SchemaMismatchError
-from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.continuation import complete_whole
@@ -17,9 +23,7 @@ from pipeline.summarize.llm_writer.messages import (
     merge_messages,
     topics_messages,
 )
-from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines, parse_topics, topics_schema
-from pipeline.summarize.llm_writer.verdict import parse_verdict
-from pipeline.summarize.splitting import split_by_tokens
+from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -143,3 +147,56 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         text_overhead_tokens=_TAG_TOKENS,
         concurrency=config.concurrency,
     )
+
+
+# The first word, whatever stands around it: "PASS", "**FAIL**", "Verdict: PASS". "PASS or FAIL" is no verdict.
+_VERDICT = re.compile(
+    r"[\W_]*(?:(?:final\s+)?(?:verdict|evaluation|decision|result|answer)[\W_]+)?(PASS|FAIL)(?:ED)?(?![^\W_])"
+    r"(?![\W_]*(?:or|and)?[\W_]*(?:PASS|FAIL)(?![^\W_]))",
+    re.IGNORECASE,
+)
+
+
+def parse_verdict(text: str) -> CriticVerdict:
+    """Returns PASS or FAIL if the answer begins with it, else UNPARSEABLE."""
+    match = _VERDICT.match(text)
+    if match is None:
+        return CriticVerdict.UNPARSEABLE
+    return CriticVerdict.PASS if match.group(1).upper() == "PASS" else CriticVerdict.FAIL
+
+
+_MARK = re.compile(r"^\s*(?:[-*+•]|\(?\d{1,2}[.)])\s*")
+_MAX_TOPIC_CHARS = 100
+_EDGES = " \t\"'“”‘’`*_.,;:"
+
+
+def topics_schema(min_topics: int, max_topics: int) -> Mapping[str, object]:
+    """Returns the JSON schema of the answer."""
+    item = {"type": "string", "minLength": 2, "maxLength": _MAX_TOPIC_CHARS}
+    array = {"type": "array", "items": item, "minItems": min_topics, "maxItems": max_topics}
+    return {
+        "type": "object",
+        "properties": {"topics": array},
+        "required": ["topics"],
+        "additionalProperties": False,
+    }
+
+
+def parse_topics(text: str) -> list[str]:
+    """Returns the topics of a JSON answer that keeps the schema."""
+    return [str(topic) for topic in json.loads(text)["topics"]]
+
+
+def parse_topic_lines(text: str) -> list[str]:
+    """Returns the topics of an answer with one on each line."""
+    return [_MARK.sub("", line) for line in text.splitlines() if line.strip() and not line.rstrip().endswith(":")]
+
+
+def clean_topics(topics: Iterable[str], max_topics: int) -> tuple[str, ...]:
+    """Returns the first topics without repeats, quotes and list marks."""
+    kept: dict[str, str] = {}
+    for topic in topics:
+        clean = " ".join(topic.split()).strip(_EDGES)
+        if clean and len(clean) <= _MAX_TOPIC_CHARS:
+            kept.setdefault(clean.casefold(), clean)
+    return tuple(kept.values())[:max_topics]

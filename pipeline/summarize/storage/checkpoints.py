@@ -18,8 +18,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.serial_thread import SerialThread
-from pipeline.summarize.storage.sqlite_database import NO_SPACE
+from pipeline.summarize.storage.sqlite import NO_SPACE, SerialThread
 
 _BUSY_TIMEOUT_S = 10.0
 

@@ -1,9 +1,12 @@
-"""Stores documents: every chunk's text once, by its hash."""
+"""Stores documents: every chunk's text once, by its hash.
+
+Remembers in which traces a summary ran, so that the trace of a resumed one can point back.
+"""
 
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from pipeline.summarize.storage.database import Database, Statement, Value
+from pipeline.summarize.storage.schema import Database, Statement, Value
 from pipeline.summarize.writer import SourceChunk
 
 _ROWS_PER_STATEMENT = 200
@@ -53,3 +56,28 @@ def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
     values = tuple(value for row in rows for value in row)
     # Names of our own only; all values are bound.
     return Statement(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))} ON CONFLICT DO NOTHING", values)  # noqa: S608
+
+
+_MOST_LINKS = 16
+
+
+class RunTraceTable:
+    """The table `run_traces`. It has rows only for runs that were traced."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, summary_id: str, traceparent: str) -> None:
+        """Stores the W3C traceparent of a run."""
+        insert = Statement(
+            "INSERT INTO run_traces VALUES (?, ?, NOW_S) ON CONFLICT DO NOTHING", (summary_id, traceparent)
+        )
+        await self._database.transact([insert])
+
+    async def earlier(self, summary_id: str) -> list[str]:
+        """Returns the traceparents of the last runs, the latest first."""
+        select = Statement(
+            "SELECT traceparent FROM run_traces WHERE summary_id = ? ORDER BY began_at DESC LIMIT ?",
+            (summary_id, _MOST_LINKS),
+        )
+        return [str(traceparent) for (traceparent,) in await self._database.fetch(select)]

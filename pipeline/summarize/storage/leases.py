@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryRunningError, UnknownSummaryError
-from pipeline.summarize.storage.database import Database, Statement
 from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.storage.schema import Database, Statement
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import SummarizeOptions
 
 
 class SummaryStatus(StrEnum):

@@ -5,8 +5,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from pipeline.summarize.storage.database import Database, Row, Statement
-from pipeline.summarize.storage.documents import DocumentTable
+from pipeline.summarize.storage.documents import DocumentTable, RunTraceTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -17,7 +16,7 @@ from pipeline.summarize.storage.records import (
     SummaryRequest,
     SummaryStatus,
 )
-from pipeline.summarize.storage.run_traces import RunTraceTable
+from pipeline.summarize.storage.schema import Database, Row, Statement
 
 _REQUEST = TypeAdapter(SummaryRequest)
 _PLAN = TypeAdapter(PlanRecord)

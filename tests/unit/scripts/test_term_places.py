@@ -1,4 +1,4 @@
-from pipeline.text.technical_terms import TermKind
+from pipeline.text.terms import TermKind
 from scripts.benchmarks.term_places import PlaceShares, shares_by_place
 
 DOCUMENT = """\

@@ -13,7 +13,7 @@ from pipeline.judge.assess.request import AssessRequest
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.synthesis.evidence import ToolScore
 from pipeline.judge.synthesis.request import Mode
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from server.convert_assess import to_assess_event, to_quality_scope
 from server.convert_synthesis import to_quality_evidence, to_synthesis
 from server.parse_assess import parse_assess

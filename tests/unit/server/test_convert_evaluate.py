@@ -10,11 +10,11 @@ from precis.v1 import evaluate_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
-from pipeline.evaluate.evidence import EntailmentEvidence
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
     ComponentScore,
+    EntailmentEvidence,
     EntitiesResult,
     EntityEvidence,
     EntityStatus,

@@ -14,7 +14,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.framework import Framework, FrameworkResult, JsonObject
 from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.metric import Cap, MetricName, MetricResult, MetricStatus
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
 from server.convert_judge import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
@@ -24,7 +24,7 @@ from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryRes
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
-from pipeline.text.technical_terms import TermKind
+from pipeline.text.terms import TermKind
 from server.convert_summarize import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
 from server.summary_writer import ChosenWriter
 from tests.fakes_summarize import ScriptedWriter

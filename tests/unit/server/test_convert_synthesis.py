@@ -14,7 +14,7 @@ from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
 from pipeline.judge.synthesis.request import Mode
 from pipeline.judge.synthesis.result import SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from server.convert_synthesis import (
     LEVELS,
     PROBABILITY_SOURCES,

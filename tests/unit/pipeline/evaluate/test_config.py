@@ -1,9 +1,8 @@
 import pytest
 
-from pipeline.errors import InvalidInputError
+from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode
 from pipeline.evaluate.datum import GoldStandardDatum
-from pipeline.evaluate.parse import parse
 
 
 @pytest.mark.parametrize(

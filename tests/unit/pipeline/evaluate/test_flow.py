@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.evidence import EntailmentEvidence
 from pipeline.evaluate.flow import score_flow
-from pipeline.evaluate.result import FlowResult
+from pipeline.evaluate.result import EntailmentEvidence, FlowResult
 from pipeline.text.passage import Passage
 
 POINT = Passage("datum.summary.logical_outline[0]", 0, 1, "p", "p")

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from pipeline.evaluate.fuzzy_search import FoldedWords, FuzzyMatch, fold
+from pipeline.evaluate.entities import FoldedWords, FuzzyMatch, fold
 from pipeline.text.words import split_words
 
 

@@ -6,7 +6,7 @@ from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GeneratedSummary
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.result import HardFail, HardFailRule
-from pipeline.evaluate.split_text import SplitText
+from pipeline.evaluate.texts import SplitText
 
 CONFIG = EvaluateConfig()
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.compression import get_target_summary_length
-from pipeline.evaluate.length import score_length
+from pipeline.evaluate.length import get_target_summary_length, score_length
 from pipeline.evaluate.result import LengthResult
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline.evaluate.meta_commentary import find_meta_commentary
-from pipeline.evaluate.split_text import SplitText
+from pipeline.evaluate.hard_fails import find_meta_commentary
+from pipeline.evaluate.texts import SplitText
 from pipeline.text.normalize import normalize
 
 META = {

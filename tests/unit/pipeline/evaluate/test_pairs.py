@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.pairs import NO_PROBABILITIES, Verdicts, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Verdicts, exact_pair_count, unique_pairs
 from pipeline.text.passage import Passage
 
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.embeddings import Embeddings
-from pipeline.evaluate.pruning import compared_texts, prune
+from pipeline.evaluate.plan import compared_texts, prune
+from pipeline.model_answers import Embeddings
 from pipeline.text.passage import Passage
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.embeddings import Embeddings
 from pipeline.evaluate.semantic import WeightedChunk, score_semantic, weighted_chunks
-from pipeline.evaluate.split_text import SplitText
+from pipeline.evaluate.texts import SplitText
+from pipeline.model_answers import Embeddings
 from pipeline.text.normalize import normalize
 from pipeline.text.passage import Passage
 from tests.fakes_pipeline import WordTokenizer

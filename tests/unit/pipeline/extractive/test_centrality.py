@@ -1,7 +1,7 @@
 import numpy as np
 
-from pipeline.extractive.centrality import centrality
-from pipeline.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.selection import centrality
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.extractive.manual import count_tokens
 

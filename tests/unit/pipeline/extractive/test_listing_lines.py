@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.extractive.listing_lines import is_listing, is_prompt, is_sentence_end
+from pipeline.summarize.extractive.lines import is_listing, is_prompt, is_sentence_end
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-from pipeline.extractive.markdown import write_markdown
-from pipeline.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import write_markdown
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.unit.pipeline.extractive.manual import count_tokens
 
 

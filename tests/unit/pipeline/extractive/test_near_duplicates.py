@@ -2,8 +2,8 @@ import dataclasses
 
 import numpy as np
 
-from pipeline.extractive.near_duplicates import DuplicateRule, find_near_duplicates
-from pipeline.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.fakes_pipeline import FixedEmbedder, ScriptedEntailment
 from tests.unit.pipeline.extractive.manual import count_tokens
 

@@ -1,9 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.extractive.excerpt import Excerpt, ExcerptKind
-from pipeline.extractive.markdown import write_markdown
-from pipeline.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat
 
 

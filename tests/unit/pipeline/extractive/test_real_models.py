@@ -9,11 +9,11 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.extractive.config import ExtractiveConfig
-from pipeline.extractive.writer import ExtractiveWriter
+from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, SummaryType
-from pipeline.text.technical_terms import TermKind, find_terms
+from pipeline.text.terms import TermKind, find_terms
 from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 from tests.unit.pipeline.extractive.manual import MANUAL, flat, sentences
 

@@ -1,5 +1,5 @@
-from pipeline.extractive.read_excerpts import read_excerpts
-from pipeline.extractive.repeats import find_repeats
+from pipeline.summarize.extractive.abridge import find_repeats
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.unit.pipeline.extractive.manual import count_tokens
 
 

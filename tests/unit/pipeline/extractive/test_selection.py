@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 
-from pipeline.extractive.abridge import comparable
-from pipeline.extractive.centrality import centrality
-from pipeline.extractive.excerpt import Excerpt, ExcerptKind
-from pipeline.extractive.read_excerpts import read_excerpts
-from pipeline.extractive.selection import Budget, Candidates, select
-from pipeline.extractive.values import Values
+from pipeline.summarize.extractive.abridge import comparable
+from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.selection import Budget, Candidates, centrality, select
+from pipeline.summarize.extractive.values import Values
 from pipeline.summarize.writer import SummaryType
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.extractive.source_blocks import BlockKind, split_source
+from pipeline.summarize.extractive.source_blocks import BlockKind, split_source
 
 
 def blocks(text: str) -> list[tuple[str, str]]:

@@ -3,12 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
-from pipeline.extractive.config import ExtractiveConfig
-from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.summarize.document import make_document
+from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.writer import CriticVerdict, SourceChunk
-from pipeline.text.technical_terms import TermKind
+from pipeline.text.terms import TermKind
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 from tests.unit.pipeline.summarize.documents import LIMITS, read_all, result_of, summarizer_in

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
-from pipeline.extractive.config import ExtractiveConfig
-from pipeline.extractive.writer import ExtractiveWriter
 from pipeline.protocols import Float32
+from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import (
     CriticVerdict,
@@ -22,7 +22,7 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from pipeline.text.technical_terms import find_terms
+from pipeline.text.terms import find_terms
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
 from tests.unit.pipeline.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 

@@ -17,8 +17,7 @@ from pipeline.judge.judgement import Judgement
 from pipeline.judge.judgement_cache import JudgementCache
 from pipeline.judge.metric import MetricName, MetricStatus
 from pipeline.judge.request import JudgeRequest, MetricToolScore
-from pipeline.llm.chat_model import ChatRequest
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WatchedTokenizer
 from tests.unit.pipeline.judge.judging import (
     JUDGE,

@@ -9,7 +9,7 @@ import pytest
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.judgement_cache import JudgementCache
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from tests.unit.pipeline.judge.judgements import judgement
 
 

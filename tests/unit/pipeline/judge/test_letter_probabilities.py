@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from pipeline.judge.letter_probabilities import letter_probabilities
+from pipeline.llm.ask import letter_probabilities
 from pipeline.llm.chat_model import TokenLogprobs
 
 

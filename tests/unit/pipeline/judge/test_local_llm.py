@@ -14,7 +14,7 @@ from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.judge.ultra.levels import LevelTask, Tool
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from tests.local_llm import MODEL, served_model
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 from tests.unit.pipeline.judge.proposals.test_llm_level_judge import TABLE

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.script import Script

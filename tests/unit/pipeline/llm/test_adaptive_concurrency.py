@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.llm.adaptive_concurrency import AdaptiveConcurrency
+from pipeline.llm.limiter import AdaptiveConcurrency
 
 
 def test_a_refusal_halves_the_limit() -> None:

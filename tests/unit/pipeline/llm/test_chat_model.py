@@ -8,7 +8,7 @@ from pipeline.llm.chat_model import ChatMessage, ChatModel
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import BudgetExceededError
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from pipeline.llm.chat_model import Completion, TokenLogprobs
-from pipeline.llm.completion_json import parse_completion
+from pipeline.llm.completion import parse_completion
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 LOGPROBS = {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [{"token": "yes", "logprob": -0.1}]}]}

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pipeline.llm.api_key import read_api_key
 from pipeline.llm.config import LlmConfig
+from pipeline.llm.endpoint import read_api_key
 from pipeline.llm.errors import LlmSettingsError
 
 URL = "http://127.0.0.1:8080/v1"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from pipeline.llm.connection_slots import ConnectionSlots
+from pipeline.llm.http import ConnectionSlots
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.models import bench, failing, request
 

@@ -21,7 +21,7 @@ from pipeline.llm.errors import (
     UnknownModelError,
     UnreadableAnswerError,
 )
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.clocks import InstantClock

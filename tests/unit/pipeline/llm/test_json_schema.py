@@ -3,13 +3,7 @@ import json
 import pytest
 
 from pipeline.llm.chat_model import ChatMessage
-from pipeline.llm.json_schema import (
-    JsonProblemError,
-    extract_json,
-    repair_messages,
-    response_format,
-    with_schema_prompt,
-)
+from pipeline.llm.completion import JsonProblemError, extract_json, repair_messages, response_format, with_schema_prompt
 from tests.unit.pipeline.llm.models import SCHEMA
 
 GOOD = '{"topics": ["pumps", "valves"]}'

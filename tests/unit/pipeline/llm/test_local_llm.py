@@ -10,7 +10,7 @@ from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import ContextOverflowError
-from pipeline.llm.openai_chat_model import OpenAiChatModel
+from pipeline.llm.openai import OpenAiChatModel
 from tests.local_llm import MODEL, served_model
 
 CONTEXT_TOKENS = 512

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.llm.chat_model import ChatModel, Completion
+from pipeline.llm.chat_model import ChatModel, Completion, LlmUsage
 from pipeline.llm.errors import EndpointFailedError, RequestRefusedError, SchemaMismatchError
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.llm.metered_chat_model import MeteredChatModel
+from pipeline.llm.metering import MeteredChatModel
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from pipeline.llm.quote import safe_quote
+from pipeline.llm.refusal import safe_quote
 
 KEY = SecretStr("sk-proj-0123456789abcdef")
 PROMPT = "The reactor of unit 7 leaks at valve V-113 since Monday."

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.llm.rate import Rate
+from pipeline.llm.limiter import Rate
 
 PER_MINUTE = 600.0
 BURST_S = 10.0

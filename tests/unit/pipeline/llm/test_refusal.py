@@ -3,7 +3,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from pipeline.llm.complaint import read_complaint
 from pipeline.llm.errors import (
     AuthenticationFailedError,
     ContextOverflowError,
@@ -14,7 +13,7 @@ from pipeline.llm.errors import (
     RequestRefusedError,
     UnknownModelError,
 )
-from pipeline.llm.refusal import refusal
+from pipeline.llm.refusal import read_complaint, refusal
 
 
 def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> LlmError:

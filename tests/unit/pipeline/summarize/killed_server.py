@@ -10,7 +10,7 @@ import signal
 import sys
 from pathlib import Path
 
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.writer import ExtractTask, MergeTask
 from tests.fakes_summarize import WIDE, ScriptedWriter, Task
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from pipeline.summarize.batch_terms import BatchTerms
+from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import Batch
 from pipeline.summarize.writer import SourceChunk
-from pipeline.text.technical_terms import Term, TermKind
+from pipeline.text.terms import Term, TermKind
 
 BATCHES = [Batch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
 PART_NUMBERS = {Term(TermKind.PART_NUMBER, f"p-{index}") for index in range(5)}

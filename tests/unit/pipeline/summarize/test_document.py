@@ -4,8 +4,7 @@ import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.config import SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, make_document
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import Document, SummarizeOptions, make_document
 from pipeline.summarize.plan import make_plan
 from pipeline.summarize.writer import SourceChunk
 from tests.fakes_summarize import ScriptedWriter

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pipeline.llm.errors import EndpointUnavailableError
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import SummaryRunningError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, GroupDone, Planned
-from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer

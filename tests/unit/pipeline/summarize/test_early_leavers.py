@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pipeline.summarize.events import Accepted
-from pipeline.summarize.storage.database import Statement
 from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in

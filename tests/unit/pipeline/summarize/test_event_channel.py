@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.summarize.event_channel import EventChannel
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import (
     BatchDone,
     Event,
+    EventChannel,
     Finished,
     GroupDone,
     Phase,

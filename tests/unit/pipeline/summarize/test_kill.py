@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.storage.records import SummaryStatus
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.killed_server import CHUNKS, LoggingWriter, key_of

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.llm_writer.continuation import join_overlapping
-from pipeline.summarize.llm_writer.topics import clean_topics, parse_topic_lines
-from pipeline.summarize.llm_writer.verdict import parse_verdict
+from pipeline.summarize.llm_writer.writer import clean_topics, parse_topic_lines, parse_verdict
 from pipeline.summarize.writer import CriticVerdict
 
 

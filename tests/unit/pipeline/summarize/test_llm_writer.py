@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.llm.chat_model import ChatRequest
+from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
-from pipeline.llm.llm_usage import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.plan import make_plan
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.storage.records import SummaryStatus
@@ -28,7 +27,7 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from pipeline.text.technical_terms import find_terms
+from pipeline.text.terms import find_terms
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import Answer, FakeChat
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import ContextOverflowError
-from pipeline.llm.llm_usage import LlmUsage
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.grouping import group_by_tokens, level_calls
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.packing import group_by_tokens, level_calls
 from pipeline.summarize.plan import Plan, make_plan
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.llm.llm_usage import LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.events import Planned
-from pipeline.summarize.grouping import group_by_tokens
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize.packing import group_by_tokens
 from pipeline.summarize.plan import make_plan
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus

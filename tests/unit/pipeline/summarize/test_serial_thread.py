@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from pipeline.summarize.storage.serial_thread import SerialThread
+from pipeline.summarize.storage.sqlite import SerialThread
 
 
 async def test_work_is_done_in_order_on_one_named_thread() -> None:

@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from pipeline.errors import PipelineError
-from pipeline.summarize import spans
-from pipeline.summarize.options import SummarizeOptions
+from pipeline.summarize import tracing as spans
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask
 from tests.exported_spans import exported_spans
 from tests.fakes_summarize import ScriptedWriter, Task

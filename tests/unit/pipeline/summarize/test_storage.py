@@ -9,12 +9,11 @@ from uuid import uuid4
 
 import pytest
 
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import LeaseLostError, StorageError, StorageFullError, SummaryRunningError
 from pipeline.summarize.events import Accepted, BatchDone
-from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
-from pipeline.summarize.storage.database import Database, Statement
-from pipeline.summarize.storage.postgres_database import PostgresDatabase
+from pipeline.summarize.storage.postgres import PostgresDatabase
 from pipeline.summarize.storage.records import (
     PlanRecord,
     Stage,
@@ -24,7 +23,8 @@ from pipeline.summarize.storage.records import (
     SummaryRequest,
     SummaryStatus,
 )
-from pipeline.summarize.storage.sqlite_database import SqliteDatabase
+from pipeline.summarize.storage.schema import Database, Statement
+from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import SourceChunk
 from tests.fakes_summarize import ScriptedWriter

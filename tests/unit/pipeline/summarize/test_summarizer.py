@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.document import make_document
+from pipeline.summarize.document import SummarizeOptions, make_document
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Finished, GroupDone, Planned, Reflected, TopicsFound, Warned
-from pipeline.summarize.options import SummarizeOptions
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import (

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.chunks import Chunk, split_chunks
 from pipeline.text.sentences import split_sentences
+from pipeline.text.windows import Chunk, split_chunks
 from tests.fakes_pipeline import WordTokenizer
 
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.normalize import nfkc, normalize, normalize_decoded
-from pipeline.text.offsets import OffsetMap
+from pipeline.text.normalize import OffsetMap, nfkc, normalize, normalize_decoded
 
 # Where normalisation has something to do: marks, jamo, Indic vowels, ligatures, full-width, half-width kana.
 TRICKY = st.text(

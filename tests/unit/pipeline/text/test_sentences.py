@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.blocks import BlockKind
 from pipeline.text.normalize import normalize
-from pipeline.text.sentences import claims, split_sentences
+from pipeline.text.sentences import BlockKind, claims, split_sentences
 
 MAX_CHARS = 700
 

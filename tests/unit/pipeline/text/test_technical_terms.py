@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.technical_terms import Term, TermKind, find_terms
-from pipeline.text.units import is_unit
+from pipeline.text.terms import Term, TermKind, find_terms, is_unit
 
 
 def terms_of(text: str) -> dict[str, list[str]]:

@@ -1,0 +1,54 @@
+"""A text with its sentences: what the components share.
+
+Names of the texts that evidence points to: their paths in the request.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.text.normalize import NormalizedText
+from pipeline.text.passage import Passage
+from pipeline.text.sentences import Sentence, claims, split_sentences
+from pipeline.text.windows import sentence_passages, sliding_windows
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """A normalised text and all its sentences, headings included."""
+
+    source: NormalizedText
+    sentences: tuple[Sentence, ...]
+
+    @classmethod
+    def of(cls, source: NormalizedText, max_sentence_chars: int) -> "SplitText":
+        """Splits a text."""
+        return cls(source, tuple(split_sentences(source.text, max_sentence_chars)))
+
+    def claims(self) -> tuple[Passage, ...]:
+        """Returns the sentences that state something: headings are left out."""
+        return sentence_passages(self.source, claims(self.sentences))
+
+    def windows(self, sizes: Sequence[int]) -> tuple[Passage, ...]:
+        """Returns the sliding windows of the sentences that state something."""
+        return sliding_windows(self.source, claims(self.sentences), sizes)
+
+
+GENERATED = "generated.text"
+SOURCE = "datum.entry.text"
+GOLD_SUMMARY = "datum.summary.summary"
+MAIN_THEME = "datum.summary.main_theme"
+
+
+def key_fact(index: int) -> str:
+    """Path of a key fact."""
+    return f"datum.summary.key_facts[{index}]"
+
+
+def outline_point(index: int) -> str:
+    """Path of an outline point."""
+    return f"datum.summary.logical_outline[{index}]"
+
+
+def entity(index: int) -> str:
+    """Path of an entity."""
+    return f"datum.summary.entity_list[{index}]"

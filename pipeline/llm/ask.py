@@ -1,0 +1,130 @@
+"""Asks a chat model for JSON until it is what was asked for, each time in stricter words.
+
+Reads from the log-probabilities of an answer how probable each letter was in its place.
+"""
+
+import logging
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+from pipeline.errors import PipelineError
+from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, TokenLogprobs
+from pipeline.llm.errors import BadAnswerError, LlmError
+
+_log = logging.getLogger(__name__)
+_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
+_OVERHEAD_TOKENS = 64  # roles, and what the chat template adds
+_STRICTER = "\n\nYour answer to this was refused before: {problem}. Reply with the JSON asked for and nothing else."
+
+T = TypeVar("T")
+
+
+class UnusableAnswerError(PipelineError):
+    """The model gave nothing usable after all attempts.
+
+    Attributes:
+        reason: a snake_case word, then what it means; never a text of the caller or of the model.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class WrongAnswerError(Exception):
+    """An answer breaks a rule. Its message goes into the next prompt: it never holds the answer's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonAnswer(Generic[T]):
+    """What was read, and the completion it was read from."""
+
+    value: T
+    completion: Completion
+
+
+async def ask_json(
+    chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int
+) -> JsonAnswer[T]:
+    """Returns the first answer that can be read.
+
+    Args:
+        chat: who is asked.
+        request: with the JSON schema of the answer.
+        read: turns a text into a value; raises WrongAnswerError.
+        max_attempts: at least 1.
+
+    Raises:
+        UnusableAnswerError: none could be read, the endpoint failed, or the prompt does not fit into its context.
+    """
+    if not fits(chat, request):
+        raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
+    problem = ""
+    for attempt in range(1, max_attempts + 1):
+        try:
+            completion = await chat.complete(_stricter(request, problem) if problem else request)
+            return JsonAnswer(read(completion.text), completion)
+        except WrongAnswerError as error:
+            problem = str(error)
+        except BadAnswerError:
+            problem = "it was not the JSON asked for"
+        except LlmError as error:  # it has been retried already; other words would not help
+            name = _WORD_START.sub("_", type(error).__name__.removesuffix("Error")).lower()
+            raise UnusableAnswerError(f"{name}: {error}") from error
+        _log.warning("judge_answer_refused attempt=%d", attempt)
+    raise UnusableAnswerError(f"invalid_answer: {problem}")
+
+
+def fits(chat: ChatModel, request: ChatRequest) -> bool:
+    """Tells whether prompt and longest answer fit into the model's context."""
+    prompt = sum(chat.count_tokens(message.content) for message in request.messages)
+    return prompt + request.max_tokens + _OVERHEAD_TOKENS <= chat.context_tokens
+
+
+def _stricter(request: ChatRequest, problem: str) -> ChatRequest:
+    *before, last = request.messages
+    words = replace(last, content=last.content + _STRICTER.format(problem=problem))
+    return replace(request, messages=(*before, words))
+
+
+_AROUND = " \t\n\r\"'`*().:,{}[]<>"
+
+
+def letter_probabilities(places: Sequence[TokenLogprobs], letters: str, *, key: str = "") -> dict[str, float] | None:
+    """Returns the probability of each letter that is among the alternatives where the answer's letter stands.
+
+    Args:
+        places: of the answer, token by token.
+        letters: those that count.
+        key: the answer is JSON, and the letter is the value of this key; empty: it is the first token that is a letter.
+
+    Returns:
+        Probabilities that sum to at most 1; None when the place is not found or shows none of the letters.
+    """
+    place = _place([one.token for one in places], letters, key)
+    if place is None:
+        return None
+    found: dict[str, float] = {}
+    for token, logprob in places[place].alternatives:
+        letter = token.strip(_AROUND)
+        if len(letter) == 1 and letter in letters and math.isfinite(logprob):
+            found[letter] = found.get(letter, 0.0) + math.exp(min(logprob, 0.0))
+    return found or None
+
+
+def _place(tokens: Sequence[str], letters: str, key: str) -> int | None:
+    if not key:
+        return next((at for at, token in enumerate(tokens) if _is_letter(token, letters)), None)
+    # The last one: a reasoning model may have written the key into its thoughts.
+    matches = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*"', "".join(tokens)))
+    ends = accumulate(map(len, tokens))
+    return next((at for at, end in enumerate(ends) if end > matches[-1].end()), None) if matches else None
+
+
+def _is_letter(token: str, letters: str) -> bool:
+    stripped = token.strip(_AROUND)
+    return len(stripped) == 1 and stripped in letters

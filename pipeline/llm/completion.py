@@ -1,0 +1,198 @@
+"""Reads completions: one JSON object, or the events of a stream put together.
+
+Answers in JSON: how they are asked for, read, and corrected.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, cast
+
+import jsonschema
+
+from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
+from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
+
+# Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+_END = "[DONE]"
+
+Json = Mapping[str, Any]
+
+
+def parse_completion(body: bytes, content_type: str) -> Completion:
+    """Reads an answer with HTTP status 200. Token counts that the endpoint did not send are 0.
+
+    Raises:
+        UnreadableAnswerError: not a completion, or only a part of one.
+        EmptyAnswerError: a completion without text.
+    """
+    try:
+        answer = _joined(body) if content_type.startswith("text/event-stream") else cast("Json", json.loads(body))
+        return _to_completion(answer)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise UnreadableAnswerError(_describe(body, content_type)) from None  # the cause would quote the answer
+
+
+def _to_completion(answer: Json) -> Completion:
+    choice = answer["choices"][0]
+    message = choice["message"]
+    finish_reason = str(choice.get("finish_reason") or "stop")
+    text = _THOUGHTS.sub("", message.get("content") or "", count=1)
+    if not text.strip():
+        raise EmptyAnswerError(_explain_empty(finish_reason, message), finish_reason=finish_reason)
+    usage = answer.get("usage") or {}
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,
+        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        completion_tokens=int(usage.get("completion_tokens") or 0),
+        model=str(answer.get("model") or ""),
+        top_logprobs=_top_logprobs(choice.get("logprobs")),
+    )
+
+
+def _top_logprobs(logprobs: Json | None) -> tuple[TokenLogprobs, ...]:
+    places = (logprobs or {}).get("content") or ()
+    return tuple(
+        TokenLogprobs(
+            tuple((str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]),
+            str(place.get("token") or ""),
+        )
+        for place in places
+    )
+
+
+def _joined(body: bytes) -> Json:
+    """Puts the events of a stream together to what the endpoint would have sent without streaming.
+
+    Raises:
+        ValueError: the stream ends before its end, or holds an error.
+    """
+    text: list[str] = []
+    logprobs: list[Json] = []
+    answer: dict[str, Any] = {}
+    finish_reason = None
+    for event in _events(body):
+        answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        for choice in event["choices"][:1]:
+            text.append(choice["delta"].get("content") or "")
+            logprobs += (choice.get("logprobs") or {}).get("content") or ()
+            finish_reason = choice.get("finish_reason") or finish_reason
+    if finish_reason is None:
+        raise ValueError("the stream ended without a finish_reason")
+    message = {"content": "".join(text)}
+    return {
+        **answer,
+        "choices": [{"message": message, "finish_reason": finish_reason, "logprobs": {"content": logprobs}}],
+    }
+
+
+def _events(body: bytes) -> Iterator[Json]:
+    """Yields the data of server-sent events; each is one line, as all endpoints send it."""
+    for line in body.decode("utf-8").splitlines():
+        if not line.startswith("data:"):  # blank lines, comments that keep the connection open, event names
+            continue
+        data = line[5:].strip()
+        if data == _END:
+            return
+        yield json.loads(data)
+
+
+def _describe(body: bytes, content_type: str) -> str:
+    """Says what came instead, without repeating any of it."""
+    if body.lstrip()[:1] == b"<" or "html" in content_type:
+        return "the endpoint answers with a web page; check base_url, which usually ends in /v1, and proxies between"
+    kind = content_type.partition(";")[0] or "no content type"
+    return f"the endpoint's answer ({len(body)} bytes, {kind}) is no whole completion"
+
+
+def _explain_empty(finish_reason: str, message: Json) -> str:
+    if message.get("refusal"):
+        return "the model refuses to answer"
+    advice = {
+        "length": "; it used up max_tokens before the first word, perhaps for reasoning: allow more",
+        "content_filter": "; the endpoint's content filter stopped it",
+    }.get(finish_reason, "")
+    return f"the model's answer is empty (finish_reason {finish_reason}){advice}"
+
+
+Schema = Mapping[str, Any]
+
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_MAX_RULE_CHARS = 200
+
+
+class JsonProblemError(Exception):
+    """An answer is not the JSON asked for. Its message names paths and rules, never the answer's own words."""
+
+
+def response_format(schema: Schema) -> dict[str, Any]:
+    """Returns the field that makes an endpoint enforce a schema."""
+    name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
+    # OpenAI refuses strict mode for a schema that leaves anything open.
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
+
+
+def with_schema_prompt(messages: tuple[ChatMessage, ...], schema: Schema) -> tuple[ChatMessage, ...]:
+    """Says in the system message what an endpoint cannot be made to enforce."""
+    words = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{json.dumps(schema)}"
+    if messages and messages[0].role == "system":
+        return (ChatMessage("system", f"{messages[0].content}\n\n{words}"), *messages[1:])
+    return (ChatMessage("system", words), *messages)
+
+
+def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str) -> tuple[ChatMessage, ...]:
+    """Asks again, with the wrong answer and what is wrong with it."""
+    words = (
+        f"This is not the JSON that was asked for: {problem}. Answer again with the corrected JSON and nothing else."
+    )
+    return (*messages, ChatMessage("assistant", answer), ChatMessage("user", words))
+
+
+def extract_json(text: str, schema: Schema) -> str:
+    """Returns the JSON in an answer, without what models like to put around it.
+
+    Raises:
+        JsonProblemError: there is none, or it does not fit the schema.
+    """
+    fenced = _FENCE.search(text)
+    body = (fenced.group(1) if fenced else text).strip()
+    start = next((at for at, character in enumerate(body) if character in "{["), 0)
+    try:
+        value, end = _decode(body, 0, start)
+    except json.JSONDecodeError as error:
+        raise JsonProblemError(f"no JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:  # "[[[[..."
+        raise JsonProblemError("no JSON: it is nested too deeply") from None
+    _check(value, schema)
+    return body[:end] if end == len(body) and start == 0 else json.dumps(value, ensure_ascii=False)
+
+
+def _decode(body: str, *starts: int) -> tuple[object, int]:
+    """Reads a JSON value that begins at the first of some places where one does."""
+    for start in starts[:-1]:
+        with suppress(json.JSONDecodeError):
+            return json.JSONDecoder().raw_decode(body, start)
+    return json.JSONDecoder().raw_decode(body, starts[-1])
+
+
+def _check(value: object, schema: Schema) -> None:
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(value))
+    if error is not None:
+        rule = f"{error.validator}: {json.dumps(error.validator_value)}"[:_MAX_RULE_CHARS]
+        raise JsonProblemError(f"{error.json_path} breaks the rule {rule}")
+
+
+def _is_closed(schema: object) -> bool:
+    """Tells whether every object of a schema lists all its properties as required and allows no others."""
+    if isinstance(schema, list):
+        return all(_is_closed(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object":
+        properties = schema.get("properties", {})
+        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties):
+            return False
+    return all(_is_closed(part) for part in schema.values())

@@ -1,0 +1,200 @@
+"""Makes one shorter text out of texts that follow each other: the step that map and reduce share.
+
+Finds sentences that were said before, word for word.
+
+Steps, listings and rows may repeat: the second procedure needs its own "# apt update".
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.errors import ModelOutputError
+from pipeline.protocols import Float32
+from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.selection import Budget, Candidates, Float64, centrality, select
+from pipeline.summarize.extractive.values import Values
+
+_MATRIX = 2
+_MOST_ATTEMPTS = 8
+_MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
+_STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What there is to choose from.
+
+    Attributes:
+        excerpts: in the order of the document.
+        sentences: positions of what has a vector, rising.
+        vectors: shape (sentences, dimension), rows of length 1.
+        dropped: positions of duplicates.
+    """
+
+    excerpts: Sequence[Excerpt]
+    sentences: Sequence[int]
+    vectors: Float64
+    dropped: frozenset[int] = frozenset()
+
+
+def comparable(excerpts: Sequence[Excerpt]) -> list[int]:
+    """Returns the positions of excerpts that an embedder can compare."""
+    return [position for position, excerpt in enumerate(excerpts) if excerpt.kind in PROSE]
+
+
+def checked_vectors(vectors: Float32, count: int) -> Float64:
+    """Returns vectors in double precision, so that the order of summation does not matter.
+
+    Raises:
+        ModelOutputError: wrong shape, or values that are not finite.
+    """
+    if vectors.ndim != _MATRIX or len(vectors) != count:
+        raise ModelOutputError(f"{count} texts got vectors of shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ModelOutputError("the embedder returned values that are not finite")
+    return vectors.astype(np.float64)
+
+
+def keep_all(material: Material, *, ends_document: bool) -> str:
+    """Writes everything but duplicates, and headings with nothing below them."""
+    everything = [position for position in range(len(material.excerpts)) if position not in material.dropped]
+    return write_markdown(material.excerpts, _with_use(material.excerpts, everything, ends_document=ends_document))
+
+
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """How to shorten.
+
+    Attributes:
+        values: of the material's excerpts.
+        budget: in tokens.
+        relevance_weight: of MMR.
+        ends_document: nothing follows, so that a heading at the end has nothing below it.
+    """
+
+    values: Values
+    budget: Budget
+    relevance_weight: float
+    ends_document: bool
+
+
+def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[str], int]) -> str:
+    """Writes what is worth most within the budget; at least one excerpt, whatever the budget.
+
+    Args:
+        material: with at least one excerpt that is no duplicate.
+        shortening: how.
+        count_tokens: of a text; the result is never longer than the budget's ceiling by this count if an excerpt
+            is that short.
+    """
+    excerpts = material.excerpts
+    candidates = Candidates(
+        excerpts=excerpts,
+        dropped=material.dropped,
+        values=shortening.values,
+        sentences=material.sentences,
+        centrality=centrality(excerpts, material.sentences, material.vectors) if material.sentences else np.zeros(0),
+        vectors=material.vectors,
+        relevance_weight=shortening.relevance_weight,
+    )
+    always = [] if shortening.ends_document else _open_at_end(excerpts)
+    if sum(excerpts[position].token_count for position in always) > _MOST_HEADINGS_SHARE * shortening.budget.ceiling:
+        always = []
+    budget = shortening.budget
+    for _ in range(_MOST_ATTEMPTS):
+        chosen = select(candidates, budget, always)
+        positions = _with_use(excerpts, chosen, ends_document=shortening.ends_document)
+        if all(excerpts[position].kind in _STRUCTURE for position in positions):
+            break  # no sentence fits
+        text = write_markdown(excerpts, positions)
+        excess = count_tokens(text) / shortening.budget.ceiling
+        if excess <= 1:
+            return text
+        budget = _scaled(budget, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
+    return _shortest(material)
+
+
+def _shortest(material: Material) -> str:
+    """Writes the shortest excerpt that says something, for budgets below one sentence."""
+    free = [position for position in range(len(material.excerpts)) if position not in material.dropped]
+    said = [position for position in free if material.excerpts[position].kind not in _STRUCTURE] or free
+    return write_markdown(material.excerpts, [min(said, key=lambda each: material.excerpts[each].token_count)])
+
+
+def _scaled(budget: Budget, factor: float) -> Budget:
+    return Budget(budget.values * factor, budget.fill * factor, budget.fill_extra * factor, budget.ceiling * factor)
+
+
+def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:
+    """Returns the headings under which the next text goes on, innermost last."""
+    if not excerpts:
+        return []
+    last = len(excerpts) - 1
+    position = last if excerpts[last].kind is ExcerptKind.HEADING else excerpts[last].section
+    chain: list[int] = []
+    while position >= 0:
+        chain.append(position)
+        position = excerpts[position].section
+    return chain[::-1]
+
+
+def _with_use(excerpts: Sequence[Excerpt], positions: Sequence[int], *, ends_document: bool) -> list[int]:
+    """Leaves out headings and labels with nothing below them."""
+    useful = set() if ends_document else set(_open_at_end(excerpts))
+    chosen = set(positions)
+    for position in positions:
+        if excerpts[position].kind not in _STRUCTURE:
+            useful.update(_above(excerpts, position))
+    return [
+        position
+        for position in positions
+        if excerpts[position].kind not in _STRUCTURE
+        or position in useful
+        or (excerpts[position].kind is ExcerptKind.LABEL and _stands_alone(excerpts, position, chosen))
+    ]
+
+
+def _above(excerpts: Sequence[Excerpt], position: int) -> list[int]:
+    found = [need for need in excerpts[position].needs if excerpts[need].kind is ExcerptKind.LABEL]
+    heading = excerpts[position].section
+    while heading >= 0:
+        found.append(heading)
+        heading = excerpts[heading].section
+    return found
+
+
+def _stands_alone(excerpts: Sequence[Excerpt], position: int, chosen: set[int]) -> bool:
+    """Tells whether a label labels nothing here, and was chosen for a value in it."""
+    following = position + 1
+    is_labelling = following < len(excerpts) and position in excerpts[following].needs and following not in chosen
+    return not is_labelling and bool(excerpts[position].terms)
+
+
+_MIN_WORDS = 4  # "See below." belongs to what stands around it
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
+
+
+def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
+    """Returns the positions of repeated sentences, with the position where each was first said."""
+    first: dict[str, int] = {}
+    repeats: dict[int, int] = {}
+    for position, excerpt in enumerate(excerpts):
+        if key := _key(excerpts, excerpt):
+            said = first.setdefault(key, position)
+            if said != position:
+                repeats[position] = said
+    return repeats
+
+
+def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
+    """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
+    if excerpt.kind not in (ExcerptKind.SENTENCE, ExcerptKind.BULLET) or count_words(excerpt.text) < _MIN_WORDS:
+        return None
+    text = _EMPHASIS.sub("", excerpt.text)
+    heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
+    # Only the first letter is folded: anything else may be a value, "mW" and "MW".
+    return f"{heading}\n{text[:1].lower()}{text[1:]}"

@@ -1,0 +1,185 @@
+"""Key phrases of a summary: words of headings, and runs of words that come again, chosen by MMR."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.selection import Float64
+
+_MOST_WORDS = 4
+_LONGEST_WORD = 40
+_MOST_PHRASES = 160  # that are embedded
+_MOST_HEADINGS = 60
+_RELEVANCE_WEIGHT = 0.6
+_CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.2, 0.3
+_WORD_PENALTY = 0.2  # "Package" says less than "package management" or "IPsec"
+_MOST_HEADING_WORDS = 5
+_NO_TOPIC_LIST = """
+    introduction preface foreword conclusion contents abstract overview note tip example summary appendix index
+"""
+_NO_TOPICS = frozenset(_NO_TOPIC_LIST.split())
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|part|appendix|annex|kapitel|chapitre)\s+[\dA-Z.]+|[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
+    r"\d+(?:\.\d+)+)[\s:.–—-]*",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_][\w'’/+-]*[\w+]|[^\W\d_]")
+_BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
+_STOP_WORD_LIST = """
+    a about above after again against all almost already also although always am among an and another any anyone
+    anything are around as ask at available away back be became because become been before being below best better
+    between both but by call called can cannot case cases certain change come common complete contain contains could
+    create created current day default define described did different directly do does doing done down due during each
+    easily either else end enough etc even ever every everything example exist exists few find first following follows
+    for found from full further gave general get give given gives go goes going good had has have having he held help
+    her here him his how however i if important in include included includes including indeed instead into is it its
+    itself just keep kind know known large last later latter least less let like likely little long longer look lot
+    made main make makes making many may maybe means might more most much must my name named near necessary need needed
+    needs never new next no nor not note nothing now number of off often old on once one only onto or order other
+    others our out over own part particular per perform possible present provide provided provides put quite rather
+    read real really required requires result right run running s said same say see seen set several shall she should
+    show shown shows similar simple simply since single small so some something sometimes soon specific specify still
+    such sure t take taken takes tell than that the their them themselves then there therefore these they thing things
+    this those though three through thus time times to together too toward two type under until up upon us use used
+    useful user's uses using usually various very via want was way ways we well were what when where whether which while
+    who whole whose why will with within without work works would yes yet you your
+    der die das und oder ein eine mit von für auf ist im des den dem zu le la les des et une pour dans du est sur par
+    el los las y una con del por para es en
+    """
+_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A candidate.
+
+    Attributes:
+        text: as it most often stands in the text.
+        count: how often its words come.
+        heading_weight: 1 for a heading of the highest level, less for lower ones, 0 if it is none.
+    """
+
+    text: str
+    count: int
+    heading_weight: float
+
+
+def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
+    """Returns candidates, the most promising first, at most a bounded number. Linear in the length of the text."""
+    counts: Counter[str] = Counter()
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    for excerpt in excerpts:
+        if excerpt.kind in PROSE:
+            for gram in _grams(excerpt.text):
+                counts[_fold(gram)] += 1
+                written[_fold(gram)][" ".join(gram)] += 1
+    weights: dict[str, float] = {}
+    for words, weight in _headings(excerpts):
+        weights[_fold(words)] = max(weight, weights.get(_fold(words), 0.0))
+        written[_fold(words)][" ".join(words)] += 1
+    headings = sorted(weights, key=lambda key: -weights[key])[:_MOST_HEADINGS]
+    repeated = [key for key, count in counts.most_common() if count > 1]
+    ranked = sorted(repeated, key=lambda key: -counts[key] * len(key.split()))
+    chosen = list(dict.fromkeys([*headings, *ranked, *counts]))[:_MOST_PHRASES]
+    return [Phrase(written[key].most_common(1)[0][0], counts[key], weights.get(key, 0.0)) for key in chosen]
+
+
+def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yields the words of short headings, without their numbers, and how high they stand."""
+    headings = [excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING]
+    ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
+    for heading in headings:
+        words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())
+        if 0 < len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and words[0].lower() not in _NO_TOPICS:
+            yield words, 1 / (1 + ranks[heading.level])
+
+
+def choose_topics(
+    phrases: Sequence[Phrase], phrase_vectors: Float64, sentence_vectors: Float64, most: int
+) -> tuple[str, ...]:
+    """Returns the best phrases, none of which says what another says already.
+
+    Args:
+        phrases: candidates.
+        phrase_vectors: shape (phrases, dimension), rows of length 1.
+        sentence_vectors: of sentences that say what the text is about; shape (sentences, dimension), may be empty.
+        most: topics.
+    """
+    if not phrases:
+        return ()
+    about = (sentence_vectors if len(sentence_vectors) else phrase_vectors).mean(axis=0)
+    closeness = phrase_vectors @ (about / max(np.linalg.norm(about), np.finfo(np.float64).tiny))
+    frequency = np.log1p([phrase.count for phrase in phrases])
+    headings = np.array([phrase.heading_weight for phrase in phrases], dtype=np.float64)
+    relevance = (
+        _CLOSENESS_WEIGHT * closeness
+        + _FREQUENCY_WEIGHT * frequency / max(1e-9, frequency.max())
+        + _HEADING_WEIGHT * headings
+        - np.array([_WORD_PENALTY * _is_plain_word(phrase) for phrase in phrases])
+    )
+    likeness = np.zeros(len(phrases))
+    is_open = np.ones(len(phrases), dtype=bool)
+    topics: list[str] = []
+    while is_open.any() and len(topics) < most:
+        scores = _RELEVANCE_WEIGHT * relevance - (1 - _RELEVANCE_WEIGHT) * likeness
+        best = int(np.argmax(np.where(is_open, scores, -np.inf)))
+        is_open[best] = False
+        if not any(_overlaps(phrases[best].text, topic) for topic in topics):
+            topics.append(phrases[best].text)
+            likeness = np.maximum(likeness, phrase_vectors @ phrase_vectors[best])
+    return tuple(topic[:1].upper() + topic[1:] for topic in topics)
+
+
+def _grams(text: str) -> Iterator[tuple[str, ...]]:
+    """Yields runs of one to four words without stop words at their ends; longer runs count for themselves only."""
+    for run in _runs(text):
+        for size in range(1, _MOST_WORDS + 1):
+            for start in range(len(run) - size + 1):
+                gram = run[start : start + size]
+                if _is_phrase(gram):
+                    yield gram
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    """Yields words between punctuation and stop words."""
+    for part in _BREAK.split(text):
+        run: list[str] = []
+        for word in part.split():
+            if len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) and word.lower() not in _STOP_WORDS:
+                run.append(word)
+            elif run:
+                yield tuple(run)
+                run = []
+        if run:
+            yield tuple(run)
+
+
+def _is_phrase(words: tuple[str, ...]) -> bool:
+    last = words[-1].lower()
+    return len("".join(words)) > 2 and not (len(words) == 1 and last.endswith(("ing", "ed", "ly")))  # noqa: PLR2004
+
+
+def _is_plain_word(phrase: Phrase) -> bool:
+    """Tells whether a phrase is one common word: neither a chapter's title nor a name such as "IPsec"."""
+    text = phrase.text
+    return " " not in text and phrase.heading_weight < 1 and text[1:] == text[1:].lower()
+
+
+def _fold(words: Sequence[str]) -> str:
+    """Returns a phrase with its words in the singular, roughly."""
+    return " ".join(_stem(word) for word in words)
+
+
+def _stem(word: str) -> str:
+    lower = word.lower().removesuffix("'s").removesuffix("’s")
+    return lower[:-1] if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(lower) > 3 else lower  # noqa: PLR2004
+
+
+def _overlaps(phrase: str, topic: str) -> bool:
+    """Tells whether one phrase has all words of the other."""
+    left, right = set(map(_stem, phrase.split())), set(map(_stem, topic.split()))
+    return left <= right or right <= left

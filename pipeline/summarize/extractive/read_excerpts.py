@@ -1,0 +1,279 @@
+"""Reads texts into excerpts: what stands around each, and which cannot stand without which.
+
+Cuts texts that follow each other into pieces: sentences, list items, lines of listings, rows of tables.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from textwrap import dedent
+
+from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, PROSE, Excerpt, ExcerptKind, written_alone
+from pipeline.summarize.extractive.lines import (
+    count_words,
+    is_prompt,
+    is_sentence_end,
+    leans_on_previous,
+    starts_inside,
+)
+from pipeline.summarize.extractive.source_blocks import (
+    GAP_MARK,
+    BlockKind,
+    SourceBlock,
+    is_caption,
+    is_link,
+    split_source,
+)
+from pipeline.text.normalize import NormalizedText, normalize
+from pipeline.text.sentences import split_sentences
+from pipeline.text.terms import find_terms
+
+_MAX_SENTENCE_CHARS = 1_500
+_MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
+_MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
+_MAX_LISTING_CHARS = 2_000
+_ITEM_KINDS = {BlockKind.BULLET: ExcerptKind.BULLET, BlockKind.STEP: ExcerptKind.STEP}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece before it is known what stands around it; the attributes are those of `Excerpt`."""
+
+    kind: ExcerptKind
+    text: str
+    level: int = 0
+    mark: str = ""
+    follows_gap: bool = False
+    block: int = 0
+    origin: int = 0
+
+
+def cut_pieces(texts: Sequence[str]) -> Iterator[Piece]:
+    """Yields pieces in order. A sentence, a list or a fence may go on in the next text."""
+    joined, starts = _join(texts)
+    source = normalize("", joined)
+    listing_end, number = -1, -1
+    for block in split_source(source.text):
+        is_next_listing = block.kind is BlockKind.LISTING and not source.text[listing_end : block.start].strip()
+        if not (is_next_listing and listing_end >= 0):
+            number += 1
+        listing_end = block.end if block.kind is BlockKind.LISTING else -1
+        origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
+        for piece in _block_pieces(source, block):
+            yield replace(piece, block=number, origin=origin)
+
+
+def _join(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """Returns one text, and where each part starts in it."""
+    parts: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for text in texts:
+        if parts:
+            parts.append(_seam(parts[-1], text))
+            position += len(parts[-1])
+        starts.append(position)
+        parts.append(text)
+        position += len(text)
+    return "".join(parts), starts
+
+
+def _seam(before: str, after: str) -> str:
+    """Returns what to put between two parts: a sentence that goes on must not be cut by a blank line."""
+    if before.endswith("\n") and is_sentence_end(before) and not starts_inside(after):
+        return "\n"  # the end of a page: a heading on top of the next one is no comment below a command
+    if before[-1:].isspace() or after[:1].isspace():  # cut out of one text as they stood there
+        return ""
+    return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"
+
+
+def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Piece]:
+    if block.kind is BlockKind.LISTING:
+        yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
+    elif block.kind is BlockKind.TABLE:
+        yield from _table_pieces(_original(source, block.start, block.end))
+    elif block.kind in (BlockKind.HEADING, BlockKind.LABEL):
+        kind = ExcerptKind.HEADING if block.kind is BlockKind.HEADING else ExcerptKind.LABEL
+        level = block.level or LABEL_LEVEL
+        yield Piece(kind, _flat(_original(source, block.start, block.end)), level)
+    else:
+        yield from _prose_pieces(source, block)
+
+
+def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Piece]:
+    kind = _ITEM_KINDS.get(block.kind, ExcerptKind.SENTENCE)
+    if block.kind in _ITEM_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
+        yield Piece(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
+        return
+    for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
+        text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
+        yield Piece(kind, text, block.level, block.mark if number == 0 else "")
+
+
+def _listing_pieces(text: str, mark: str) -> Iterator[Piece]:
+    """Cuts a long listing before prompts or after some lines; notices the gaps that an earlier cut left."""
+    lines: list[str] = []
+    follows_gap = False
+    for line in [*dedent(text.replace("\r\n", "\n")).split("\n"), GAP_MARK]:
+        is_gap = line.strip() == GAP_MARK
+        is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
+        if lines and (is_gap or is_full or is_prompt(line)):
+            if any(character.isalnum() for each in lines for character in each):
+                yield Piece(ExcerptKind.CODE, "\n".join(lines), 0, mark, follows_gap)
+                follows_gap = False
+            lines = []
+        follows_gap = follows_gap or is_gap
+        if not is_gap:
+            lines.append(line.rstrip())
+
+
+def _table_pieces(text: str) -> Iterator[Piece]:
+    rows = [line.strip() for line in text.splitlines()]
+    head = 2 if len(rows) > 1 and not any(character.isalnum() for character in rows[1]) else 1
+    yield Piece(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
+    for row in rows[head:]:
+        yield Piece(ExcerptKind.TABLE_ROW, row)
+
+
+def _original(source: NormalizedText, start: int, end: int) -> str:
+    first, last = source.offsets.to_original(start, end)
+    return source.original[first:last]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+_WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
+_WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
+_WHOLE_LIST_ITEMS = 60
+_FEW_WORDS = 5  # "Be careful!"
+_LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
+_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
+
+
+def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> list[Excerpt]:
+    """Reads texts that follow each other in one document: sentences, lists and sections may go on in the next.
+
+    Args:
+        texts: chunks of a batch, or texts that this writer made, in the order of the document.
+        count_tokens: of a text.
+
+    Returns:
+        Excerpts in the order of the document. Linear in the length of the texts.
+    """
+    reader = _Reader()
+    for piece in cut_pieces(texts):
+        reader.place(piece, count_tokens)
+    return _with_later_needs(reader.excerpts)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Places pieces one by one, and knows what stands above."""
+
+    excerpts: list[Excerpt] = field(default_factory=list)
+    open_headings: list[int] = field(default_factory=list)
+    chain_length: int = 0
+
+    def place(self, piece: Piece, count_tokens: Callable[[str], int]) -> None:
+        """Adds the piece with its section, and with those of its needs that stand before it."""
+        if piece.kind is ExcerptKind.HEADING:
+            while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
+                self.open_headings.pop()
+        section = self.open_headings[-1] if self.open_headings else -1
+        marked = "# " + piece.text if piece.kind is ExcerptKind.HEADING else piece.text
+        excerpt = Excerpt(
+            kind=piece.kind,
+            text=piece.text,
+            level=piece.level,
+            mark=piece.mark,
+            block=piece.block,
+            origin=piece.origin,
+            section=section,
+            needs=() if section < 0 else (section,),
+            token_count=0,
+            terms=tuple(find_terms(marked)),
+            is_cut=_is_cut(piece),
+            follows_gap=piece.follows_gap,
+        )
+        excerpt = replace(
+            excerpt,
+            needs=excerpt.needs + self._leans_on(excerpt),
+            token_count=count_tokens(written_alone(excerpt)),
+        )
+        if piece.kind is ExcerptKind.HEADING:
+            self.open_headings.append(len(self.excerpts))
+        self.excerpts.append(excerpt)
+
+    def _leans_on(self, excerpt: Excerpt) -> tuple[int, ...]:
+        """Returns the excerpt right before it if that must not be missing: at most one."""
+        previous = self.excerpts[-1] if self.excerpts else None
+        if previous is None or previous.kind is ExcerptKind.HEADING or excerpt.kind is ExcerptKind.HEADING:
+            return ()
+        position = len(self.excerpts) - 1
+        if excerpt.kind is ExcerptKind.TABLE_ROW:
+            return (position,) if previous.kind is ExcerptKind.TABLE_HEAD else previous.needs[-1:]
+        if previous.kind is ExcerptKind.LABEL:
+            is_labelled = excerpt.kind is not ExcerptKind.LABEL and not is_caption(previous.text)
+            return (position,) if is_labelled else ()
+        if excerpt.kind in _LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
+            return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":"))
+        is_linked = _continues(excerpt, previous) and self.chain_length < _LONGEST_CHAIN
+        self.chain_length = self.chain_length + 1 if is_linked else 0
+        return (position,) if is_linked else ()
+
+
+def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
+    """Tells whether an excerpt goes on with a list item, was announced, or points back."""
+    if previous.kind not in PROSE:
+        return False
+    if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
+        return True
+    if (excerpt.kind in _LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
+        return True
+    if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
+        return False
+    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or count_words(excerpt.text) < _FEW_WORDS
+    return is_fragment or leans_on_previous(excerpt.text)
+
+
+def _is_cut(piece: Piece) -> bool:
+    if piece.kind is not ExcerptKind.SENTENCE:
+        return is_caption(piece.text)
+    is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
+    return not is_whole or starts_inside(piece.text)
+
+
+def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
+    """Adds needs that stand behind: what a lead-in announces, all steps of a procedure, all items of a short list."""
+    later: list[set[int]] = [set() for _ in excerpts]
+    for first, last in _lists(excerpts):
+        limit = _WHOLE_PROCEDURE_CHARS if excerpts[first].kind is ExcerptKind.STEP else _WHOLE_LIST_CHARS
+        is_short = last - first <= _WHOLE_LIST_ITEMS
+        is_whole = is_short and sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
+        for position in range(first, last - 1):
+            if is_whole:
+                later[position].add(position + 1)
+                later[position + 1].add(position)
+    for position, (excerpt, following) in enumerate(pairwise(excerpts)):
+        is_lead_in = excerpt.kind in (ExcerptKind.LABEL, ExcerptKind.TABLE_HEAD) or excerpt.text.endswith(":")
+        if is_lead_in and excerpt.kind is not ExcerptKind.HEADING and position in following.needs:
+            later[position].add(position + 1)
+    return [
+        replace(excerpt, needs=tuple(sorted({*excerpt.needs, *extra}))) if extra else excerpt
+        for excerpt, extra in zip(excerpts, later, strict=True)
+    ]
+
+
+def _lists(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, int]]:
+    """Yields the ranges of neighbouring list items of one kind."""
+    first = 0
+    while first < len(excerpts):
+        last = first + 1
+        if excerpts[first].kind in _LIST_KINDS:
+            while last < len(excerpts) and excerpts[last].kind is excerpts[first].kind:
+                last += 1
+            yield first, last
+        first = last

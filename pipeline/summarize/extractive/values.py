@@ -1,0 +1,113 @@
+"""What makes an excerpt worth keeping, besides its place among the others: values, warnings, steps, commands.
+
+The critic that measures: a summary is good enough when its values are there, or when it has no room for more.
+"""
+
+from collections.abc import Sequence
+
+from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
+from pipeline.summarize.retention import Mentions, Retention, TermRetention
+from pipeline.summarize.writer import CriticVerdict, SummaryType
+from pipeline.text.terms import Term, TermKind
+
+VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
+"""Terms that the map step never drops, as far as the longest answer reaches."""
+
+_TERM_WEIGHTS = {
+    TermKind.NUMBER: 1.0,
+    TermKind.UNIT: 2.0,
+    TermKind.VERSION: 1.5,
+    TermKind.PART_NUMBER: 2.0,
+    TermKind.COMMAND: 1.0,
+}
+# Of a technical summary and of one for operators, who act on it.
+_FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 12.0}
+_WANTED_WEIGHT = 5.0
+# Listings and fragments are full of numbers; where something must be left out, a sentence with one says more.
+_LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
+_MIN_WARNING_WORDS = 5
+
+
+class Values:
+    """What each excerpt is worth for its values, and what is worth nothing once it was said.
+
+    Args:
+        excerpts: all that were read.
+        summary_type: operators need steps and warnings before figures.
+        critique: names terms that the last iteration missed; they come first.
+    """
+
+    def __init__(self, excerpts: Sequence[Excerpt], summary_type: SummaryType, critique: str | None) -> None:
+        missed = Mentions.of(critique) if critique else None
+        self.flags = [_FLAG_WEIGHTS[summary_type] * _must_stay(excerpt) for excerpt in excerpts]
+        self.terms: list[dict[Term, float]] = []
+        for excerpt in excerpts:
+            factor = (1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT) * (_CUT_WEIGHT if excerpt.is_cut else 1.0)
+            weights = {term: factor * _TERM_WEIGHTS[term.kind] for term in excerpt.terms if term.kind in VALUE_KINDS}
+            if missed is not None:
+                wanted = (term for term in excerpt.terms if term in missed.terms or missed.says(term.text))
+                weights |= dict.fromkeys(wanted, _WANTED_WEIGHT)
+            self.terms.append(weights)
+
+    def are_in(self, position: int) -> bool:
+        """Tells whether an excerpt has anything that must not be lost."""
+        return bool(self.flags[position] or self.terms[position])
+
+    def of(self, positions: Sequence[int], said: set[Term]) -> float:
+        """Returns what some excerpts add together to what was said already."""
+        new: dict[Term, float] = {}
+        for position in positions:
+            new |= {term: weight for term, weight in self.terms[position].items() if term not in said}
+        return sum(new.values()) + sum(self.flags[position] for position in positions)
+
+
+def _must_stay(excerpt: Excerpt) -> bool:
+    if excerpt.kind is ExcerptKind.CODE:
+        return any(is_prompt(line) for line in excerpt.text.split("\n"))
+    if excerpt.kind is ExcerptKind.STEP:
+        return True
+    return excerpt.kind in PROSE and count_words(excerpt.text) >= _MIN_WARNING_WORDS and is_warning(excerpt.text)
+
+
+_FULL = 0.9
+_NAMED_TERMS = 20
+
+
+def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[CriticVerdict, str]:
+    """Returns the verdict and its reasons, which name what is missing so that the next iteration can bring it back.
+
+    A full summary passes whatever it lacks: the same budget spent again would only trade one value for another.
+
+    Args:
+        retention: of the document's terms in the summary.
+        min_share: of the values.
+        fullness: tokens of the summary by the most that it may have.
+    """
+    kinds = [retention.of(kind) for kind in VALUE_KINDS]
+    total = sum(kind.input_count for kind in kinds)
+    share = sum(kind.kept_count for kind in kinds) / total if total else 1.0
+    is_complete, is_full = share >= min_share, fullness >= _FULL
+    critic_verdict = CriticVerdict.PASS if is_complete or is_full else CriticVerdict.FAIL
+    if is_complete:
+        reason = f"{share:.1%} of the document's values are in the summary."
+    elif is_full:
+        reason = f"The summary has its full length and holds {share:.1%} of the document's values."
+    else:
+        reason = f"Only {share:.1%} of the document's values are in the summary, which has room for more."
+    kept = [_kept_line(kind) for kind in retention.kinds if kind.input_count]
+    missing = [_missing_line(kind) for kind in kinds if kind.missing]
+    return critic_verdict, "\n".join([f"{critic_verdict.name}: {reason}", *kept, *missing])
+
+
+def _kept_line(kind: TermRetention) -> str:
+    return f"- {_plural(kind)} kept: {kind.kept_count} of {kind.input_count}"
+
+
+def _missing_line(kind: TermRetention) -> str:
+    return f"- {_plural(kind)} missing, for example: {' ; '.join(kind.missing[:_NAMED_TERMS])}"
+
+
+def _plural(kind: TermRetention) -> str:
+    name = kind.kind.value.replace("_", " ")
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"

@@ -1,0 +1,222 @@
+"""Summaries in one SQLite file: the default, for one host.
+
+One thread for one database connection, visited as rarely as possible.
+"""
+
+import asyncio
+import fcntl
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self, TypeVar
+from uuid import uuid4
+
+from pipeline.summarize.errors import StorageError, StorageFullError
+from pipeline.summarize.storage.schema import SCHEMA, Row, Statement
+
+Result = TypeVar("Result")
+
+_NOW_S = "((julianday('now') - 2440587.5) * 86400.0)"
+_BUSY_TIMEOUT_S = 10.0
+_CACHED_STATEMENTS = 64
+NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+"""What SQLite says of a full disk, and of a quota or a limit of the process that is used up."""
+
+
+class SqliteDatabase:
+    """A SQLite file, used by one named thread.
+
+    Beside the file lies a folder with one locked file for each living process. The kernel unlocks it when the process
+    ends, however it ends, so that a killed server's summaries are free at once and need not wait for their lease.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.owner = uuid4().hex
+        self.held_leases: set[str] = set()
+        self._path = path
+        self._owners = path.with_name(f"{path.name}.owners")
+        self._thread = SerialThread("summaries-sqlite", self._commit)
+        self._connection: sqlite3.Connection | None = None
+        self._owner_file: IO[bytes] | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._run(self._open)
+        except BaseException:
+            await self._thread.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._run(self._close)
+        await self._thread.close()
+
+    async def fetch(self, statement: Statement) -> list[Row]:
+        """See Database."""
+        return await self._run(lambda: self._execute(statement).fetchall())
+
+    async def transact(self, statements: Sequence[Statement]) -> list[int]:
+        """See Database."""
+        return await self._run(lambda: self._transact(statements))
+
+    async def is_gone(self, owner: str) -> bool:
+        """See Database."""
+        return await self._run(lambda: self._is_unlocked(owner))
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        with _storage_errors(self._path):
+            return await self._thread.run(work)
+
+    @property
+    def _connected(self) -> sqlite3.Connection:
+        assert self._connection is not None, "enter the database first"  # noqa: S101
+        return self._connection
+
+    def _open(self) -> None:
+        self._owners.mkdir(parents=True, exist_ok=True)
+        self._owner_file = (self._owners / self.owner).open("wb")
+        fcntl.flock(self._owner_file, fcntl.LOCK_EX)
+        self._connection = sqlite3.connect(
+            self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, cached_statements=_CACHED_STATEMENTS,
+            check_same_thread=False,
+        )  # fmt: skip
+        # A killed process loses nothing in WAL mode; only a power failure may take back the last moments.
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        for statement in SCHEMA:
+            self._connection.execute(statement)
+
+    def _close(self) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+        if self._owner_file:
+            self._owner_file.close()
+            (self._owners / self.owner).unlink(missing_ok=True)
+
+    def _execute(self, statement: Statement) -> sqlite3.Cursor:
+        return self._connected.execute(statement.sql.replace("NOW_S", _NOW_S), statement.values)
+
+    def _transact(self, statements: Sequence[Statement]) -> list[int]:
+        """Adds to the round's transaction, so that many answers that arrive together are committed together."""
+        connection = self._connected
+        if not connection.in_transaction:
+            connection.execute("BEGIN IMMEDIATE")  # waits for other writers here, never in the middle
+        connection.execute("SAVEPOINT statements")
+        try:
+            counts = [self._execute(statement).rowcount for statement in statements]
+        except BaseException:
+            if connection.in_transaction:  # some errors, a full disk among them, have ended all of it already
+                connection.execute("ROLLBACK TO statements")
+            raise
+        connection.execute("RELEASE statements")
+        return counts
+
+    def _commit(self) -> None:
+        """Ends a round. An error is the error of all of the round's callers."""
+        connection = self._connection
+        if connection is None or not connection.in_transaction:
+            return
+        try:
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _is_unlocked(self, owner: str) -> bool:
+        path = self._owners / owner
+        try:
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink(missing_ok=True)
+        except FileNotFoundError:
+            return True  # it closed in good order
+        except BlockingIOError:
+            return False
+        return True
+
+
+@contextmanager
+def _storage_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode in NO_SPACE:
+            raise StorageFullError(f"no space left for {path}: free some, then resume the summary") from error
+        raise StorageError(f"cannot use {path}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"cannot use {path}: {error}") from error
+
+
+_Work = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+
+
+class SerialThread:
+    """Runs work on one named thread, in the order in which it was handed over.
+
+    What is handed over while the thread is busy goes there together, and its results come back together: waking a
+    thread and the event loop costs more than a small query. Work is carried out even if the caller is cancelled.
+
+    Args:
+        name: of the thread.
+        finish: ends what a round of work left open, such as a transaction; its error is the error of the whole round.
+    """
+
+    def __init__(self, name: str, finish: Callable[[], None] | None = None) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._finish = finish
+        self._waiting: list[_Work] = []
+        self._is_busy = False
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Returns what the work returns, or raises what it raises."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+        self._waiting.append((work, future))
+        if not self._is_busy:
+            self._is_busy = True
+            loop.call_soon(self._hand_over, loop)  # with all else that this turn of the loop hands over
+        return await asyncio.shield(future)
+
+    async def close(self) -> None:
+        """Waits for all work and ends the thread."""
+        await self.run(lambda: None)
+        self._executor.shutdown()
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        round_, self._waiting = self._waiting, []
+        if not round_:
+            self._is_busy = False
+            return
+        self._executor.submit(self._work, loop, round_)
+
+    def _work(self, loop: asyncio.AbstractEventLoop, round_: list[_Work]) -> None:
+        """On the thread: does a round and sends all its results back at once."""
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        for work, _ in round_:
+            try:
+                outcomes.append((work(), None))
+            except BaseException as error:  # noqa: BLE001 - belongs to the caller who handed the work over
+                outcomes.append((None, error))
+        try:
+            if self._finish:
+                self._finish()
+        except Exception as error:  # noqa: BLE001 - the same, for all callers of the round
+            outcomes = [(None, failed or error) for _, failed in outcomes]
+        loop.call_soon_threadsafe(self._deliver, loop, round_, outcomes)
+
+    def _deliver(
+        self, loop: asyncio.AbstractEventLoop, round_: list[_Work], outcomes: list[tuple[Any, BaseException | None]]
+    ) -> None:
+        for (_, future), (result, error) in zip(round_, outcomes, strict=True):
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+        self._hand_over(loop)
