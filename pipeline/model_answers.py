@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.evidence.source_windows import Window
+from pipeline.judge.evidence.text.windows import Window
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Float32
 
 Float64 = npt.NDArray[np.float64]

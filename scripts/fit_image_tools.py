@@ -18,11 +18,20 @@ from scipy.ndimage import gaussian_filter
 from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
+from pipeline.assess.images.image import ImageLimits, read_image
+from pipeline.assess.images.tools import (
+    MAPPINGS,
+    PSNR_EDGES,
+    SSIM_EDGES,
+    Float64,
+    ImageTool,
+    blockiness,
+    blur,
+    decode,
+    noise,
+    ssim,
+)
 from pipeline.judge.fusion import LogisticMapping
-from pipeline.judge.images.image import ImageLimits, read_image
-from pipeline.judge.images.mappings import MAPPINGS, PSNR_EDGES, SSIM_EDGES, ImageTool
-from pipeline.judge.images.measures import blockiness, blur, noise, ssim
-from pipeline.judge.images.pixels import Float64, decode
 
 PICTURES = (
     "astronaut.png",

@@ -19,8 +19,8 @@ from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.models.model import OpenBackend, open_session
-from pipeline.judge.assess.assessor import Assessor
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.auth import KeyRing

@@ -4,9 +4,8 @@ from typing import assert_never
 
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.judge.assess.events import AssessEvent, Assessment, EvidenceGathered, Planned, Synthesized, ToolRun
-from pipeline.judge.assess.plan import AssessPlan
-from pipeline.judge.synthesis.evidence import GLOBAL
+from pipeline.assess.run import AssessEvent, Assessment, AssessPlan, EvidenceGathered, Planned, Synthesized, ToolRun
+from pipeline.assess.synthesis.evidence import GLOBAL
 from server.convert_synthesis import to_quality_evidence, to_quality_score, to_synthesis
 from server.convert_usage import to_usage
 from server.parse_synthesis import MODES

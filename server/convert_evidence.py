@@ -2,18 +2,14 @@
 
 from precis.v1 import evidence_pb2 as pb
 
-from pipeline.judge.evidence.claim_features import ClaimFeatures
-from pipeline.judge.evidence.provenance import EvidenceTimings
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, Mismatch, MismatchKind
 from pipeline.judge.evidence.table import (
-    Claim,
     Covered,
     EvidenceTable,
+    EvidenceTimings,
     KeyPoint,
-    Label,
     LexiconHit,
     LexiconKind,
-    Mismatch,
-    MismatchKind,
     Qag,
     Segment,
     Severity,

@@ -5,10 +5,8 @@ import json
 from precis.v1 import judge_pb2 as pb
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import EvidenceReady, MetricReady
-from pipeline.judge.framework import FrameworkResult
-from pipeline.judge.judgement import Judgement, JudgeTimings
-from pipeline.judge.metric import Cap, Input, MetricResult, MetricStatus
+from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
+from pipeline.judge.result import Cap, FrameworkResult, Input, MetricResult, MetricStatus
 from server.convert_evidence import to_evidence
 from server.convert_usage import to_usage
 from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES

@@ -3,11 +3,10 @@
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.synthesis.evidence import Evidence, ToolScore
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.judge.fusion import Fusion, Level
-from pipeline.judge.synthesis.evidence import Evidence, ToolScore
-from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
-from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import Synthesis
 from pipeline.judge.ultra.levels import LevelSource
 from server.convert_usage import to_usage
 from server.parse_judge import FUSION_FORMS

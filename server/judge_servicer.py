@@ -7,11 +7,11 @@ from precis.v1 import judge_pb2 as pb
 from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 
-from pipeline.judge.assess.assessor import Assessor
-from pipeline.judge.assess.request import AssessRequest
-from pipeline.judge.assess.run import TextJudge
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import TextJudge
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
 from server.bound_models import Terms
 from server.call_terms import parse_priority, to_call

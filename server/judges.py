@@ -5,11 +5,10 @@ from concurrent.futures import Executor
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import JudgeEvent
 from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
+from pipeline.judge.judgement import JudgeEvent, Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.llm.chat_model import ChatModel
 from server.backends import Backends

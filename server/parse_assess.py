@@ -2,7 +2,7 @@
 
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.judge.assess.request import AssessRequest
+from pipeline.assess.request import AssessRequest
 from server.enum_numbers import meaning_of
 from server.parse_synthesis import (
     MODES,

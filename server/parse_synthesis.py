@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
-from pipeline.judge.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from server.enum_numbers import meaning_of
 from server.parse_judge import FUSION_FORMS, parse_mapping
 

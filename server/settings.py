@@ -9,10 +9,10 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from inference.config import InferenceConfig
+from pipeline.assess.config import AssessConfig
+from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.judge.assess.config import AssessConfig
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.synthesis.config import SynthesisConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.extractive.config import ExtractiveConfig

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.errors import parse
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.lock.config import LockConfig
-from pipeline.judge.proposals.config import ProposalConfig
+from pipeline.judge.language_model.config import ProposalConfig
+from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.ultra.config import UltraConfig
 
 

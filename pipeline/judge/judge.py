@@ -1,32 +1,69 @@
-"""Judges a summary against its source: evidence once, then the frameworks in their strict order."""
+"""Judges a summary against its source: evidence once, then the frameworks in their strict order.
+
+One framework's verdict on an evidence table, whichever framework it is.
+
+Measures the phases of one judgement.
+"""
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
 from functools import partial
+from time import perf_counter
 from typing import TypeVar
 
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import EvidenceReady, JudgeEvent, MetricReady
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.framework import Framework
-from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
-from pipeline.judge.judgement_spans import judgement_span, note_evidence, note_judgement, note_verdict
-from pipeline.judge.limits import check_request, tool_score_notes
+from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady, Verdict
+from pipeline.judge.language_model.level_judge import LlmLevelJudge
+from pipeline.judge.language_model.proposals import LlmProposals
+from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
 from pipeline.judge.models import JudgeModels
-from pipeline.judge.proposals.llm_proposals import LlmProposals
-from pipeline.judge.request import JudgeRequest
-from pipeline.judge.request_hash import hash_request
-from pipeline.judge.spans import open_span
-from pipeline.judge.stopwatch import Stopwatch
-from pipeline.judge.traced_models import TracedEmbedder, TracedEntailment
-from pipeline.judge.verdict import Verdict, reach_verdict
+from pipeline.judge.request import (
+    JudgeRequest,
+    MetricToolScore,
+    check_request,
+    hash_request,
+    tool_score_notes,
+    usable_tool_scores,
+)
+from pipeline.judge.result import Framework
+from pipeline.judge.tracing import (
+    TracedEmbedder,
+    TracedEntailment,
+    judgement_span,
+    note_evidence,
+    note_judgement,
+    note_verdict,
+    open_span,
+)
+from pipeline.judge.ultra.score import UltraHelp, score_ultra
 from pipeline.llm.chat_model import ChatModel, LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.protocols import Embedder, Entailment, Tokenizer
+
+
+async def reach_verdict(
+    framework: Framework,
+    table: EvidenceTable,
+    config: JudgeConfig,
+    *,
+    models: JudgeModels,
+    tool_scores: tuple[MetricToolScore, ...],
+) -> Verdict:
+    """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
+    if framework is Framework.TWIN_LOCK:
+        return Verdict(score_twin_lock(table, config.lock))
+    if framework is Framework.JUDGE_LOCK:
+        return Verdict(score_judge_lock(table, config.lock))
+    level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
+    help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
+    outcome = await score_ultra(table, config.ultra, help_)
+    return Verdict(outcome.result, outcome.degraded, outcome.notes)
+
 
 logger = logging.getLogger(__name__)
 
@@ -222,3 +259,23 @@ def _log(judgement: Judgement) -> None:
     pairs = judgement.table.pairs.scored_pair_count
     calls = judgement.usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)
+
+
+class Stopwatch:
+    """Counts the milliseconds of two consecutive phases: evidence, scoring."""
+
+    def __init__(self) -> None:
+        self._laps_s = [perf_counter()]
+
+    def lap(self) -> None:
+        """Ends a phase."""
+        self._laps_s.append(perf_counter())
+
+    def timings(self) -> JudgeTimings:
+        """Returns what was measured, after both phases."""
+        start_s, evidence_s, end_s = self._laps_s
+        return JudgeTimings(
+            total_ms=1e3 * (end_s - start_s),
+            evidence_ms=1e3 * (evidence_s - start_s),
+            scoring_ms=1e3 * (end_s - evidence_s),
+        )

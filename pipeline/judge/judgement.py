@@ -1,11 +1,29 @@
-"""The whole answer to one request."""
+"""The whole answer to one request.
+
+What a judgement in progress tells. Order: EvidenceReady, every MetricReady in the strict order, Judgement.
+"""
 
 from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.result import Framework, FrameworkResult, MetricResult
 from pipeline.llm.chat_model import LlmUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A framework's result.
+
+    Attributes:
+        result: its metrics.
+        degraded: whether a language model's answer was unusable somewhere.
+        notes: what a reader should know of how it came about.
+    """
+
+    result: FrameworkResult
+    degraded: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +75,22 @@ class Judgement:
             if result.framework is framework:
                 return result
         raise KeyError(framework)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceReady:
+    """The evidence is complete; scoring begins."""
+
+    table: EvidenceTable
+
+
+@dataclass(frozen=True, slots=True)
+class MetricReady:
+    """One metric of one framework. Frameworks follow each other, each with its five metrics in their order."""
+
+    framework: Framework
+    metric: MetricResult
+
+
+JudgeEvent = EvidenceReady | MetricReady | Judgement
+"""One event; the judgement comes once, last."""

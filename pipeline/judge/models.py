@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.provenance import EvidenceModels
+from pipeline.judge.evidence.table import EvidenceModels
 from pipeline.llm.chat_model import ChatModel
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 

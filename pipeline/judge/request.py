@@ -1,10 +1,24 @@
-"""What one judgement is asked for."""
+"""What one judgement is asked for.
 
-from dataclasses import dataclass
+Refuses what one request may not ask for, before any work is done on it.
 
-from pipeline.judge.framework import Framework
-from pipeline.judge.fusion import LogisticMapping
-from pipeline.judge.metric import MetricName
+What makes two requests the same: everything that a judgement depends on.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pipeline.errors import InvalidInputError
+from pipeline.judge.config import JudgeConfig, JudgeLimits
+from pipeline.judge.evidence.table import EvidenceModels
+from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping
+from pipeline.judge.result import Framework, MetricName
+from pipeline.judge.ultra.levels import Tool
+from pipeline.text.normalize import check_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +58,85 @@ class JudgeRequest:
     def wanted(self) -> tuple[Framework, ...]:
         """The frameworks in their fixed order, each once."""
         return tuple(framework for framework in Framework if framework in self.frameworks or not self.frameworks)
+
+
+def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
+    """Checks texts, frameworks and tool scores.
+
+    A summary may be longer than its source: that is judged, with a note.
+
+    Raises:
+        InvalidInputError: for the first field that breaks a rule.
+    """
+    check_text("source", request.source, limits.max_source_chars)
+    check_text("summary", request.summary, limits.max_summary_chars)
+    for index, framework in enumerate(request.frameworks):
+        if framework not in tuple(Framework):  # a plain string from a file or a script
+            raise InvalidInputError(f"frameworks[{index}]", " or ".join(Framework), "another word")
+    _check_tool_scores(request.tool_scores, limits)
+
+
+def usable_tool_scores(scores: Sequence[MetricToolScore]) -> dict[MetricName, list[Tool]]:
+    """Returns checked scores in [1, 5] by metric, in their order; those that are NaN are left out."""
+    usable: dict[MetricName, list[Tool]] = {}
+    for one in scores:
+        if not math.isnan(one.score):
+            usable.setdefault(one.metric, []).append(Tool(one.tool, _mapped(one)))
+    return usable
+
+
+def tool_score_notes(scores: Sequence[MetricToolScore]) -> tuple[str, ...]:
+    """Says which scores were left out."""
+    return tuple(
+        f"tool_scores[{index}].score is NaN and was left out"
+        for index, one in enumerate(scores)
+        if math.isnan(one.score)
+    )
+
+
+def _check_tool_scores(scores: Sequence[MetricToolScore], limits: JudgeLimits) -> None:
+    if len(scores) > limits.max_tool_scores:
+        raise InvalidInputError("tool_scores", f"at most {limits.max_tool_scores} scores", f"{len(scores)} scores")
+    seen: set[tuple[MetricName, str]] = set()
+    for index, one in enumerate(scores):
+        path = f"tool_scores[{index}]"
+        if one.metric not in tuple(MetricName):
+            raise InvalidInputError(f"{path}.metric", " or ".join(MetricName), "another word")
+        check_text(f"{path}.tool", one.tool, limits.max_tool_name_chars)
+        if (one.metric, one.tool) in seen:
+            raise InvalidInputError(f"{path}.tool", "each tool once for a metric", "one again")
+        seen.add((one.metric, one.tool))
+        _check_score(f"{path}.score", one)
+
+
+def _check_score(field: str, one: MetricToolScore) -> None:
+    if math.isnan(one.score):
+        return
+    if math.isinf(one.score):
+        raise InvalidInputError(field, "a finite number", f"{one.score:g}")
+    if not LOWEST <= _mapped(one) <= HIGHEST:
+        raise InvalidInputError(field, "a score in [1, 5], or a mapping to it", f"{one.score:g}")
+
+
+def _mapped(one: MetricToolScore) -> float:
+    return one.score if one.mapping is None else one.mapping(one.score)
+
+
+def hash_request(request: JudgeRequest, config: JudgeConfig, models: EvidenceModels, chat_model: str | None) -> str:
+    """Returns the SHA-256 of request, settings and models, as 64 hexadecimal digits.
+
+    Limits and the cache's size are left out: they change no answer.
+
+    Args:
+        chat_model: identity of the model that takes part; None without one.
+    """
+    parts: dict[str, Any] = {
+        "source": request.source,
+        "summary": request.summary,
+        "frameworks": request.wanted,
+        "tool_scores": [asdict(score) for score in request.tool_scores],
+        "config": config.model_dump(mode="json", exclude={"limits", "cache"}),
+        "models": asdict(models),
+        "chat_model": chat_model,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

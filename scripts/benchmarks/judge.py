@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.judge.framework import Framework
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.metric import MetricName
+from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge_adversarial import CORRUPTING, Attack, dropped, make_edits, raised, scores_of
 from scripts.benchmarks.judge_baselines import rouge2, summac_zs
 from scripts.benchmarks.judge_data import HumanRow, first_of_each, read_rows, sample_documents, sample_rows

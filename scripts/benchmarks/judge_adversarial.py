@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.judge.framework import Framework
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.metric import MetricName
+from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge_data import HumanRow
 from scripts.claim_support.corruptions import Corrupter, Document, Edit, sentences_of
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.judge.evidence.provenance import EvidenceTimings
-from pipeline.judge.framework import FrameworkResult
+from pipeline.judge.evidence.table import EvidenceTimings
 from pipeline.judge.judgement import Judgement
+from pipeline.judge.result import FrameworkResult
 from scripts.benchmarks.judge_runner import Item, JudgeRunner
 
 RUNS = 5

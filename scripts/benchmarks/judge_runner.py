@@ -10,10 +10,10 @@ from typing import Self
 from inference.call import Call
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.judge.framework import Framework
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import Framework
 from pipeline.protocols import Entailment
 from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 from server.cli.console import progress_bar

@@ -6,23 +6,26 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.judge.evidence.claim_labels import read_claim
+from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.coverage import read_key_point
-from pipeline.judge.evidence.drift import Compared, read_drift
-from pipeline.judge.evidence.focus import focus_cosine
-from pipeline.judge.evidence.grounding import Told, find_told
-from pipeline.judge.evidence.intent import describe_intent
-from pipeline.judge.evidence.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts
-from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
-from pipeline.judge.evidence.qags import claim_qags, coverage_qags
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.salience import salient_share
-from pipeline.judge.evidence.segments import SegmentSpan
-from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, Segment, ToneReading
-from pipeline.judge.evidence.theme import find_theme
-from pipeline.judge.evidence.tone import Voice, has_opinion, read_voice
+from pipeline.judge.evidence.signals.drift import Compared, Told, find_told, focus_cosine, read_drift
+from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
+from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
+from pipeline.judge.evidence.signals.questions import claim_qags, coverage_qags
+from pipeline.judge.evidence.signals.tone import Voice, describe_intent, has_opinion, read_voice
+from pipeline.judge.evidence.table import (
+    EvidenceModels,
+    EvidenceTable,
+    EvidenceTimings,
+    KeyPoint,
+    PairUsage,
+    Segment,
+    ToneReading,
+)
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.subject import find_theme, salient_share
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 

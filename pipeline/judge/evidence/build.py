@@ -13,10 +13,8 @@ from pipeline.judge.evidence.assemble import Instruments, assemble
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import make_draft
 from pipeline.judge.evidence.plan import Plan, make_plan
-from pipeline.judge.evidence.proposals import Proposals, ProposalSet
-from pipeline.judge.evidence.proposed import apply_proposals, make_task, preferred_facts
-from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
+from pipeline.judge.evidence.table import EvidenceModels, EvidenceTable, EvidenceTimings
 from pipeline.model_answers import NO_PROBABILITIES, Embeddings, PairScores
 from pipeline.protocols import Embedder, Entailment, Tokenizer
 

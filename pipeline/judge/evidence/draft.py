@@ -5,16 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.judge.evidence.centrality import word_centrality
-from pipeline.judge.evidence.claims import ClaimSpan, find_claims, most_consequential
+from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.copying import SourceSequences
-from pipeline.judge.evidence.mismatches import SourceValues
-from pipeline.judge.evidence.names import known_names
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.relevance import Float64, WordIndex
-from pipeline.judge.evidence.segments import SegmentSpan, find_segments
-from pipeline.judge.evidence.source_windows import Window, make_windows
+from pipeline.judge.evidence.text.names import SourceValues, known_names
+from pipeline.judge.evidence.text.overlap import SourceSequences
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.subject import word_centrality
+from pipeline.judge.evidence.text.windows import Float64, Window, WordIndex, make_windows
 from pipeline.protocols import Tokenizer
 
 SOURCE, SUMMARY = "source", "summary"

@@ -1,17 +1,35 @@
-"""Second step: which windows each claim and each fact is compared with, and so all NLI pairs of the request."""
+"""Second step: which windows each claim and each fact is compared with, and so all NLI pairs of the request.
+
+The premise that is stitched together for one claim: the sentences of the source that between them have its words.
+
+Summarizers join what stands apart. No single sentence entails such a claim, and long windows lead a small NLI model
+astray; the two to four sentences that a claim was made from are short enough to be read and hold all there is.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.centrality import choose_distinct, rank_centrality
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Draft, Side
-from pipeline.judge.evidence.mismatches import Region
-from pipeline.judge.evidence.relevance import Closeness, Float64, most_relevant
-from pipeline.judge.evidence.source_windows import Window
-from pipeline.judge.evidence.stitching import stitch
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
+from pipeline.judge.evidence.text.windows import Closeness, Float64, Window, WordIndex, most_relevant
 from pipeline.model_answers import Embeddings, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where the source speaks about a claim.
+
+    Attributes:
+        near: sentences of the best windows and their neighbours, as character spans of the normalised source.
+        beside: words of the windows that the claim is laid beside, best first.
+    """
+
+    near: tuple[tuple[int, int], ...]
+    beside: tuple[range, ...]
+
 
 _SENTENCES_PER_KEY_POINT = 5
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
@@ -199,3 +217,33 @@ def _summary_windows(
         relevance = draft.summary.index.shares(stems, size) + told.cosines(vector, size)
         windows += most_relevant(candidates, relevance, config.windows_per_key_point)
     return tuple(windows)
+
+
+_MOST_SENTENCES = 4
+
+
+def stitch(source: ReadText, index: WordIndex, stems: Sequence[str]) -> Window | None:
+    """Returns the sentences that a claim's words were taken from, joined in their order; None for an empty source.
+
+    Each time the sentence is taken that has most of the words not found yet, the first one on a tie, until there is no
+    more to find. The passage reaches from the first to the last, its text is the sentences alone.
+
+    Args:
+        source: the text.
+        index: its words.
+        stems: of the claim's content words.
+    """
+    if not source.sentences:
+        return None
+    missing, chosen = dict.fromkeys(stems), list[int]()
+    while missing and len(chosen) < _MOST_SENTENCES:
+        found = index.counts(missing)
+        best = int(found.argmax())
+        if not found[best]:
+            break
+        chosen.append(best)
+        missing = {stem: None for stem in missing if not index.has(best, stem)}
+    places = sorted(chosen) or [0]
+    first, last = source.sentences[places[0]], source.sentences[places[-1]]
+    text = " ".join(source.passages[place].text for place in places)
+    return Window(source.text.passage(first.start, last.end, text), places[0], places[-1] - places[0] + 1)

@@ -1,12 +1,22 @@
 """What an LLM may propose to the evidence table: sentences by id, questions, and quotes. Never a score.
 
 The table checks everything: an id that does not exist or a quote that does not stand in its text is no evidence.
+
+Checks what an LLM proposed and puts what holds into the table; what does not hold is noted and left out.
 """
 
+import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.plan import Plan
+from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
+from pipeline.judge.evidence.table import EvidenceTable, Qag
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import Values
 from pipeline.text.passage import Passage
 
 
@@ -72,3 +82,159 @@ class Proposals(Protocol):
 
     async def propose(self, task: ProposalTask) -> ProposalSet:
         """Returns proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
+
+
+_OFFERED_SENTENCES = 24
+_KEY_POINT_COUNT = (4, 7)
+_LONGEST_QUESTION_CHARS = 500
+_QUOTE_EDGES = " \t\n\"'“”‘’«»`.,;:"
+
+
+def make_task(plan: Plan, config: EvidenceConfig) -> ProposalTask:
+    """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
+    source = plan.draft.source.read
+    return ProposalTask(
+        source_sentences=tuple(source.passages[index] for index in _offered(plan)),
+        claims=tuple(claim.claim.passage for claim in plan.claims),
+        source_windows=tuple(tuple(window.passage for window in claim.windows) for claim in plan.claims),
+        summary=plan.draft.summary.read.text.whole(),
+        key_point_count=_KEY_POINT_COUNT,
+        qag_count=config.qag_count,
+    )
+
+
+def preferred_facts(plan: Plan, proposed: ProposalSet) -> list[int]:
+    """Returns the sentences of the source that were proposed as key points; ids that do not exist are left out."""
+    offered = _offered(plan)
+    return list(dict.fromkeys(offered[point] for point in proposed.key_point_ids if 0 <= point < len(offered)))
+
+
+def apply_proposals(table: EvidenceTable, plan: Plan, proposed: ProposalSet, config: EvidenceConfig) -> EvidenceTable:
+    """Replaces questions by proposed ones whose quotes stand in the texts, as many as there are."""
+    source, summary = plan.draft.source.read, plan.draft.summary.read
+    offered = _offered(plan)
+    sentences = [source.ranges[index] for index in offered]
+    claims = [claim.claim.words for claim in plan.claims]
+    checker = _Checker(plan)
+    coverage = [checker.check(qag, source, sentences, summary) for qag in proposed.coverage_qags]
+    about_claims = [checker.check(qag, summary, claims, source) for qag in proposed.claim_qags]
+    notes = [*proposed.notes, *checker.notes]
+    wrong_ids = sum(not 0 <= point < len(offered) for point in proposed.key_point_ids)
+    if wrong_ids:
+        notes.append(f"key points refused, no such sentence: {wrong_ids}")
+    is_used = any(coverage) or any(about_claims) or len(proposed.key_point_ids) > wrong_ids
+    short = [
+        f"{what}: {len(usable)} of {wanted} usable"
+        for what, usable, wanted in (
+            ("key points", preferred_facts(plan, proposed), min(1, len(offered))),
+            ("coverage questions", [qag for qag in coverage if qag], len(table.coverage_qags)),
+            ("claim questions", [qag for qag in about_claims if qag], len(table.claim_qags)),
+        )
+        if len(usable) < wanted
+    ]
+    return replace(
+        table,
+        coverage_qags=_filled(coverage, table.coverage_qags, config.qag_count),
+        claim_qags=_filled(about_claims, table.claim_qags, config.qag_count),
+        qag_author=proposed.author if is_used else table.qag_author,
+        proposals_failed=bool(short) or wrong_ids > 0,
+        notes=(*table.notes, *notes, *short),
+    )
+
+
+def find_quote(text: ReadText, quote: str, words: range | None = None) -> range | None:
+    """Returns the words of a quote; None if it does not stand in the text.
+
+    Case, white space and punctuation at the edges do not count.
+
+    Args:
+        text: to look in.
+        quote: as an LLM wrote it.
+        words: where it must stand; None: anywhere.
+    """
+    parts = unicodedata.normalize("NFKC", quote).strip(_QUOTE_EDGES).split()
+    if not parts:
+        return None
+    pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, parts)) + r"(?!\w)", re.IGNORECASE)
+    table = text.table
+    start = table.starts[words[0]] if words else 0
+    end = table.ends[words[-1]] + 1 if words else len(table.text)
+    match = pattern.search(table.text, start, end)
+    found = table.between(*match.span()) if match else range(0)
+    return found or None
+
+
+class _Checker:
+    """Looks up quotes and counts what was refused."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._names = plan.draft.names
+        self._refused: dict[str, int] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """What was refused."""
+        return [f"questions refused, {reason}: {count}" for reason, count in sorted(self._refused.items())]
+
+    def check(self, qag: ProposedQag, asking: ReadText, facts: Sequence[range], answering: ReadText) -> Qag | None:
+        """Returns a question with its answers verified and scored; None if it does not hold."""
+        question = " ".join(qag.question.split())
+        if not 0 <= qag.fact_id < len(facts):
+            self._refuse("no such statement")
+            return None
+        if not question or len(question) > _LONGEST_QUESTION_CHARS:
+            self._refuse("no question")
+            return None
+        fact = facts[qag.fact_id]
+        expected = find_quote(asking, qag.answer, fact)
+        if expected is None:
+            self._refuse("the answer is no quote of the statement")
+            return None
+        given = find_quote(answering, qag.given) if qag.given else None
+        if qag.given and given is None:
+            self._refuse("the given answer is no quote; counted as none")
+        answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
+        return Qag(
+            question=question,
+            answer=answer.quote,
+            answer_span=answer,
+            fact=asking.words_passage(fact),
+            given=found.quote if found else None,
+            given_span=found,
+            score=self._score(expected, asking, given, answering) if given else 0.0,
+        )
+
+    def _refuse(self, reason: str) -> None:
+        self._refused[reason] = self._refused.get(reason, 0) + 1
+
+    def _score(self, expected: range, asking: ReadText, given: range, answering: ReadText) -> float:
+        """Compares two quotes: their numbers and dates must agree, and their other words overlap."""
+        left, right = self._spans(asking, expected), self._spans(answering, given)
+        values = [span for span in left if span.value]
+        if values:
+            rivals = [span for span in right if span.value]
+            agreed = [
+                any(s.competes_with(r) and score_answer(s, asking.table, r, answering.table) for r in rivals)
+                for s in values
+            ]
+            return 1.0 if all(agreed) else 0.5 if any(agreed) else 0.0
+        whole = AnswerSpan(SpanKind.NAME, expected), AnswerSpan(SpanKind.NAME, given)
+        return score_answer(whole[0], asking.table, whole[1], answering.table)
+
+    def _spans(self, text: ReadText, words: range) -> list[AnswerSpan]:
+        return find_spans(text, words, Values.of(text.text.text), self._names)
+
+
+def _offered(plan: Plan) -> list[int]:
+    """Returns the sentences that an LLM may choose from, by position: the most central."""
+    ranked = (-plan.centrality).argsort(kind="stable").tolist()
+    chosen = dict.fromkeys(ranked)
+    return sorted(list(chosen)[:_OFFERED_SENTENCES])
+
+
+def _filled(proposed: Sequence[Qag | None], own: Sequence[Qag], count: int) -> tuple[Qag, ...]:
+    """Returns the proposed questions that hold, filled up with our own about other answers."""
+    kept = [qag for qag in proposed if qag is not None][:count]
+    spans = {(qag.answer_span.start, qag.answer_span.end) for qag in kept}
+    kept += [qag for qag in own if (qag.answer_span.start, qag.answer_span.end) not in spans]
+    return tuple(kept[:count])

@@ -2,22 +2,45 @@
 
 Text ids of passages are `source` and `summary`. Probabilities, shares and cosines are of the models and texts alone:
 a reader who has the table can recompute every label by hand.
+
+What an evidence table comes from: models, pairs and time.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.judge.evidence.claim_features import ClaimFeatures
-from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
+from pipeline.judge.evidence.claim import Claim
+from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
 
 
-class Label(StrEnum):
-    """What the source says about a claim, the best first."""
+@dataclass(frozen=True, slots=True)
+class PairUsage:
+    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
 
-    SUPPORTED = "supported"
-    PARTIAL = "partial"
-    UNSUPPORTED = "unsupported"
+    scored_pair_count: int
+    exact_pair_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceModels:
+    """What the numbers come from."""
+
+    entailment: ModelIdentity
+    embedder: ModelIdentity
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTimings:
+    """Where the time went, in milliseconds; waiting for the models included. Not part of what must be reproducible."""
+
+    total_ms: float
+    reading_ms: float
+    embedding_ms: float
+    proposals_ms: float
+    nli_ms: float
+    assembly_ms: float
 
 
 class Covered(StrEnum):
@@ -37,15 +60,6 @@ class Tone(StrEnum):
     UNCLEAR = "unclear"
 
 
-class MismatchKind(StrEnum):
-    """What of a claim is compared with its evidence, because small NLI models miss it."""
-
-    NUMBER = "number"
-    DATE = "date"
-    NAME = "name"
-    NEGATION = "negation"
-
-
 class LexiconKind(StrEnum):
     """Which word list a passage was found by."""
 
@@ -59,56 +73,6 @@ class Severity(StrEnum):
 
     MILD = "mild"
     STRONG = "strong"
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Something in a claim that its evidence does not say, or says otherwise.
-
-    Attributes:
-        kind: what it is.
-        claim: where it stands in the summary.
-        source: what stands in its place in the source; None when nothing does.
-    """
-
-    kind: MismatchKind
-    claim: Passage
-    source: Passage | None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One statement of the summary: a sentence, or a clause of one that says several things.
-
-    Attributes:
-        passage: where it stands in the summary.
-        token_count: by the request's tokenizer.
-        content_token_count: words that are no function words, repeats included.
-        sentence_index: of the summary's sentences, the one it stands in.
-        entailment: e, greatest over the source's windows that were asked about, in [0, 1].
-        contradiction: c, likewise; of another window than `entailment`, as a rule.
-        support: the window with the highest entailment, the first on a tie; None without source.
-        opposition: the window with the highest contradiction; None without source.
-        mismatches: what the evidence does not say, by order in the claim.
-        label_by_nli: from entailment and contradiction alone.
-        label: one worse than `label_by_nli` if there are mismatches.
-        extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
-        features: for calibrated scores.
-    """
-
-    passage: Passage
-    token_count: int
-    content_token_count: int
-    sentence_index: int
-    entailment: float
-    contradiction: float
-    support: Passage | None
-    opposition: Passage | None
-    mismatches: tuple[Mismatch, ...]
-    label_by_nli: Label
-    label: Label
-    extraneous_token_count: int
-    features: ClaimFeatures
 
 
 @dataclass(frozen=True, slots=True)

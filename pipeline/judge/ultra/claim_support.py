@@ -18,7 +18,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.judge.evidence.table import Claim
+from pipeline.judge.evidence.claim import Claim
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""

@@ -8,11 +8,11 @@ add support to a claim, never take it away.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.judge.evidence.claim_features import WindowScore
+from pipeline.judge.evidence.claim import Claim, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.source_windows import Window, make_windows
-from pipeline.judge.evidence.table import Claim, EvidenceTable
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.windows import Window, make_windows
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Entailment, Float32
 from pipeline.text.passage import Passage
 

@@ -6,17 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.framework import Framework, FrameworkResult
 from pipeline.judge.fusion import Fusion, fuse, smooth
-from pipeline.judge.metric import MetricName
-from pipeline.judge.ultra.agreement import Agreement, assess_agreement, tool_opinions
+from pipeline.judge.result import Framework, FrameworkResult, MetricName
 from pipeline.judge.ultra.config import UltraConfig
-from pipeline.judge.ultra.deciding_places import deciding_places
-from pipeline.judge.ultra.evidence_view import EvidenceView
-from pipeline.judge.ultra.levels import LevelError, LevelJudge, LevelReading, LevelTask, Tool
+from pipeline.judge.ultra.levels import (
+    Agreement,
+    LevelError,
+    LevelJudge,
+    LevelReading,
+    LevelTask,
+    Tool,
+    assess_agreement,
+    tool_opinions,
+)
 from pipeline.judge.ultra.reread import reread
-from pipeline.judge.ultra.tools import measure
-from pipeline.judge.ultra.verdict import Opinion, Unscored, to_metric, to_object
+from pipeline.judge.ultra.tools import EvidenceView, measure
+from pipeline.judge.ultra.verdict import Opinion, Unscored, deciding_places, to_metric, to_object
 from pipeline.protocols import Entailment
 from pipeline.text.passage import Passage
 

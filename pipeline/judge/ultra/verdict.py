@@ -1,17 +1,22 @@
-"""From an opinion to the metric's result and its JSON object."""
+"""From an opinion to the metric's result and its JSON object.
 
+Ultra's caps: who states what the source does not say cannot cover it well (SCORING, section 3, point 5).
+
+The places of source and summary that decided a metric, most important first.
+"""
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.judge.arithmetic.rounding import exact, half_up
-from pipeline.judge.framework import Json, JsonObject
+from pipeline.judge.citation import cite, cite_first, count, sentences
+from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.table import Covered
+from pipeline.judge.exact import exact, half_up
 from pipeline.judge.fusion import LOWEST, Fusion
-from pipeline.judge.lock.citation import cite_first, sentences
-from pipeline.judge.metric import MAX_SCORE, Cap, Input, MetricName, MetricResult, MetricStatus
-from pipeline.judge.ultra.agreement import Agreement
+from pipeline.judge.result import MAX_SCORE, Cap, Input, Json, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.judge.ultra.config import UltraConfig
-from pipeline.judge.ultra.evidence_view import EvidenceView
-from pipeline.judge.ultra.levels import LevelReading, LevelSource, Tool
-from pipeline.judge.ultra.soft_caps import cap_score
+from pipeline.judge.ultra.levels import Agreement, LevelReading, LevelSource, Tool
+from pipeline.judge.ultra.tools import EvidenceView
 from pipeline.text.passage import Passage
 
 _DIGITS = 2
@@ -138,3 +143,76 @@ def _reason(opinion: Opinion, caps: tuple[Cap, ...], status: MetricStatus) -> st
             abstained if status is MetricStatus.ABSTAINED else "",
         )
     )
+
+
+_DEPTH = 7.0
+_CAPPED = (MetricName.COVERAGE, MetricName.RELEVANCE)
+_NOTICEABLE = 0.005  # of the score: less is lost in rounding
+
+
+def cap_score(
+    score: float, metric: MetricName, view: EvidenceView, contradiction_limit: float
+) -> tuple[float, tuple[Cap, ...]]:
+    """Returns the score under the caps that hold for a metric, and these, in the order of their application."""
+    caps: list[Cap] = []
+    for name, limit, reason in _limits(metric, view, contradiction_limit):
+        caps.append(Cap(name, limit, reason, lowered=score > limit))
+        score = min(score, limit)
+    return score, tuple(caps)
+
+
+def support_limit(unsupported_share: float) -> float:
+    """Returns 10 - 7 (1 - (1 - u)^2): 10 without unsupported statements, 3 when all are."""
+    return MAX_SCORE - _DEPTH * (1 - (1 - unsupported_share) ** 2)
+
+
+def _limits(metric: MetricName, view: EvidenceView, contradiction_limit: float) -> Iterator[tuple[str, float, str]]:
+    if metric in _CAPPED:
+        limit = support_limit(view.unsupported_share)
+        if limit < MAX_SCORE - _NOTICEABLE:
+            yield "unsupported_share", limit, f"An expected {view.unsupported_share:.0%} of the summary is unsupported."
+    if view.contradicted and (metric in _CAPPED or metric is MetricName.HALLUCINATION):
+        first = view.contradicted[0]
+        against = f", against {cite(first.opposition)}" if first.opposition is not None else ""
+        reason = f"The source contradicts {count(len(view.contradicted), 'claim')}: {cite(first.passage)}{against}."
+        yield "verified_contradiction", contradiction_limit, reason
+
+
+def deciding_places(view: EvidenceView, metric: MetricName) -> tuple[Passage, ...]:
+    """Returns the places, each once."""
+    return tuple(dict.fromkeys(place for place in _places(view, metric) if place is not None))
+
+
+def _places(view: EvidenceView, metric: MetricName) -> Iterator[Passage | None]:
+    table = view.table
+    match metric:
+        case MetricName.COVERAGE:
+            points = table.judge_key_points or table.twin_key_points
+            for point in sorted(points, key=lambda point: point.covered is not Covered.NOT):
+                yield point.passage
+                yield point.best if point.covered is not Covered.NOT else None
+        case MetricName.ALIGNMENT:
+            yield table.theme
+            yield from _claim_places(view.contradicted)
+            yield from (claim.passage for claim in table.claims)
+        case MetricName.HALLUCINATION:
+            yield from _claim_places(_least_supported(view))
+        case MetricName.RELEVANCE:
+            yield from (one.passage for one in sorted(table.segments, key=lambda one: one.containment))
+            yield table.theme
+            yield from (claim.support for claim in table.claims)
+        case MetricName.BIAS_TOXICITY:
+            yield from (hit.passage for hit in table.lexicon_hits)
+            yield from (claim.passage for claim in table.claims)
+
+
+def _least_supported(view: EvidenceView) -> list[Claim]:
+    order = sorted(range(len(view.supports)), key=lambda index: (view.supports[index], index))
+    return [view.table.claims[index] for index in order]
+
+
+def _claim_places(claims: Iterable[Claim]) -> Iterator[Passage | None]:
+    """Yields each claim with the window that speaks most about it."""
+    for claim in claims:
+        yield claim.passage
+        yield claim.opposition if claim.contradiction > claim.entailment else claim.support

@@ -6,13 +6,12 @@ import pytest
 from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Planned, Synthesized, ToolRun
+from pipeline.assess.synthesis.evidence import ToolScore
+from pipeline.assess.synthesis.request import Mode
 from pipeline.errors import InvalidInputError
-from pipeline.judge.assess.events import Assessment, EvidenceGathered, Planned, Synthesized, ToolRun
-from pipeline.judge.assess.plan import AssessPlan
-from pipeline.judge.assess.request import AssessRequest
 from pipeline.judge.fusion import FusionForm
-from pipeline.judge.synthesis.evidence import ToolScore
-from pipeline.judge.synthesis.request import Mode
 from pipeline.llm.chat_model import LlmUsage
 from server.convert_assess import to_assess_event, to_quality_scope
 from server.convert_synthesis import to_quality_evidence, to_synthesis

@@ -7,15 +7,13 @@ import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from precis.v1 import evidence_pb2 as pb
 
-from pipeline.judge.evidence.provenance import EvidenceTimings
+from pipeline.judge.evidence.claim import Claim, Label, MismatchKind
 from pipeline.judge.evidence.table import (
-    Claim,
     Covered,
     EvidenceTable,
+    EvidenceTimings,
     KeyPoint,
-    Label,
     LexiconKind,
-    MismatchKind,
     Qag,
     Segment,
     Severity,

@@ -9,11 +9,9 @@ from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import EvidenceReady, MetricReady
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.framework import Framework, FrameworkResult, JsonObject
-from pipeline.judge.judgement import Judgement, JudgeTimings
-from pipeline.judge.metric import Cap, MetricName, MetricResult, MetricStatus
+from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
+from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage

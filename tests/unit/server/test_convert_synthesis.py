@@ -8,11 +8,10 @@ import pytest
 from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
 from pipeline.judge.fusion import FusionForm, Level, fuse
-from pipeline.judge.synthesis.evidence import Evidence, Finding, Severity, ToolScore
-from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
-from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.result import SummarizerOutput, Synthesis
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
 from server.convert_synthesis import (

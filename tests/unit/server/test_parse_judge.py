@@ -10,11 +10,10 @@ from precis.v1 import judge_pb2 as pb
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.framework import Framework
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from pipeline.judge.lock.config import RelevanceMode
-from pipeline.judge.metric import MetricName
+from pipeline.judge.locks.config import RelevanceMode
 from pipeline.judge.request import MetricToolScore
+from pipeline.judge.result import Framework, MetricName
 from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)

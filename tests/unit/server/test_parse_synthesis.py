@@ -7,10 +7,10 @@ import pytest
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.synthesis.evidence import Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from pipeline.judge.synthesis.evidence import Finding, Severity, ToolScore
-from pipeline.judge.synthesis.request import LevelAnswer, Mode, SynthesisRequest
 from server.parse_synthesis import MODES, SEVERITIES, may_ask_language_model, parse_synthesis
 
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through

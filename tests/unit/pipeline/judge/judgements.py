@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.framework import Framework
 from pipeline.judge.judgement import Judgement, JudgeTimings
-from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from pipeline.judge.locks.score import score_twin_lock
+from pipeline.judge.result import Framework
 from tests.unit.pipeline.judge.tables import table
 
 CONFIG = JudgeConfig()

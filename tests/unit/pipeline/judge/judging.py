@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.judge.events import JudgeEvent
-from pipeline.judge.framework import Framework
 from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import Judgement
+from pipeline.judge.judgement import JudgeEvent, Judgement
 from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import Framework
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.summarize.fake_chat import FakeChat

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim_features import ClaimFeatures, WindowScore
-from pipeline.judge.evidence.provenance import EvidenceModels, EvidenceTimings, PairUsage
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, WindowScore
 from pipeline.judge.evidence.table import (
-    Claim,
     Covered,
+    EvidenceModels,
     EvidenceTable,
+    EvidenceTimings,
     KeyPoint,
-    Label,
     LexiconHit,
     LexiconKind,
+    PairUsage,
     Qag,
     Segment,
     Severity,

@@ -10,13 +10,11 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.judge.events import EvidenceReady, MetricReady
-from pipeline.judge.framework import Framework
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
-from pipeline.judge.metric import MetricName, MetricStatus
+from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest, MetricToolScore
+from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WatchedTokenizer
 from tests.unit.pipeline.judge.judging import (

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import ModelOutputError
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.events import EvidenceReady
 from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
-from pipeline.judge.metric import MetricName
+from pipeline.judge.judgement import EvidenceReady, Judgement
+from pipeline.judge.result import MetricName
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.judge.judging import (

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
 from pipeline.llm.chat_model import LlmUsage
 from tests.unit.pipeline.judge.judgements import judgement
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.metric import MetricName
-from pipeline.judge.proposals.config import ProposalConfig
-from pipeline.judge.proposals.llm_level_judge import LlmLevelJudge
-from pipeline.judge.proposals.llm_proposals import LlmProposals
-from pipeline.judge.synthesis.config import SynthesisConfig
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.judge.language_model.config import ProposalConfig
+from pipeline.judge.language_model.level_judge import LlmLevelJudge
+from pipeline.judge.language_model.proposals import LlmProposals
+from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelTask, Tool
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint

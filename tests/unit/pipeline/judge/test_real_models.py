@@ -11,11 +11,10 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.judge.framework import Framework, FrameworkResult
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.metric import MetricName, MetricStatus
 from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
 from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 
 pytestmark = pytest.mark.models

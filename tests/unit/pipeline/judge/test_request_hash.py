@@ -6,10 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pipeline.judge.config import JudgeConfig, JudgeLimits, JudgementCacheConfig
-from pipeline.judge.framework import Framework
-from pipeline.judge.metric import MetricName
-from pipeline.judge.request import JudgeRequest, MetricToolScore
-from pipeline.judge.request_hash import hash_request
+from pipeline.judge.request import JudgeRequest, MetricToolScore, hash_request
+from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.judge.tables import table
 
 REQUEST = JudgeRequest("source", "summary")

@@ -12,12 +12,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge import spans
+from pipeline.judge import tracing as spans
+from pipeline.judge.cache import JudgementCache
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.judgement_cache import JudgementCache
-from pipeline.judge.metric import MetricName
 from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import MetricName
 from pipeline.protocols import Float32
 from tests.exported_spans import exported_spans
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer

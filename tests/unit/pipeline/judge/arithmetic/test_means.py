@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.arithmetic.means import harmonic_mean, mean
+from pipeline.judge.exact import harmonic_mean, mean
 
 SHARE = st.fractions(min_value=0, max_value=1)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.arithmetic.rounding import clip, exact, half_up
+from pipeline.judge.exact import clip, exact, half_up
 
 FINITE = st.floats(min_value=0, max_value=1e6, allow_nan=False)
 

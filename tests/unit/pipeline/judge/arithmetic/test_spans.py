@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from pipeline.judge.arithmetic.spans import distinct_spans, duplicate_span_count, intersection_over_union
+from pipeline.judge.exact import distinct_spans, duplicate_span_count, intersection_over_union
 from pipeline.text.passage import Passage
 
 

@@ -3,18 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pipeline.judge.assess.assessor import Assessor
-from pipeline.judge.assess.events import AssessEvent, Assessment, EvidenceGathered, Planned, Synthesized, ToolRun
-from pipeline.judge.assess.plan import AssessPlan
-from pipeline.judge.assess.request import AssessRequest
-from pipeline.judge.assess.run import TextJudge
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import (
+    AssessEvent,
+    Assessment,
+    AssessPlan,
+    EvidenceGathered,
+    Planned,
+    Synthesized,
+    TextJudge,
+    ToolRun,
+)
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.table import EvidenceTable, Label
-from pipeline.judge.framework import Framework, FrameworkResult
+from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement, JudgeTimings
-from pipeline.judge.metric import MetricName, MetricResult, MetricStatus
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import ChatModel
 from pipeline.text.passage import Passage
 from tests.unit.pipeline.judge.tables import claims, table

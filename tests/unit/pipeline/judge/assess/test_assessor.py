@@ -5,19 +5,18 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.assess import execute as execute_module
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.images.tools import MissingImageToolsError
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import Planned
+from pipeline.assess.synthesis.evidence import GLOBAL, Severity, ToolScore
+from pipeline.assess.synthesis.result import ReplanReason
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge.assess import execute as execute_module
-from pipeline.judge.assess.assessor import Assessor
-from pipeline.judge.assess.events import Planned
-from pipeline.judge.assess.request import AssessRequest
-from pipeline.judge.framework import Framework
-from pipeline.judge.images.pixels import MissingImageToolsError
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.metric import MetricName
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.synthesis.evidence import GLOBAL, Severity, ToolScore
-from pipeline.judge.synthesis.replan import ReplanReason
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.judge.assess.assessments import TEXT, ScriptedJudge, assess
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 from tests.unit.pipeline.judge.images.test_tools import noisy

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.assess.request import AssessRequest, check_assessment
+from pipeline.assess.synthesis.config import SynthesisLimits
+from pipeline.assess.synthesis.evidence import ToolScore
+from pipeline.assess.synthesis.request import Mode
 from pipeline.errors import InvalidInputError
-from pipeline.judge.assess.request import AssessRequest, check_assessment
-from pipeline.judge.synthesis.config import SynthesisLimits
-from pipeline.judge.synthesis.evidence import ToolScore
-from pipeline.judge.synthesis.request import Mode
 from tests.unit.pipeline.judge.assess.assessments import TEXT
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 

@@ -2,14 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.assess.plan import AssessPlan
-from pipeline.judge.assess.planner import first_plan, next_plan
-from pipeline.judge.assess.request import AssessRequest, CheckedAssessment, check_assessment
-from pipeline.judge.assess.tools import AssessTool, available_tools
-from pipeline.judge.synthesis.config import SynthesisLimits
-from pipeline.judge.synthesis.evidence import ToolScore
-from pipeline.judge.synthesis.replan import ReplanNeed, ReplanReason
-from pipeline.judge.synthesis.request import Mode
+from pipeline.assess.planner import first_plan, next_plan
+from pipeline.assess.request import AssessRequest, AssessTool, CheckedAssessment, available_tools, check_assessment
+from pipeline.assess.run import AssessPlan
+from pipeline.assess.synthesis.config import SynthesisLimits
+from pipeline.assess.synthesis.evidence import ToolScore
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason
 from tests.unit.pipeline.judge.assess.assessments import TEXT
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.assess.assessor import Assessor
-from pipeline.judge.assess.request import AssessRequest
-from pipeline.judge.synthesis.evidence import GLOBAL, Severity
-from pipeline.judge.synthesis.replan import ReplanReason
-from pipeline.judge.synthesis.request import Mode
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.synthesis.evidence import GLOBAL, Severity
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import ReplanReason
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.judge.assess.assessments import TEXT, ScriptedJudge, assess

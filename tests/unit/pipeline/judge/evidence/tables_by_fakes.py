@@ -8,8 +8,7 @@ from dataclasses import replace
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, ProposalTask
-from pipeline.judge.evidence.provenance import EvidenceTimings
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.protocols import Embedder, Entailment
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 

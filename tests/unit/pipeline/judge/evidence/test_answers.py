@@ -2,11 +2,10 @@
 
 import pytest
 
-from pipeline.judge.evidence.answers import Place, Question, answer, score_answer
-from pipeline.judge.evidence.names import known_names
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.spans import AnswerSpan, find_spans
-from pipeline.judge.evidence.values import Values
+from pipeline.judge.evidence.signals.answers import AnswerSpan, Place, Question, answer, find_spans, score_answer
+from pipeline.judge.evidence.text.names import known_names
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import Values
 
 
 def spans(text: ReadText, words: range) -> list[AnswerSpan]:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
 from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.claim import Label, MismatchKind
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.table import Covered, EvidenceTable, Label, MismatchKind
+from pipeline.judge.evidence.table import Covered, EvidenceTable
 from pipeline.protocols import Float32
 from pipeline.text.passage import Passage
 from tests.fakes_pipeline import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.dates import DatePartKind, find_date_parts
+from pipeline.judge.evidence.text.values import DatePartKind, find_date_parts
 
 
 def parts(text: str) -> list[tuple[DatePartKind, int]]:

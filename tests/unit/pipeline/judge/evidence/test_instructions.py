@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.instructions import is_instruction
+from pipeline.judge.evidence.text.instructions import is_instruction
 
 STATEMENTS = (
     # what judges, raters and critics do

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pipeline.judge.evidence.lexicons import find_lexicon_hits
-from pipeline.judge.evidence.reading import ReadText
+from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity
+from pipeline.judge.evidence.text.read import ReadText
 
 
 def hits(summary: str, source: str = "Fees rose.") -> tuple[LexiconHit, ...]:

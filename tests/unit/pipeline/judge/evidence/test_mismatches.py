@@ -2,9 +2,11 @@
 
 import pytest
 
-from pipeline.judge.evidence.mismatches import ClaimValues, Region, SourceValues, find_mismatches
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.table import Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.evidence.plan import Region
+from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
+from pipeline.judge.evidence.text.names import SourceValues
+from pipeline.judge.evidence.text.read import ReadText
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "

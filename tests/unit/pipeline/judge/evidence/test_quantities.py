@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.quantities import Measure, Quantity, agree, find_quantities
+from pipeline.judge.evidence.text.values import Measure, Quantity, agree, find_quantities
 
 
 def read(text: str) -> Quantity:

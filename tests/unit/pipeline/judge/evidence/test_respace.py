@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.respace import read_respaced
+from pipeline.judge.evidence.text.read import ReadText, read_respaced
 
 
 @pytest.mark.parametrize(

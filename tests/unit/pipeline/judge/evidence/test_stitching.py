@@ -1,9 +1,9 @@
-from pipeline.judge.evidence.copying import SourceSequences
-from pipeline.judge.evidence.reading import ReadText
-from pipeline.judge.evidence.relevance import WordIndex
-from pipeline.judge.evidence.salience import salient_share
-from pipeline.judge.evidence.stitching import stitch
-from pipeline.judge.evidence.word_table import WordTable
+from pipeline.judge.evidence.plan import stitch
+from pipeline.judge.evidence.text.overlap import SourceSequences
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.subject import salient_share
+from pipeline.judge.evidence.text.windows import WordIndex
+from pipeline.judge.evidence.text.words import WordTable
 
 SOURCE = (
     "The mayor opened a bridge in Leeds. Rain fell for hours. The bridge cost four million pounds. "

@@ -5,8 +5,8 @@ import io
 import numpy as np
 from PIL import Image as Pillow
 
-from pipeline.judge.images.image import Image, ImageLimits, read_image
-from pipeline.judge.images.pixels import Float64
+from pipeline.assess.images.image import Image, ImageLimits, read_image
+from pipeline.assess.images.tools import Float64
 
 
 def scene(side: int = 128) -> Float64:

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.assess.images.image import BrokenImageError, ImageLimits, read_header, read_image, read_images
 from pipeline.errors import InvalidInputError
-from pipeline.judge.images.header import BrokenImageError, read_header
-from pipeline.judge.images.image import ImageLimits, read_image, read_images
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 
 PNG, JPEG = encoded(scene()), encoded(scene(), "JPEG", quality=80)

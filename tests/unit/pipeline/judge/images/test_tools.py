@@ -7,13 +7,25 @@ import pytest
 from PIL import Image as Pillow
 from scipy.ndimage import gaussian_filter
 
+from pipeline.assess.images import tools as pixels_module
+from pipeline.assess.images.image import ImageLimits, read_image
+from pipeline.assess.images.tools import (
+    HIGHEST_PSNR,
+    MAPPINGS,
+    PSNR_EDGES,
+    SSIM_EDGES,
+    Float64,
+    ImageTool,
+    MissingImageToolsError,
+    blockiness,
+    blur,
+    decode,
+    measure_image,
+    noise,
+    psnr,
+    ssim,
+)
 from pipeline.errors import InvalidInputError
-from pipeline.judge.images import pixels as pixels_module
-from pipeline.judge.images.image import ImageLimits, read_image
-from pipeline.judge.images.mappings import MAPPINGS, PSNR_EDGES, SSIM_EDGES, ImageTool
-from pipeline.judge.images.measures import HIGHEST_PSNR, blockiness, blur, noise, psnr, ssim
-from pipeline.judge.images.pixels import Float64, MissingImageToolsError, decode
-from pipeline.judge.images.tools import measure_image
 from tests.unit.pipeline.judge.images.pictures import image, scene
 
 

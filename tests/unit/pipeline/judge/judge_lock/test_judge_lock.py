@@ -5,11 +5,11 @@ from typing import Unpack
 
 import pytest
 
-from pipeline.judge.evidence.table import Covered, Label
-from pipeline.judge.framework import Framework, FrameworkResult
-from pipeline.judge.judge_lock.judge_lock import score_judge_lock
-from pipeline.judge.lock.config import LockConfig
-from pipeline.judge.metric import MetricName, MetricResult, MetricStatus
+from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.table import Covered
+from pipeline.judge.locks.config import LockConfig
+from pipeline.judge.locks.score import score_judge_lock
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NOT,

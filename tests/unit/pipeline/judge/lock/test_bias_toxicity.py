@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity, Tone
-from pipeline.judge.framework import FrameworkResult
-from pipeline.judge.judge_lock.judge_lock import score_judge_lock
-from pipeline.judge.lock.config import LockConfig
-from pipeline.judge.metric import MetricName, MetricResult
-from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from pipeline.judge.locks.config import LockConfig
+from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
+from pipeline.judge.result import FrameworkResult, MetricName, MetricResult
 from tests.unit.pipeline.judge.tables import NEUTRAL, hit, table
 
 MILD, STRONG = Severity.MILD, Severity.STRONG

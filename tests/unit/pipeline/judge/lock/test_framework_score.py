@@ -9,13 +9,10 @@ from fractions import Fraction
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.framework import Framework, FrameworkResult
-from pipeline.judge.judge_lock.judge_lock import SAFEGUARDS, score_judge_lock
-from pipeline.judge.lock.config import LockConfig
-from pipeline.judge.lock.draft import Draft, Limit
-from pipeline.judge.lock.framework_score import Formula, score_framework
-from pipeline.judge.metric import MetricName, MetricStatus
-from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from pipeline.judge.locks.caps import Draft, Limit
+from pipeline.judge.locks.config import LockConfig
+from pipeline.judge.locks.score import SAFEGUARDS, Formula, score_framework, score_judge_lock, score_twin_lock
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
 from tests.unit.pipeline.judge.tables import FULLY, S, U, claims, drifting, key_points, place, qags, segments, table
 
 COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName

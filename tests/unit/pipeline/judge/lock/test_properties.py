@@ -9,16 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.table import Covered, EvidenceTable, Label, LexiconKind, Severity, Tone
-from pipeline.judge.framework import FrameworkResult
-from pipeline.judge.judge_lock.hallucination import score_of_counts
-from pipeline.judge.judge_lock.judge_lock import score_judge_lock
-from pipeline.judge.lock.alignment import score_of_drift
-from pipeline.judge.lock.claim_counts import ClaimCounts
-from pipeline.judge.lock.config import LockConfig
-from pipeline.judge.metric import MetricName
-from pipeline.judge.twin_lock.hallucination import score_of_fraction
-from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.table import Covered, EvidenceTable, LexiconKind, Severity, Tone
+from pipeline.judge.locks.alignment import score_of_drift
+from pipeline.judge.locks.claims import ClaimCounts
+from pipeline.judge.locks.config import LockConfig
+from pipeline.judge.locks.hallucination import score_of_counts, score_of_fraction
+from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
+from pipeline.judge.result import FrameworkResult, MetricName
 from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, qags, segments, table
 
 Score = Callable[[EvidenceTable, LockConfig], FrameworkResult]

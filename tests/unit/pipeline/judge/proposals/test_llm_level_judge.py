@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.metric import MetricName
-from pipeline.judge.proposals.llm_level_judge import LlmLevelJudge
+from pipeline.judge.language_model.level_judge import LlmLevelJudge
+from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelError, LevelSource, LevelTask, Tool
 from pipeline.text.passage import Passage
 from tests.scripted_endpoint.replies import Reply

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from pipeline.judge.evidence.proposals import ProposalTask, ProposedQag
-from pipeline.judge.proposals.llm_proposals import LlmProposals
+from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.text.normalize import normalize
 from pipeline.text.passage import Passage
 from tests.scripted_endpoint.replies import Reply

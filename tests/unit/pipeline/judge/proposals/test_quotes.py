@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.proposals.quotes import QuoteFinder
+from pipeline.judge.language_model.metric_evidence import QuoteFinder
 from pipeline.text.normalize import normalize
 
 TEXT = normalize("source", "İzmir's Old Bridge\nopened in 1932 for £9,000. The old bridges closed. ﬁnally")

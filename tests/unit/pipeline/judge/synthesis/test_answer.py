@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.synthesis.answer import AnswerProblemError, read_answer
+from pipeline.assess.synthesis.ask import AnswerProblemError, read_answer
 from tests.unit.pipeline.judge.synthesis.questions import reply
 
 IDS = {"D1", "T1"}

@@ -3,12 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.assess.synthesis.config import SynthesisLimits
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer, SynthesisRequest, check_request, parse_scope
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import LogisticMapping
-from pipeline.judge.synthesis.check import check_request
-from pipeline.judge.synthesis.config import SynthesisLimits
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
-from pipeline.judge.synthesis.request import LevelAnswer, SynthesisRequest, parse_scope
 from pipeline.judge.ultra.levels import LevelSource
 from tests.unit.pipeline.judge.images.pictures import encoded, scene
 from tests.unit.pipeline.judge.synthesis.questions import CHOICE, EVIDENCE, OPEN, SCORING

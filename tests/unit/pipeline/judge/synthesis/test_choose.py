@@ -1,8 +1,8 @@
 import pytest
 
+from pipeline.assess.synthesis.choose import choose
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
 from pipeline.judge.fusion import fuse
-from pipeline.judge.synthesis.choose import choose
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
 
 FINDINGS = (
     Finding("Blurs", Severity.MODERATE),

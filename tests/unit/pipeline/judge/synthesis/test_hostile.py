@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity
-from pipeline.judge.synthesis.request import SynthesisRequest
-from pipeline.judge.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity
+from pipeline.assess.synthesis.request import SynthesisRequest
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.llm.errors import EmptyAnswerError, EndpointBusyError, SchemaMismatchError
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.replies import Reply

@@ -1,8 +1,8 @@
 import pytest
 
-from pipeline.judge.synthesis.config import SynthesisConfig
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
-from pipeline.judge.synthesis.replan import ReplanReason, replan_needs
+from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.result import ReplanReason, replan_needs
 from tests.unit.pipeline.judge.synthesis.questions import EVIDENCE
 
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer
+from pipeline.assess.synthesis.result import ReplanReason, SummarizerOutput
+from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.fusion import FusionForm
-from pipeline.judge.synthesis.evidence import GLOBAL, Evidence, ToolScore
-from pipeline.judge.synthesis.replan import ReplanReason
-from pipeline.judge.synthesis.request import LevelAnswer
-from pipeline.judge.synthesis.result import SummarizerOutput
-from pipeline.judge.synthesis.synthesizer import Synthesizer
 from pipeline.judge.ultra.levels import LevelSource
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script

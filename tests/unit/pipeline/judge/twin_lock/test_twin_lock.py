@@ -5,12 +5,12 @@ from typing import Unpack
 
 import pytest
 
-from pipeline.judge.evidence.table import Covered, Label
-from pipeline.judge.framework import Framework, FrameworkResult
-from pipeline.judge.lock.config import LockConfig, RelevanceMode
-from pipeline.judge.metric import MetricName, MetricResult, MetricStatus
-from pipeline.judge.twin_lock.hallucination import score_of_fraction
-from pipeline.judge.twin_lock.twin_lock import score_twin_lock
+from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.table import Covered
+from pipeline.judge.locks.config import LockConfig, RelevanceMode
+from pipeline.judge.locks.hallucination import score_of_fraction
+from pipeline.judge.locks.score import score_twin_lock
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NOT,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pipeline.judge.fusion import Distribution
-from pipeline.judge.metric import MetricName
+from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
 from pipeline.text.passage import Passage
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.fusion import fuse
-from pipeline.judge.ultra.agreement import Agreement, assess_agreement, tool_opinions
-from pipeline.judge.ultra.levels import Tool
+from pipeline.judge.ultra.levels import Agreement, Tool, assess_agreement, tool_opinions
 from tests.unit.pipeline.judge.tables import place
 
 PLACES = [place("source", index) for index in range(5)]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim_features import WindowScore
-from pipeline.judge.evidence.table import Claim, Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import Claim, Mismatch, MismatchKind, WindowScore
 from pipeline.judge.ultra.claim_support import claim_support, signals
 from tests.unit.pipeline.judge.tables import FEATURES, S, claims, place
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, Severity, Tone
-from pipeline.judge.framework import Framework
 from pipeline.judge.fusion import FusionForm, fuse, smooth
-from pipeline.judge.metric import MetricName, MetricStatus
+from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import Tool
 from pipeline.judge.ultra.score import UltraHelp, UltraOutcome, score_ultra

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.evidence.table import Mismatch, MismatchKind
-from pipeline.judge.metric import MetricName
-from pipeline.judge.ultra.evidence_view import EvidenceView, is_contradicted
-from pipeline.judge.ultra.soft_caps import cap_score, support_limit
+from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.result import MetricName
+from pipeline.judge.ultra.tools import EvidenceView, is_contradicted
+from pipeline.judge.ultra.verdict import cap_score, support_limit
 from tests.unit.pipeline.judge.tables import S, U, claims, place, table
 
 MISMATCH = Mismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.evidence.table import Segment
-from pipeline.judge.metric import MetricName
-from pipeline.judge.ultra.evidence_view import EvidenceView
-from pipeline.judge.ultra.tools import measure
+from pipeline.judge.result import MetricName
+from pipeline.judge.ultra.tools import EvidenceView, measure
 from tests.unit.pipeline.judge.tables import segments, table
 
 SHARES = st.floats(0, 1)

@@ -1,0 +1,264 @@
+"""Answers questions about the quality of a summary or an image, planning again while evidence is missing.
+
+The graph: planner -> executor -> summarizer, and again while evidence is missing and the limit allows it.
+
+OpenTelemetry spans of assessments: one for each execution of a graph node, above those of what it does.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Executor
+from contextlib import aclosing, contextmanager
+from functools import partial
+from typing import Any, Literal, TypedDict, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+from opentelemetry.trace import Span
+
+from pipeline.assess.config import AssessConfig
+from pipeline.assess.execute import execute, gather
+from pipeline.assess.planner import choose_plan, first_plan, next_plan
+from pipeline.assess.request import AssessRequest, CheckedAssessment, available_tools, check_assessment
+from pipeline.assess.run import (
+    AssessEvent,
+    Assessment,
+    AssessPlan,
+    AssessRun,
+    EvidenceGathered,
+    Planned,
+    Synthesized,
+    TextJudge,
+)
+from pipeline.assess.synthesis.evidence import Evidence
+from pipeline.assess.synthesis.request import SynthesisRequest
+from pipeline.assess.synthesis.result import Synthesis
+from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.judge.tracing import open_span
+from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.metering import MeteredChatModel
+from pipeline.tracing import note
+
+# LangGraph sends the state of every node to a hosted service when a server's environment happens to hold
+# LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.
+os.environ["LANGSMITH_TRACING_V2"] = "false"
+
+
+class AssessState(TypedDict, total=False):
+    """Where an assessment stands between two steps (seed 004).
+
+    Attributes:
+        plan: of this iteration.
+        evidence: found so far.
+        synthesis: the last answer; missing before the first.
+        iteration_count: replannings so far.
+        max_replan_iterations: most of them.
+        replan_history: why, one entry for each.
+    """
+
+    plan: AssessPlan
+    evidence: Evidence
+    synthesis: Synthesis
+    iteration_count: int
+    max_replan_iterations: int
+    replan_history: tuple[str, ...]
+
+
+AssessGraph = CompiledStateGraph[AssessState, AssessRun, AssessState, AssessState]
+
+
+def build_graph() -> AssessGraph:
+    """Compiles the graph. One graph serves all assessments; nothing of them is kept."""
+    builder = StateGraph(AssessState, context_schema=AssessRun)
+    builder.add_node("planner", planner, destinations=("executor", END))
+    builder.add_node("executor", executor)
+    builder.add_node("summarizer", summarizer)
+    builder.add_edge(START, "planner")
+    builder.add_edge("executor", "summarizer")
+    builder.add_conditional_edges("summarizer", decide_next_node, {"planner": "planner", END: END})
+    return builder.compile(name="assess")
+
+
+async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[str]:
+    """Plans; ends the loop when another plan would find nothing new."""
+    run, last = runtime.context, state.get("synthesis")
+    with node_span("planner", 0 if last is None else state["plan"].iteration + 1) as span:
+        plan = await _first(run) if last is None else _next(run, state["plan"], last)
+        if plan is None:
+            run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
+            return Command(goto=END)
+        note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
+    runtime.stream_writer(Planned(plan))
+    if last is None:
+        return Command(update={"plan": plan}, goto="executor")
+    history = (*state["replan_history"], last.output.replan_reason or plan.reason)
+    update = {"plan": plan, "iteration_count": state["iteration_count"] + 1, "replan_history": history}
+    return Command(update=update, goto="executor")
+
+
+async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
+    """Runs the tools of the plan, and gathers what they found."""
+    run, plan = runtime.context, state["plan"]
+    with node_span("executor", plan.iteration) as span:
+        async for done in execute(run, plan):
+            runtime.stream_writer(done)
+        evidence = gather(run, plan)
+        note(span, item_count=len(evidence.items()))
+    runtime.stream_writer(EvidenceGathered(plan.iteration, evidence))
+    return {"evidence": evidence}
+
+
+async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
+    """Answers from the evidence, and says whether it suffices."""
+    run, plan = runtime.context, state["plan"]
+    with node_span("summarizer", plan.iteration) as span:
+        synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=run.chat)
+        output = synthesis.output
+        note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
+    after: AssessState = {**state, "synthesis": synthesis}
+    runtime.stream_writer(Synthesized(plan.iteration, synthesis, decide_next_node(after) == "planner"))
+    return {"synthesis": synthesis}
+
+
+def decide_next_node(state: AssessState) -> Literal["planner", "__end__"]:
+    """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
+    needs_more = state["synthesis"].output.need_replan
+    return "planner" if needs_more and state["iteration_count"] < state["max_replan_iterations"] else "__end__"
+
+
+async def _first(run: AssessRun) -> AssessPlan:
+    plan = first_plan(run.checked.request, run.tools)
+    if run.chat is not None:
+        plan = await choose_plan(run, plan, run.chat)
+    run.found.notes += plan.notes
+    return plan
+
+
+def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
+    """Returns a plan that closes the gaps; None when it would find the same again."""
+    plan = next_plan(last, synthesis.replan_needs, run.tools)
+    return None if plan.does_the_same(last) and not _can_look_again(run, plan) else plan
+
+
+def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> SynthesisRequest:
+    request = run.checked.request
+    return SynthesisRequest(
+        question=request.question,
+        mode=plan.mode,
+        evidence=evidence,
+        scope=plan.scope,
+        choices=request.choices,
+        images=request.images,
+        context=request.summary[: run.synthesizer.limits.max_context_chars],
+        eta=request.eta,
+        form=request.form,
+    )
+
+
+def _can_look_again(run: AssessRun, plan: AssessPlan) -> bool:
+    """Tells whether a language model has images to look at, and parts left that it has said nothing of."""
+    has_eyes = run.chat is not None and bool(run.checked.images)
+    return has_eyes and any(not run.found.seen.get(part) for part in plan.scope)
+
+
+_NODES = 3  # supersteps of one iteration
+
+
+class Assessor:
+    """Assesses. Holds no state between calls; one object serves any number of them at once.
+
+    Args:
+        synthesizer: writes the answers.
+        config: how planner and executor work.
+        executor: where images are measured, so that the event loop stays free; the caller owns it. None: in the loop's
+            own thread, for scripts and tests.
+    """
+
+    def __init__(
+        self, synthesizer: Synthesizer, config: AssessConfig | None = None, *, executor: Executor | None = None
+    ) -> None:
+        self._synthesizer = synthesizer
+        self._config = config or AssessConfig()
+        self._executor = executor
+        self._graph = build_graph()
+
+    async def stream(
+        self, request: AssessRequest, *, judge: TextJudge | None = None, chat_model: ChatModel | None = None
+    ) -> AsyncGenerator[AssessEvent, None]:
+        """Sends plan, tools, evidence and answer of each iteration, and the assessment last. Leave early to stop.
+
+        Args:
+            request: the question, and what it is about.
+            judge: of texts; needed when there is a summary.
+            chat_model: plans, looks at images and answers; None: the deterministic forms.
+
+        Raises:
+            InvalidInputError: a part of the request breaks a rule.
+            ModelOutputError: a model's answer is unusable.
+        """
+        started_s = time.monotonic()
+        checked = await self._check(request)
+        if checked.has_text and judge is None:
+            raise ValueError("a summary is to be assessed, and there is no judge")
+        run = AssessRun(
+            checked=checked,
+            tools=available_tools(checked),
+            judge=judge,
+            chat=MeteredChatModel(chat_model) if chat_model else None,
+            synthesizer=self._synthesizer,
+            config=self._config,
+            executor=self._executor,
+        )
+        run.found.notes += checked.notes
+        last: AssessState = {
+            "iteration_count": 0,
+            "max_replan_iterations": request.max_replan_iterations,
+            "replan_history": (),
+        }
+        config: RunnableConfig = {
+            "recursion_limit": _NODES * (request.max_replan_iterations + 1) + 2,
+            "run_name": "assess",
+        }
+        steps = self._graph.astream(last, config, context=run, stream_mode=["custom", "values"])
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any], None]", steps)) as events:
+            async for kind, event in events:
+                if kind == "custom":
+                    yield event
+                else:
+                    last = event
+        yield _assessment(run, last, elapsed_s=time.monotonic() - started_s)
+
+    async def _check(self, request: AssessRequest) -> CheckedAssessment:
+        work = partial(check_assessment, request, self._synthesizer.limits)
+        if self._executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Assessment:
+    return Assessment(
+        synthesis=state["synthesis"],
+        iteration_count=state["iteration_count"],
+        replan_history=state["replan_history"],
+        evidence=state["evidence"],
+        usage=run.usage,
+        notes=tuple(run.found.notes),
+        elapsed_s=elapsed_s,
+    )
+
+
+@contextmanager
+def node_span(node: str, iteration: int) -> Iterator[Span]:
+    """Opens the span of a node. An error that comes out of the `with` is its end.
+
+    Args:
+        node: its name in the graph.
+        iteration: from 0.
+    """
+    with open_span(f"assess {node}", node=node, iteration=iteration) as span:
+        yield span

@@ -1,0 +1,245 @@
+"""The executor: runs the tools of a plan that have not run yet, and has the model look at images.
+
+Puts everything found into the evidence that an answer rests on.
+
+What a judgement of a summary says about quality: findings and scores for the whole, and for parts of it.
+"""
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+from pipeline.assess.images.tools import MissingImageToolsError, measure_image
+from pipeline.assess.look import look_messages, look_schema, read_look
+from pipeline.assess.request import AssessTool
+from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.judge.evidence.claim import Claim, Label
+from pipeline.judge.evidence.table import Covered, EvidenceTable, KeyPoint
+from pipeline.judge.fusion import Level, level_of
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
+from pipeline.llm.ask import UnusableAnswerError, ask_json
+from pipeline.llm.chat_model import ChatRequest
+
+
+async def execute(run: AssessRun, plan: AssessPlan) -> AsyncIterator[ToolRun]:
+    """Runs what is new in a plan, and yields each tool as it is done. What was found is in `run.found`."""
+    new = [tool for tool in run.tools if tool.name in plan.tools and tool.name not in run.found.runs]
+    for done in await _judge(run, plan, [tool for tool in new if tool.framework]):
+        yield done
+    for done in await _measure(run, plan, [tool for tool in new if tool.image_tool]):
+        yield done
+    await _look(run, plan)
+
+
+async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
+    """Runs the metrics of all frameworks in one judgement: they share its evidence and its questions to a model."""
+    frameworks = tuple(framework for framework in Framework if any(tool.framework is framework for tool in tools))
+    if not frameworks:
+        return []
+    if run.judge is None:
+        raise ValueError("texts cannot be assessed without a judge")
+    request = run.checked.request
+    judgement = await run.judge(JudgeRequest(request.source, request.summary, frameworks))
+    run.found.table = run.found.table or judgement.table
+    run.found.judge_usage += judgement.usage
+    run.found.notes += [note for note in judgement.notes if note not in run.found.notes]
+    results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
+    asked = {(tool.framework, tool.metric): tool for tool in tools}
+    done = []
+    for key, result in results.items():
+        if (tool := asked.get(key)) is not None:
+            run.found.metrics[tool.name] = result
+            done.append(_keep(run, _metric_run(plan, tool, result)))
+    return done
+
+
+def _metric_run(plan: AssessPlan, tool: AssessTool, result: MetricResult) -> ToolRun:
+    if result.score is None:
+        return ToolRun(plan.iteration, tool.name, None, None, result.error or "no_score: the metric has none")
+    if not result.counts:
+        return ToolRun(plan.iteration, tool.name, None, None, "abstained: the opinions disagree")
+    score = ToolScore(tool.name, to_five(result.score), GLOBAL, tool.distortion)
+    return ToolRun(plan.iteration, tool.name, score, result.score)
+
+
+async def _measure(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
+    """Runs the image tools on the first image; without their extra they fail, each by itself."""
+    by_image_tool = {tool.image_tool: tool for tool in tools if tool.image_tool}
+    if not by_image_tool:
+        return []
+    first, reference = run.checked.images[0], run.checked.reference
+    try:
+        measured = await run.off_loop(partial(measure_image, first, reference, tuple(by_image_tool)))
+    except MissingImageToolsError as error:
+        reason = f"missing_image_tools: {error}"
+        return [_keep(run, ToolRun(plan.iteration, tool.name, None, None, reason)) for tool in tools]
+    runs = []
+    for one in measured:
+        tool = by_image_tool[one.tool]
+        score = ToolScore(tool.name, one.score, GLOBAL, tool.distortion)
+        runs.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value)))
+    return runs
+
+
+async def _look(run: AssessRun, plan: AssessPlan) -> None:
+    """Asks the language model about those parts of the scope that it has said nothing of yet."""
+    parts = [part for part in plan.scope if not run.found.seen.get(part)]
+    images, chat = run.checked.images, run.chat
+    if chat is None or not images or not parts:
+        return
+    request = ChatRequest(
+        look_messages(images, run.checked.request.question, parts, plan.distortions),
+        run.config.look_tokens,
+        temperature=0.0,
+        json_schema=look_schema(),
+        seed=run.config.seed,
+    )
+    try:
+        answer = await ask_json(chat, request, partial(read_look, scope=parts), max_attempts=run.config.max_attempts)
+    except UnusableAnswerError as error:
+        run.found.notes.append(f"images were not looked at, {error.reason}")
+        return
+    run.found.seen |= answer.value
+
+
+def _keep(run: AssessRun, done: ToolRun) -> ToolRun:
+    run.found.runs[done.tool] = done
+    return done
+
+
+def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
+    """Returns findings and scores for the plan's scope.
+
+    A finding of the language model, which looked, stands in place of one that only says what a score says of the same
+    kind of distortion: then the two can contradict each other, and that is what replanning is for. Scores of the whole
+    are left out where there are scores of the parts that the question is about; the caller's own stay.
+    """
+    callers = run.checked.request.tool_scores
+    scores = [*callers, *(one.score for one in run.found.runs.values() if one.score)]
+    analysis: dict[str, list[Finding]] = {}
+    for part in plan.scope:
+        found = [*_seen(run, part), *_judged(run, plan, part, scores)]
+        kinds = {finding.kind.casefold() for finding in found}
+        measured = [one for (scope, _), one in score_findings(scores).items() if scope == part]
+        analysis[part] = [*found, *(one for one in measured if one.kind.casefold() not in kinds)]
+    about = tuple(score for score in scores if score.scope in plan.scope or score in callers)
+    return Evidence({part: tuple(found) or None for part, found in analysis.items()}, about or tuple(scores))
+
+
+def _seen(run: AssessRun, part: str) -> tuple[Finding, ...]:
+    return run.found.seen.get(part) or ()
+
+
+def _judged(run: AssessRun, plan: AssessPlan, part: str, scores: list[ToolScore]) -> list[Finding]:
+    """Returns what the metrics say of a part; scores of a part are added to `scores`."""
+    if run.found.table is None:
+        return []
+    if part != GLOBAL:
+        findings, measured = part_findings(part, run.found.table, is_wide=plan.is_wide)
+        scores += measured
+        return list(findings)
+    by_metric = [
+        metric_finding([result for name, result in run.found.metrics.items() if result.name.value == distortion])
+        for distortion in plan.distortions
+    ]
+    return [finding for finding in by_metric if finding is not None]
+
+
+_SEVERITIES = {
+    Level.EXCELLENT: Severity.NONE,
+    Level.GOOD: Severity.SLIGHT,
+    Level.FAIR: Severity.MODERATE,
+    Level.POOR: Severity.SEVERE,
+    Level.BAD: Severity.SEVERE,
+}
+_LABELS = {Label.SUPPORTED: 5.0, Label.PARTIAL: 3.0, Label.UNSUPPORTED: 1.0}
+_COVERED = {Covered.FULLY: 5.0, Covered.PARTIAL: 3.0, Covered.NOT: 1.0}
+_MAX_CHARS = 600
+_SHORTEST_WORD = 4  # of a part's name, when it is looked for by single words
+
+
+def severity_of(score: float) -> Severity:
+    """Returns how bad something is whose quality has a score in [1, 5]."""
+    return _SEVERITIES[level_of(score)]
+
+
+def to_five(score: float) -> float:
+    """Maps [0, 10] to [1, 5], as Ultra does."""
+    return 1 + 4 * score / MAX_SCORE
+
+
+def metric_finding(results: Sequence[MetricResult]) -> Finding | None:
+    """Returns what the opinions of one metric say together; None when none of them has a score.
+
+    Those that count decide by their mean. When all abstain, the finding is uncertain.
+    """
+    scores = [to_five(one.score) for one in results if one.counts and one.score is not None]
+    spoken = next((one for one in results if one.counts), None)
+    abstained = next((one for one in results if one.status is MetricStatus.ABSTAINED), None)
+    told = spoken or abstained
+    if told is None:
+        return None
+    severity = severity_of(math.fsum(scores) / len(scores)) if scores else Severity.UNCERTAIN
+    return Finding(told.name.value, severity, told.reason[:_MAX_CHARS])  # which quotes its evidence
+
+
+def part_findings(
+    part: str, table: EvidenceTable, *, is_wide: bool
+) -> tuple[tuple[Finding, ...], tuple[ToolScore, ...]]:
+    """Returns what the claims and key points that mention a part say about it; both empty when none does.
+
+    Args:
+        part: a name.
+        table: evidence.
+        is_wide: one word of the name suffices.
+    """
+    claims = [claim for claim in table.claims if _mentions(claim.passage.text, part, is_wide=is_wide)]
+    points = [point for point in table.judge_key_points if _mentions(point.passage.text, part, is_wide=is_wide)]
+    found: list[Finding] = []
+    scores: list[ToolScore] = []
+    if claims:
+        worst = min(claims, key=lambda claim: _LABELS[claim.label])
+        kind = MetricName.HALLUCINATION.value
+        found.append(Finding(kind, severity_of(_LABELS[worst.label]), _about_claim(worst)))
+        mean = math.fsum(_LABELS[claim.label] for claim in claims) / len(claims)
+        scores.append(ToolScore("claim_labels", mean, part, kind))
+    if points:
+        worst_point = min(points, key=lambda point: _COVERED[point.covered])
+        kind = MetricName.COVERAGE.value
+        found.append(Finding(kind, severity_of(_COVERED[worst_point.covered]), _about_point(worst_point)))
+        mean = math.fsum(_COVERED[point.covered] for point in points) / len(points)
+        scores.append(ToolScore("key_point_labels", mean, part, kind))
+    return tuple(found), tuple(scores)
+
+
+def score_findings(scores: Sequence[ToolScore]) -> dict[tuple[str, str], Finding]:
+    """Returns for each scope and aspect what the scores of tools say about it, worst score first."""
+    by_subject: dict[tuple[str, str], list[ToolScore]] = {}
+    for score in scores:
+        by_subject.setdefault((score.scope or GLOBAL, score.aspect), []).append(score)
+    return {
+        (part, aspect): Finding(
+            aspect or "quality",
+            severity_of(math.fsum(one.score for one in these) / len(these)),
+            "; ".join(f"{one.tool} scores it {one.score:.2f} of 5" for one in these)[:_MAX_CHARS],
+        )
+        for (part, aspect), these in by_subject.items()
+    }
+
+
+def _mentions(text: str, part: str, *, is_wide: bool) -> bool:
+    text, name = text.casefold(), part.casefold()
+    if name in text:
+        return True
+    return is_wide and any(len(word) >= _SHORTEST_WORD and word in text for word in name.split())
+
+
+def _about_claim(claim: Claim) -> str:
+    support = f" [source: {claim.support.quote}]" if claim.support else ""
+    return f"{claim.label.value}: [summary: {claim.passage.quote}]{support}"[:_MAX_CHARS]
+
+
+def _about_point(point: KeyPoint) -> str:
+    return f"{point.covered.value} told: [source: {point.passage.quote}]"[:_MAX_CHARS]

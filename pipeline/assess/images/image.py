@@ -1,0 +1,190 @@
+"""An image of the caller, checked before anything is done with it.
+
+Reads what an image file says of itself, and whether the file is whole. Nothing is decoded.
+
+PNG: every chunk's checksum (ISO 15948). JPEG: the chain of markers up to the end-of-image marker (ITU T.81, annex B).
+WebP: the sizes of the container and its chunks (RFC 9649). All three are what chat endpoints take.
+"""
+
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.errors import InvalidInputError
+
+
+class ImageLimits(BaseModel):
+    """What images one request may bring. More is an InvalidInputError."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_images: int = Field(default=4, ge=0, description="Images of one request.")
+    max_bytes: int = Field(default=5 << 20, ge=1, description="Bytes of one file; endpoints take 5 to 20 MB.")
+    max_pixels: int = Field(default=16_000_000, ge=1, description="Width times height; a small file may hold many.")
+    min_side: int = Field(default=32, ge=1, description="Least width and height: less shows no distortion.")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A whole PNG, JPEG or WebP file within the limits.
+
+    Attributes:
+        path: of the file in the request, for example `images[0]`.
+        data: the file.
+        media_type: for example "image/png".
+        width: in pixels.
+        height: in pixels.
+    """
+
+    path: str
+    data: bytes = field(repr=False)
+    media_type: str
+    width: int
+    height: int
+
+
+def read_images(files: Sequence[bytes], limits: ImageLimits, *, path: str = "images") -> tuple[Image, ...]:
+    """Checks all images of a request.
+
+    Raises:
+        InvalidInputError: there are too many, or one breaks a rule; the field is `images` or `images[n]`.
+    """
+    if len(files) > limits.max_images:
+        raise InvalidInputError(path, f"at most {limits.max_images} images", f"{len(files)}")
+    return tuple(read_image(file, limits, path=f"{path}[{index}]") for index, file in enumerate(files))
+
+
+def read_image(file: bytes, limits: ImageLimits, *, path: str) -> Image:
+    """Checks one image: its size first, then that the file is whole.
+
+    Raises:
+        InvalidInputError: it breaks a rule; the field is `path`.
+    """
+    if len(file) > limits.max_bytes:
+        raise InvalidInputError(path, f"at most {limits.max_bytes} bytes", f"{len(file)} bytes")
+    try:
+        header = read_header(file)
+    except BrokenImageError as error:
+        raise InvalidInputError(path, "a whole PNG, JPEG or WebP file", f"{len(file)} bytes: {error}") from None
+    if header.width * header.height > limits.max_pixels:
+        expected, got = f"at most {limits.max_pixels} pixels", f"{header.width} x {header.height}"
+        raise InvalidInputError(path, expected, got)
+    if min(header.width, header.height) < limits.min_side:
+        expected, got = f"at least {limits.min_side} pixels in width and height", f"{header.width} x {header.height}"
+        raise InvalidInputError(path, expected, got)
+    return Image(path, file, header.media_type, header.width, header.height)
+
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_JPEG_SIGNATURE = b"\xff\xd8\xff"
+_JPEG_END = b"\xff\xd9"
+_STANDALONE = {0x01, *range(0xD0, 0xD9)}  # JPEG markers without a length
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # start of frame; the other three are tables
+_START_OF_SCAN = 0xDA
+
+
+class BrokenImageError(Exception):
+    """The file is no image that we know, or not all of one. Its message never holds bytes of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHeader:
+    """What a file says of itself.
+
+    Attributes:
+        media_type: "image/png", "image/jpeg" or "image/webp".
+        width: in pixels.
+        height: in pixels.
+    """
+
+    media_type: str
+    width: int
+    height: int
+
+
+def read_header(data: bytes) -> ImageHeader:
+    """Returns the header of a whole file.
+
+    Raises:
+        BrokenImageError: another format, or damaged.
+    """
+    for is_ours, media_type, size_of in _FORMATS:
+        if is_ours(data):
+            try:
+                width, height = size_of(data)
+            except (struct.error, IndexError):
+                raise BrokenImageError("the file ends too early") from None
+            if not width or not height:
+                raise BrokenImageError("the image has no pixels")
+            return ImageHeader(media_type, width, height)
+    raise BrokenImageError("the file is no PNG, JPEG or WebP")
+
+
+def _png_size(data: bytes) -> tuple[int, int]:
+    position, kinds = len(_PNG_SIGNATURE), []
+    while True:
+        length, kind = struct.unpack_from(">I4s", data, position)
+        body_end = position + 8 + length
+        (checksum,) = struct.unpack_from(">I", data, body_end)
+        if zlib.crc32(data[position + 4 : body_end]) != checksum:
+            raise BrokenImageError("a checksum of the PNG does not match")
+        kinds.append(kind)
+        position = body_end + 4
+        if kind == b"IEND":
+            break
+    if kinds[0] != b"IHDR" or b"IDAT" not in kinds:
+        raise BrokenImageError("the PNG has no header or no data")
+    width, height = struct.unpack_from(">II", data, 16)
+    return width, height
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int]:
+    position, size = 2, None
+    while True:
+        if data[position] != 0xFF:  # noqa: PLR2004 - begins every marker
+            raise BrokenImageError("the JPEG has no marker where one must be")
+        marker = data[position + 1]
+        if marker == 0xFF:  # noqa: PLR2004 - a fill byte
+            position += 1
+            continue
+        if marker in _STANDALONE:
+            position += 2
+            continue
+        (length,) = struct.unpack_from(">H", data, position + 2)
+        if marker in _FRAMES:
+            height, width = struct.unpack_from(">HH", data, position + 5)
+            size = width, height
+        if marker == _START_OF_SCAN:
+            break
+        position += 2 + length
+    if size is None or data.rfind(_JPEG_END) < position:
+        raise BrokenImageError("the JPEG ends too early")
+    return size
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    (length,) = struct.unpack_from("<I", data, 4)
+    if length + 8 > len(data):
+        raise BrokenImageError("the WebP ends too early")
+    match data[12:16]:
+        case b"VP8 ":
+            if data[23:26] != b"\x9d\x01\x2a":
+                raise BrokenImageError("the WebP has no key frame")
+            width, height = struct.unpack_from("<HH", data, 26)
+            return width & 0x3FFF, height & 0x3FFF
+        case b"VP8L":
+            (bits,) = struct.unpack_from("<I", data, 21)
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case b"VP8X":
+            return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    raise BrokenImageError("the WebP holds no image")
+
+
+_FORMATS: tuple[tuple[Callable[[bytes], bool], str, Callable[[bytes], tuple[int, int]]], ...] = (
+    (lambda data: data.startswith(_PNG_SIGNATURE), "image/png", _png_size),
+    (lambda data: data.startswith(_JPEG_SIGNATURE), "image/jpeg", _jpeg_size),
+    (lambda data: data.startswith(b"RIFF") and data[8:12] == b"WEBP", "image/webp", _webp_size),
+)

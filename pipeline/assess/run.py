@@ -1,0 +1,188 @@
+"""What the nodes of one assessment share. It is LangGraph's runtime context: never in the state.
+
+What an assessment in progress tells: for each iteration a plan, its tools, the evidence and an answer.
+
+What an iteration of an assessment will do.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pipeline.assess.config import AssessConfig
+from pipeline.assess.request import AssessTool, CheckedAssessment
+from pipeline.assess.synthesis.evidence import Evidence, Finding, ToolScore
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import Synthesis
+from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.judgement import Judgement
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import MetricResult
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.metering import MeteredChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class AssessPlan:
+    """The decisions of the planner.
+
+    Attributes:
+        iteration: from 0.
+        mode: kind of answer.
+        scope: what is looked at.
+        distortions: that are looked for.
+        tools: names, in the order in which they run; with those of earlier iterations.
+        is_wide: whether a part of the scope is also looked for by single words of its name.
+        reason: why, in a few words.
+        author: "deterministic", or the identity of the chat model.
+        notes: what a reader should know.
+    """
+
+    iteration: int
+    mode: Mode
+    scope: tuple[str, ...]
+    distortions: tuple[str, ...]
+    tools: tuple[str, ...]
+    is_wide: bool
+    reason: str
+    author: str
+    notes: tuple[str, ...] = ()
+
+    def does_the_same(self, other: "AssessPlan") -> bool:
+        """Tells whether another plan would find the same."""
+        return (self.scope, set(self.tools), self.is_wide) == (other.scope, set(other.tools), other.is_wide)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The planner has decided."""
+
+    plan: AssessPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A tool has run.
+
+    Attributes:
+        iteration: from 0.
+        tool: its name.
+        score: in [1, 5]; None when it failed.
+        raw: on its own scale: scores of texts are in [0, 10]; None when it failed.
+        error: why it failed: a snake_case word, then what it means; None when it did not.
+    """
+
+    iteration: int
+    tool: str
+    score: ToolScore | None
+    raw: float | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGathered:
+    """The executor has finished; the evidence holds everything found so far."""
+
+    iteration: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesized:
+    """The summarizer has answered; `begins_again` tells whether another plan follows."""
+
+    iteration: int
+    synthesis: Synthesis
+    begins_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The outcome; the last event.
+
+    Attributes:
+        synthesis: the last answer.
+        iteration_count: replannings that were made.
+        replan_history: why, one entry for each.
+        evidence: of the last iteration.
+        usage: of the language model's plans, looks at images and answers, and of the judge's questions to it.
+        notes: of request, plans and looks; those of the answer are in `synthesis`.
+        elapsed_s: from the request to the answer.
+    """
+
+    synthesis: Synthesis
+    iteration_count: int
+    replan_history: tuple[str, ...]
+    evidence: Evidence
+    usage: LlmUsage
+    notes: tuple[str, ...]
+    elapsed_s: float
+
+
+AssessEvent = Planned | ToolRun | EvidenceGathered | Synthesized | Assessment
+
+
+TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
+"""Judges a summary against its source."""
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Findings:
+    """What the iterations have found so far. No tool runs twice.
+
+    Attributes:
+        runs: of tools, by name.
+        metrics: of texts, by the tool's name.
+        table: the evidence about the summary; None before the first metric.
+        seen: what the language model saw in the images, by part of the scope; a part that it said nothing of is None.
+        notes: what a reader should know.
+        judge_usage: what the judge's own questions to the language model cost.
+    """
+
+    runs: dict[str, ToolRun] = field(default_factory=dict)
+    metrics: dict[str, MetricResult] = field(default_factory=dict)
+    table: EvidenceTable | None = None
+    seen: dict[str, tuple[Finding, ...] | None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    judge_usage: LlmUsage = field(default_factory=LlmUsage)
+
+
+@dataclass(slots=True)
+class AssessRun:
+    """One assessment.
+
+    Attributes:
+        checked: the request.
+        tools: that may run.
+        judge: of texts; None when there is none to assess.
+        chat: plans, looks at images and answers, and is counted; None: the deterministic forms.
+        synthesizer: answers.
+        config: of planner and executor.
+        executor: for work that would hold up the event loop; None: in its own thread.
+        found: by the iterations so far.
+    """
+
+    checked: CheckedAssessment
+    tools: tuple[AssessTool, ...]
+    judge: TextJudge | None
+    chat: MeteredChatModel | None
+    synthesizer: Synthesizer
+    config: AssessConfig
+    executor: Executor | None
+    found: Findings = field(default_factory=Findings)
+
+    @property
+    def usage(self) -> LlmUsage:
+        """What the language model has cost so far, the judge's questions included."""
+        return self.found.judge_usage + (self.chat.usage if self.chat else LlmUsage())
+
+    async def off_loop(self, work: Callable[[], T]) -> T:
+        """Runs CPU-heavy work on the executor's thread."""
+        if self.executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work)

@@ -1,0 +1,135 @@
+"""What an executor found and what tools measured: all that an answer may rest on.
+
+Evidence as the JSON that prompts carry.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pipeline.judge.fusion import LogisticMapping
+
+GLOBAL = "Global"
+"""The scope of a question about the whole text or image."""
+
+
+class Severity(StrEnum):
+    """How bad a distortion is. UNCERTAIN: the executor cannot tell."""
+
+    NONE = "none"
+    SLIGHT = "slight"
+    MODERATE = "moderate"
+    SEVERE = "severe"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or was looked for and is not there.
+
+    Attributes:
+        kind: of distortion, for example "Blurs" or "hallucination".
+        severity: how bad it is.
+        explanation: what can be seen; may be empty.
+    """
+
+    kind: str
+    severity: Severity
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolScore:
+    """One score of one tool.
+
+    Attributes:
+        tool: its name.
+        score: in [1, 5], 5 is best, unless there is a mapping; NaN is left out with a note.
+        scope: what was measured: "Global", or an object.
+        aspect: the kind of distortion that it measures; empty for quality as a whole.
+        mapping: from the tool's own scale to [1, 5].
+    """
+
+    tool: str
+    score: float
+    scope: str = GLOBAL
+    aspect: str = ""
+    mapping: LogisticMapping | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything an executor found.
+
+    Attributes:
+        distortion_analysis: findings by part of the scope; a part that is missing, None or empty is not covered.
+        tool_scores: in any order.
+    """
+
+    distortion_analysis: Mapping[str, tuple[Finding, ...] | None] = field(default_factory=dict)
+    tool_scores: tuple[ToolScore, ...] = ()
+
+    def covers(self, part: str) -> bool:
+        """Tells whether something was found, be it nothing wrong, about a part of the scope."""
+        return bool(self.distortion_analysis.get(part))
+
+    def only(self, ids: Iterable[str]) -> "Evidence":
+        """Returns the items with these ids (see `items`), in their order."""
+        wanted = set(ids)
+        analysis: dict[str, tuple[Finding, ...] | None] = {}
+        for item in self.items():
+            if isinstance(item.content, Finding) and item.id in wanted:
+                analysis[item.scope] = (*(analysis.get(item.scope) or ()), item.content)
+        scores = tuple(one.content for one in self.items() if isinstance(one.content, ToolScore) and one.id in wanted)
+        return Evidence(analysis, scores)
+
+    def items(self) -> tuple["EvidenceItem", ...]:
+        """Returns findings and scores with the ids by which an answer refers to them: D1, D2, ..., T1, T2, ..."""
+        findings = [(part, one) for part, found in self.distortion_analysis.items() for one in found or ()]
+        return (
+            *(EvidenceItem(f"D{number}", part, one) for number, (part, one) in enumerate(findings, start=1)),
+            *(EvidenceItem(f"T{number}", one.scope, one) for number, one in enumerate(self.tool_scores, start=1)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceItem:
+    """One finding or score with its id.
+
+    Attributes:
+        id: by which an answer refers to it.
+        scope: the part it is about.
+        content: the item itself.
+    """
+
+    id: str
+    scope: str
+    content: Finding | ToolScore
+
+
+def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
+    """Returns findings and scores with their ids, grouped by part of the scope as in seed 004.
+
+    Args:
+        evidence: with scores in [1, 5].
+        explanation_chars: a longer explanation is cut there; None keeps all.
+    """
+    analysis: dict[str, list[dict[str, object]]] = {}
+    scores: dict[str, list[dict[str, object]]] = {}
+    for item in evidence.items():
+        target = analysis if isinstance(item.content, Finding) else scores
+        target.setdefault(item.scope, []).append(_entry(item, explanation_chars))
+    value = {"distortion_analysis": analysis, "quality_scores": scores}
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _entry(item: EvidenceItem, explanation_chars: int | None) -> dict[str, object]:
+    content = item.content
+    if not isinstance(content, Finding):
+        about = {"aspect": content.aspect} if content.aspect else {}
+        return {"id": item.id, "tool": content.tool, **about, "score": round(content.score, 4)}
+    entry: dict[str, object] = {"id": item.id, "type": content.kind, "severity": content.severity.value}
+    if explanation := content.explanation[:explanation_chars]:
+        entry["explanation"] = explanation
+    return entry

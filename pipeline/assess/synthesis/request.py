@@ -1,0 +1,237 @@
+"""What is to be answered, and from what.
+
+Refuses what cannot be answered from, before any work is done on it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from pipeline.assess.images.image import Image, read_images
+from pipeline.assess.synthesis.config import SynthesisLimits
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
+from pipeline.errors import InvalidInputError
+from pipeline.judge.fusion import (
+    HIGHEST,
+    LOWEST,
+    Distribution,
+    FusionForm,
+    Level,
+    from_classification,
+    from_log_probabilities,
+    parse_level,
+)
+from pipeline.judge.ultra.levels import LevelSource
+from pipeline.text.normalize import check_text
+
+
+class Mode(StrEnum):
+    """Kinds of answers."""
+
+    EXPLANATION = "explanation"  # a choice, or an open answer
+    SCORING = "scoring"  # a level from A, excellent, to E, bad
+
+
+@dataclass(frozen=True, slots=True)
+class LevelAnswer:
+    """What a model of the caller's says about the level; exactly one of the two.
+
+    Attributes:
+        log_probabilities: logits or log-probabilities by level: letters or names.
+        level: the one that the model named: a letter or a name.
+    """
+
+    log_probabilities: Mapping[str, float] | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisRequest:
+    """One question.
+
+    Attributes:
+        question: the caller's.
+        mode: what kind of answer is wanted.
+        evidence: what the answer may rest on.
+        scope: what the question is about: "Global" alone, or names of objects.
+        choices: answers to choose from, in explanation mode; empty for an open answer.
+        level_answer: takes the place of the language model's opinion of the level, in scoring mode.
+        images: files for the language model to look at.
+        context: text for the language model besides the evidence.
+        eta: how fast level weights fall around the tools' mean.
+        form: how tools and level probabilities are fused.
+    """
+
+    question: str
+    mode: Mode
+    evidence: Evidence = field(default_factory=Evidence)
+    scope: tuple[str, ...] = (GLOBAL,)
+    choices: tuple[str, ...] = ()
+    level_answer: LevelAnswer | None = None
+    images: tuple[bytes, ...] = ()
+    context: str = ""
+    eta: float = 1.0
+    form: FusionForm = FusionForm.NORMALIZED
+
+
+def parse_scope(scope: object, field: str = "scope") -> tuple[str, ...]:
+    """Reads a scope from outside data: the word "Global", or a list of names.
+
+    Raises:
+        InvalidInputError: it is neither, a name is blank, or a name is there twice.
+    """
+    if scope == GLOBAL:
+        return (GLOBAL,)
+    if isinstance(scope, str) or not isinstance(scope, Sequence) or not scope:
+        got = "another word" if isinstance(scope, str) else "nothing" if not scope else type(scope).__name__
+        raise InvalidInputError(field, f'"{GLOBAL}" or a list of names', got)
+    for index, name in enumerate(scope):
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInputError(f"{field}[{index}]", "a name", "something else")
+        if name in scope[:index]:
+            raise InvalidInputError(f"{field}[{index}]", "no repeats", "a name that is there already")
+    return tuple(scope)
+
+
+_FEWEST_CHOICES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Level probabilities, worst first, and what they were made from."""
+
+    probabilities: Distribution
+    source: LevelSource
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRequest:
+    """A request whose every part can be worked with.
+
+    Attributes:
+        request: with scores mapped to [1, 5], and without those that are NaN.
+        images: checked.
+        levels: what the caller's own model said; None when it said nothing.
+        notes: what was left out.
+    """
+
+    request: SynthesisRequest
+    images: tuple[Image, ...]
+    levels: Levels | None
+    notes: tuple[str, ...]
+
+
+def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedRequest:
+    """Checks all parts in the order of the fields.
+
+    Raises:
+        InvalidInputError: for the first that breaks a rule.
+    """
+    check_text("question", request.question, limits.max_question_chars)
+    _check_choices(request, limits)
+    _check_scope(request.scope, limits)
+    check_evidence(request.evidence, limits)
+    if not (request.eta > 0 and math.isfinite(request.eta)):
+        raise InvalidInputError("options.eta", "a finite number above 0", f"{request.eta:g}")
+    check_text("context", request.context, limits.max_context_chars, may_be_blank=True)
+    levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
+    images = read_images(request.images, limits.images)
+    scores, notes = mapped_scores(request.evidence.tool_scores)
+    evidence = replace(request.evidence, tool_scores=scores)
+    return CheckedRequest(replace(request, evidence=evidence), images, levels, notes)
+
+
+def check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
+    """Checks counts and texts of findings and scores.
+
+    Raises:
+        InvalidInputError: for the first that breaks a rule; the field starts with `evidence`.
+    """
+    count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
+    if count > limits.max_findings:
+        raise InvalidInputError("evidence.distortion_analysis", f"at most {limits.max_findings} findings", f"{count}")
+    for part, findings in evidence.distortion_analysis.items():
+        check_text("evidence.distortion_analysis", part, limits.max_name_chars)
+        for index, finding in enumerate(findings or ()):
+            path = f"evidence.distortion_analysis.findings[{index}]"
+            check_text(f"{path}.kind", finding.kind, limits.max_name_chars)
+            check_text(f"{path}.explanation", finding.explanation, limits.max_explanation_chars, may_be_blank=True)
+    scores = evidence.tool_scores
+    if len(scores) > limits.max_tool_scores:
+        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_tool_scores} scores", f"{len(scores)}")
+    for index, score in enumerate(scores):
+        path = f"evidence.tool_scores[{index}]"
+        check_text(f"{path}.tool", score.tool, limits.max_name_chars)
+        check_text(f"{path}.scope", score.scope, limits.max_name_chars)
+        check_text(f"{path}.aspect", score.aspect, limits.max_name_chars, may_be_blank=True)
+
+
+def mapped_scores(
+    scores: tuple[ToolScore, ...], path: str = "evidence.tool_scores"
+) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
+    """Brings scores to [1, 5] by their mappings, and leaves out those that are NaN, with a note.
+
+    Raises:
+        InvalidInputError: a score is infinite, or outside [1, 5] without a mapping.
+    """
+    kept, notes = [], []
+    for index, one in enumerate(scores):
+        field = f"{path}[{index}]"
+        if math.isnan(one.score):
+            notes.append(f"{field} is NaN and was left out")
+            continue
+        if math.isinf(one.score):
+            raise InvalidInputError(f"{field}.score", "a finite score", f"{one.score:g}")
+        score = one.score if one.mapping is None else one.mapping(one.score)
+        if math.isnan(score):
+            raise InvalidInputError(f"{field}.mapping", "finite parameters", "some that are not")
+        if not LOWEST <= score <= HIGHEST:
+            raise InvalidInputError(f"{field}.score", "a score in [1, 5], or a mapping to it", f"{score:g}")
+        kept.append(replace(one, score=score, mapping=None))
+    return tuple(kept), tuple(notes)
+
+
+def _check_choices(request: SynthesisRequest, limits: SynthesisLimits) -> None:
+    choices = request.choices
+    if choices and request.mode is Mode.SCORING:
+        raise InvalidInputError("choices", "none in scoring mode, whose answers are the levels", f"{len(choices)}")
+    if choices and not _FEWEST_CHOICES <= len(choices) <= limits.max_choices:
+        raise InvalidInputError(
+            "choices", f"{_FEWEST_CHOICES} to {limits.max_choices} choices, or none", f"{len(choices)}"
+        )
+    for index, choice in enumerate(choices):
+        check_text(f"choices[{index}]", choice, limits.max_choice_chars)
+        if choice in choices[:index]:
+            raise InvalidInputError(f"choices[{index}]", "no repeats", "a choice that is there already")
+
+
+def _check_scope(scope: tuple[str, ...], limits: SynthesisLimits) -> None:
+    parts = parse_scope(scope)
+    if len(parts) > limits.max_scope:
+        raise InvalidInputError("scope", f"at most {limits.max_scope} names", f"{len(parts)}")
+    for index, part in enumerate(parts):
+        check_text(f"scope[{index}]", part, limits.max_name_chars)
+
+
+def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
+    if mode is not Mode.SCORING:
+        raise InvalidInputError("level_answer", "none in explanation mode", "one")
+    if answer.level is not None and answer.log_probabilities is None:
+        level = _level("level_answer.level", answer.level)
+        return Levels(from_classification(level), LevelSource.CLASSIFICATION)
+    if answer.log_probabilities is None or answer.level is not None:
+        raise InvalidInputError("level_answer", "either log-probabilities or a level", "both or neither")
+    logits = {_level("level_answer.logits", name): value for name, value in answer.log_probabilities.items()}
+    try:
+        probabilities = from_log_probabilities(logits)
+    except InvalidInputError as error:
+        raise InvalidInputError("level_answer.logits", error.expected, error.got) from None
+    return Levels(probabilities, LevelSource.LOG_PROBABILITIES)
+
+
+def _level(field: str, text: str) -> Level:
+    try:
+        return parse_level(text)
+    except InvalidInputError as error:
+        raise InvalidInputError(field, error.expected, error.got) from None

@@ -1,0 +1,147 @@
+"""What comes out of a synthesis.
+
+When evidence does not suffice. Conservative: only clear gaps ask for another plan (SCORING, section 4).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import Mode
+from pipeline.judge.fusion import Fusion
+from pipeline.judge.ultra.levels import LevelSource
+from pipeline.llm.chat_model import LlmUsage
+
+
+class ReplanReason(StrEnum):
+    """What is wrong with the evidence."""
+
+    SCOPE_NOT_COVERED = "scope_not_covered"
+    NO_TOOL_SCORES = "no_tool_scores"
+    CONTRADICTION = "contradiction"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplanNeed:
+    """One gap.
+
+    Attributes:
+        reason: of what kind.
+        message: what is missing, one readable clause; may repeat names of the caller.
+        parts: of the scope that it is about.
+    """
+
+    reason: ReplanReason
+    message: str
+    parts: tuple[str, ...]
+
+
+def replan_needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) -> tuple[ReplanNeed, ...]:
+    """Returns the gaps in the evidence for a scope, at most one of each kind; empty when it suffices."""
+    return tuple(_needs(scope, evidence, config))
+
+
+def _needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) -> Iterator[ReplanNeed]:
+    if missing := tuple(part for part in scope if not evidence.covers(part)):
+        yield ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, f"no analysis of {', '.join(missing)}", missing)
+    if not evidence.tool_scores:
+        yield ReplanNeed(ReplanReason.NO_TOOL_SCORES, "no tool scores", scope)
+    if contradictions := list(_contradictions(evidence, config)):
+        parts = tuple(dict.fromkeys(part for part, _ in contradictions))
+        yield ReplanNeed(ReplanReason.CONTRADICTION, "; ".join(said for _, said in contradictions), parts)
+    unsure = [
+        (part, finding.kind)
+        for part, findings in evidence.distortion_analysis.items()
+        for finding in findings or ()
+        if finding.severity is Severity.UNCERTAIN
+    ]
+    if unsure:
+        message = "uncertain about " + ", ".join(f"{kind} in {part}" for part, kind in unsure)
+        yield ReplanNeed(ReplanReason.UNCERTAIN, message, tuple(dict.fromkeys(part for part, _ in unsure)))
+
+
+def _contradictions(evidence: Evidence, config: SynthesisConfig) -> Iterator[tuple[str, str]]:
+    for part, found in evidence.distortion_analysis.items():
+        findings = found or ()
+        is_clean = all(finding.severity is Severity.NONE for finding in findings)
+        for finding in findings:
+            for score in evidence.tool_scores:
+                if score.scope == part and _contradict(finding, score, config, is_clean=is_clean):
+                    severity = finding.severity.value
+                    yield part, f"{finding.kind} in {part} is {severity}, but {score.tool} says {score.score:.2f}"
+
+
+def _contradict(finding: Finding, score: ToolScore, config: SynthesisConfig, *, is_clean: bool) -> bool:
+    """Compares a finding with a score of the same kind of distortion, or of quality as a whole.
+
+    Quality as a whole cannot be high with one severe distortion, but it can be low without this one.
+    """
+    is_same_kind = finding.kind.casefold() == score.aspect.casefold()
+    if finding.severity is Severity.SEVERE:
+        return (is_same_kind or not score.aspect) and score.score > config.contradiction_high
+    if finding.severity is Severity.NONE:
+        return (is_same_kind or (is_clean and not score.aspect)) and score.score < config.contradiction_low
+    return False
+
+
+DETERMINISTIC = "deterministic"
+"""The author of an answer that no language model wrote."""
+
+
+class SummarizerOutput(BaseModel):
+    """The answer (seed 004). Its fields cannot contradict each other."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    final_answer: str = Field(description="Letter of a choice, letter of the level, or an open answer.")
+    quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")
+    need_replan: bool = Field(default=False, description="Whether the evidence does not suffice.")
+    replan_reason: str | None = Field(default=None, description="What is missing; None without need_replan.")
+    used_evidence: tuple[str, ...] = Field(default=(), description="Ids of the evidence that the answer rests on.")
+    error: str | None = Field(default=None, description="Why there is no proper answer; never the caller's text.")
+    degraded: bool = Field(default=False, description="A fallback stands in place of the language model's answer.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.need_replan != bool(self.replan_reason):
+            raise ValueError("expected a replan_reason with need_replan, and none without")
+        if self.degraded and (self.need_replan or self.error is None):
+            raise ValueError("expected a degraded answer to say why, and not to ask for replanning")
+        if not self.final_answer and self.error is None:
+            raise ValueError("expected an answer, or an error")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """An answer with everything it came from.
+
+    Attributes:
+        output: the answer.
+        mode: its kind.
+        fusion: how the score came about; None when there was nothing to fuse.
+        level_source: where the level probabilities come from.
+        replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
+        used_evidence: what the answer rests on.
+        author: "deterministic", or the identity of the chat model.
+        attempts: answers that the language model was asked for; 0 without one.
+        usage: what they cost.
+        notes: what a reader should know, in a few words each.
+    """
+
+    output: SummarizerOutput
+    mode: Mode
+    fusion: Fusion | None
+    level_source: LevelSource
+    replan_needs: tuple[ReplanNeed, ...]
+    used_evidence: Evidence
+    author: str
+    attempts: int
+    usage: LlmUsage
+    notes: tuple[str, ...]

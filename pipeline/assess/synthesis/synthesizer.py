@@ -1,0 +1,156 @@
+"""Writes the answer to a question about quality from evidence and tool scores (seed 004, SCORING section 4).
+
+In scoring mode the score is arithmetic: the tools' mean fused with level probabilities. A language model gives the
+probabilities and the words; without one the tools decide alone. Whether the evidence suffices is decided from the
+evidence, never by the model.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from pipeline.assess.synthesis.ask import Asked, ask, read_levels
+from pipeline.assess.synthesis.choose import LETTERS, answer_in_short, choose, describe
+from pipeline.assess.synthesis.config import SynthesisConfig, SynthesisLimits
+from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
+from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanNeed, SummarizerOutput, Synthesis, replan_needs
+from pipeline.judge.fusion import Fusion, NothingToFuseError, fuse
+from pipeline.judge.ultra.levels import LevelSource
+from pipeline.llm.chat_model import ChatModel, LlmUsage
+
+NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
+NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"
+NO_EVIDENCE = "no_evidence: there is nothing to answer from"
+
+T = TypeVar("T")
+
+
+class Synthesizer:
+    """Answers questions. Holds no state between calls; one object serves any number of them at once.
+
+    Args:
+        config: how to answer.
+        executor: where images are checked, so that the event loop stays free; the caller owns it. None: in the loop's
+            own thread, for scripts and tests.
+    """
+
+    def __init__(self, config: SynthesisConfig | None = None, *, executor: Executor | None = None) -> None:
+        self._config = config or SynthesisConfig()
+        self._executor = executor
+
+    @property
+    def limits(self) -> SynthesisLimits:
+        """How much one request may bring."""
+        return self._config.limits
+
+    async def synthesize(self, request: SynthesisRequest, *, chat_model: ChatModel | None = None) -> Synthesis:
+        """Returns an answer, whatever the model does.
+
+        Args:
+            request: the question and its evidence.
+            chat_model: writes the answer; None: it is composed from the evidence.
+
+        Raises:
+            InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
+        """
+        checked = await self._run(lambda: check_request(request, self._config.limits))
+        needs = replan_needs(request.scope, checked.request.evidence, self._config)
+        if chat_model is None or checked.levels is not None:
+            return _from_evidence(checked, needs)
+        asked = await ask(checked.request, checked.images, chat_model, self._config)
+        if asked.reply is None:
+            return _from_evidence(checked, needs, failed=asked)
+        levels = read_levels(asked.reply, self._config) if request.mode is Mode.SCORING else None
+        return _from_model(checked, needs, asked, levels, author=chat_model.identity)
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        if self._executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _from_model(
+    checked: CheckedRequest, needs: tuple[ReplanNeed, ...], asked: Asked, levels: Levels | None, *, author: str
+) -> Synthesis:
+    """Takes the model's words and, in scoring mode, the fused level."""
+    if asked.reply is None:
+        raise ValueError("the model gave no answer")
+    answer, request = asked.reply.answer, checked.request
+    fusion = _fuse(request, levels)
+    final, notes = answer.final_answer, [*checked.notes, *asked.notes]
+    if request.mode is Mode.SCORING and fusion is not None:
+        final = fusion.level.letter
+        if final != answer.final_answer:
+            notes.append(f"level_moved: the model alone chose {answer.final_answer}, with the tools it is {final}")
+    if answer.need_replan and not needs:
+        notes.append("model_asks_for_evidence: it wants more, but the evidence has no gap")
+    return Synthesis(
+        output=SummarizerOutput(
+            final_answer=final,
+            quality_reasoning=answer.quality_reasoning,
+            need_replan=bool(needs),
+            replan_reason=_reason(needs),
+            used_evidence=answer.used_evidence,
+        ),
+        mode=request.mode,
+        fusion=fusion,
+        level_source=levels.source if levels else LevelSource.NONE,
+        replan_needs=needs,
+        used_evidence=request.evidence.only(answer.used_evidence),
+        author=author,
+        attempts=asked.attempts,
+        usage=asked.usage,
+        notes=tuple(notes),
+    )
+
+
+def _from_evidence(checked: CheckedRequest, needs: tuple[ReplanNeed, ...], *, failed: Asked | None = None) -> Synthesis:
+    """Answers from the evidence alone; after a model that failed, as a fallback that does not ask for replanning."""
+    request, levels = checked.request, checked.levels
+    fusion = _fuse(request, levels)
+    final, error = _decide(request, fusion)
+    replans = bool(needs) and failed is None
+    return Synthesis(
+        output=SummarizerOutput(
+            final_answer=final,
+            quality_reasoning=describe(request.scope, request.evidence, fusion),
+            need_replan=replans,
+            replan_reason=_reason(needs) if replans else None,
+            used_evidence=tuple(item.id for item in request.evidence.items()),
+            error=failed.error if failed else error,
+            degraded=failed is not None,
+        ),
+        mode=request.mode,
+        fusion=fusion,
+        level_source=levels.source if levels else LevelSource.NONE,
+        replan_needs=needs,
+        used_evidence=request.evidence,
+        author=DETERMINISTIC,
+        attempts=failed.attempts if failed else 0,
+        usage=failed.usage if failed else LlmUsage(),
+        notes=(*checked.notes, *(failed.notes if failed else ())),
+    )
+
+
+def _decide(request: SynthesisRequest, fusion: Fusion | None) -> tuple[str, str | None]:
+    """Returns the answer that the evidence gives, and why there is none if there is none."""
+    if request.mode is Mode.SCORING:
+        return (fusion.level.letter, None) if fusion else ("", NOTHING_TO_FUSE)
+    if request.choices:
+        index = choose(request.question, request.choices, request.scope, request.evidence, fusion)
+        return (LETTERS[index], None) if index is not None else ("", NO_CHOICE)
+    answer = answer_in_short(request.scope, request.evidence, fusion)
+    return (answer, None) if answer else ("", NO_EVIDENCE)
+
+
+def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:
+    scores = [one.score for one in request.evidence.tool_scores]
+    try:
+        return fuse(scores, levels.probabilities if levels else None, eta=request.eta, form=request.form)
+    except NothingToFuseError:
+        return None
+
+
+def _reason(needs: tuple[ReplanNeed, ...]) -> str | None:
+    return "; ".join(need.message for need in needs) or None

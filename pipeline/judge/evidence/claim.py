@@ -1,0 +1,140 @@
+"""Numbers about one claim and the source, from which calibrated scores are made."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.text.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class WindowScore:
+    """The best that windows of one size say about a claim; each value is a maximum of its own.
+
+    Attributes:
+        sentence_count: size of the windows.
+        entailment: greatest probability, in [0, 1]; 0 without such windows.
+        contradiction: greatest probability, in [0, 1]; 0 without such windows.
+    """
+
+    sentence_count: int
+    entailment: float
+    contradiction: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFeatures:
+    """Numbers about one claim and the source, for calibrated scores. Shares are in [0, 1], 1 for a literal copy.
+
+    Attributes:
+        windows: one score for each window size, small first.
+        support_contradiction: contradiction by the window with the highest entailment.
+        sentence_contradiction: contradiction by the single sentence with the highest entailment.
+        stitched_entailment: by the premise stitched from the sentences that have the claim's words, in [0, 1].
+        stitched_contradiction: likewise.
+        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
+        trigram_share: likewise, of three words; of pairs when the claim has two words.
+        longest_run_share: words of the longest run that stands in the source, of all words of the claim.
+        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
+        sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
+        content_bigram_share: of pairs of neighbouring content words (function words left out on both sides), those that
+            are neighbours in the source; `trigram_share` when there are fewer than two content words.
+        content_skip_share: likewise, with up to two content words of the source between them.
+        containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
+        support_containment: likewise, in `Claim.support`; 0 without.
+        window_containment: likewise, in the window that has most of them.
+        best_cosine: with the closest window, in [-1, 1]; 0 without source.
+        number_count: numbers and dates in the claim.
+        unmatched_number_count: of those, the ones that stand nowhere in the source.
+        name_count: names in the claim.
+        unmatched_name_count: of those, the ones that stand nowhere in the source.
+        unmatched_word_share: of the claim's content words, those that stand nowhere in the source.
+    """
+
+    windows: tuple[WindowScore, ...]
+    support_contradiction: float
+    sentence_contradiction: float
+    stitched_entailment: float
+    stitched_contradiction: float
+    bigram_share: float
+    trigram_share: float
+    longest_run_share: float
+    fragment_share: float
+    sequence_share: float
+    content_bigram_share: float
+    content_skip_share: float
+    containment: float
+    support_containment: float
+    window_containment: float
+    best_cosine: float
+    number_count: int
+    unmatched_number_count: int
+    name_count: int
+    unmatched_name_count: int
+    unmatched_word_share: float
+
+
+class Label(StrEnum):
+    """What the source says about a claim, the best first."""
+
+    SUPPORTED = "supported"
+    PARTIAL = "partial"
+    UNSUPPORTED = "unsupported"
+
+
+class MismatchKind(StrEnum):
+    """What of a claim is compared with its evidence, because small NLI models miss it."""
+
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    NEGATION = "negation"
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something in a claim that its evidence does not say, or says otherwise.
+
+    Attributes:
+        kind: what it is.
+        claim: where it stands in the summary.
+        source: what stands in its place in the source; None when nothing does.
+    """
+
+    kind: MismatchKind
+    claim: Passage
+    source: Passage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the summary: a sentence, or a clause of one that says several things.
+
+    Attributes:
+        passage: where it stands in the summary.
+        token_count: by the request's tokenizer.
+        content_token_count: words that are no function words, repeats included.
+        sentence_index: of the summary's sentences, the one it stands in.
+        entailment: e, greatest over the source's windows that were asked about, in [0, 1].
+        contradiction: c, likewise; of another window than `entailment`, as a rule.
+        support: the window with the highest entailment, the first on a tie; None without source.
+        opposition: the window with the highest contradiction; None without source.
+        mismatches: what the evidence does not say, by order in the claim.
+        label_by_nli: from entailment and contradiction alone.
+        label: one worse than `label_by_nli` if there are mismatches.
+        extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
+        features: for calibrated scores.
+    """
+
+    passage: Passage
+    token_count: int
+    content_token_count: int
+    sentence_index: int
+    entailment: float
+    contradiction: float
+    support: Passage | None
+    opposition: Passage | None
+    mismatches: tuple[Mismatch, ...]
+    label_by_nli: Label
+    label: Label
+    extraneous_token_count: int
+    features: ClaimFeatures

@@ -1,0 +1,185 @@
+"""Answers a question with a masked word from another text: the word that stands where the question's words stand.
+
+No model is asked. A candidate is scored by the words around it that are also around the mask, and by how much of the
+question its sentence says; only candidates of the mask's kind compete.
+
+Words that a question can ask for: numbers, dates, names, and words that say much.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+from pipeline.judge.evidence.text.names import find_names
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
+from pipeline.judge.evidence.text.words import WordTable
+
+_SHORTEST_WORD = 3
+
+
+class SpanKind(StrEnum):
+    """What an answer is. Answers of other kinds do not compete."""
+
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    WORD = "word"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """A possible answer.
+
+    Attributes:
+        kind: what it is.
+        words: indices of its words in the word table of its text.
+        value: the number or part of a date that it is; None for names and words.
+    """
+
+    kind: SpanKind
+    words: range
+    value: Quantity | DatePart | None = None
+
+    def competes_with(self, other: "AnswerSpan") -> bool:
+        """Tells whether both could answer one question."""
+        return self.kind is other.kind and _finer_kind(self.value) is _finer_kind(other.value)
+
+
+def find_spans(text: ReadText, words: range, values: Values, known_names: frozenset[str]) -> list[AnswerSpan]:
+    """Returns the possible answers in a stretch of text, by position; a word is in one of them at most.
+
+    Args:
+        text: read.
+        words: of the stretch.
+        values: of the whole text.
+        known_names: casefolded words that stand capitalised inside a sentence somewhere.
+    """
+    if not words:
+        return []
+    table = text.table
+    inside = values.between(table.starts[words[0]], table.ends[words[-1]])
+    stated: list[Quantity | DatePart] = [*inside.date_parts, *inside.quantities]
+    spans = [
+        AnswerSpan(SpanKind.DATE if isinstance(value, DatePart) else SpanKind.NUMBER, found, value)
+        for value in stated
+        if (found := table.between(value.start, value.end))
+    ]
+    taken = {index for span in spans for index in span.words}
+    for name in find_names(table, words, known_names):
+        if taken.isdisjoint(range(name.first, name.last)):
+            spans.append(AnswerSpan(SpanKind.NAME, range(name.first, name.last)))
+            taken.update(range(name.first, name.last))
+    spans += [
+        AnswerSpan(SpanKind.WORD, range(index, index + 1))
+        for index in words
+        if index not in taken and table.content[index] and len(table.words[index]) >= _SHORTEST_WORD
+    ]
+    return sorted(spans, key=lambda span: span.words.start)
+
+
+def _finer_kind(value: Quantity | DatePart | None) -> Measure | DatePartKind | None:
+    if isinstance(value, Quantity):
+        return value.measure
+    return value.kind if isinstance(value, DatePart) else None
+
+
+_REACH = 4  # words on either side of the mask
+_FUNCTION_WORD_WEIGHT = 0.4  # "of ____" says less than "mayor ____"
+_SENTENCE_WEIGHT = 2.0
+_LEAST_SCORE = 0.5  # below, next to nothing around a candidate speaks for it: the text does not say
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement with one span masked.
+
+    Attributes:
+        text: the text of the statement.
+        words: of the statement.
+        span: that is masked.
+    """
+
+    text: ReadText
+    words: range
+    span: AnswerSpan
+
+    def stems(self) -> frozenset[str]:
+        """Returns the stems of the content words that are not masked."""
+        table = self.text.table
+        return frozenset(table.content_stems(index for index in self.words if index not in self.span.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sentence in which the answer may stand.
+
+    Attributes:
+        words: of the sentence.
+        spans: possible answers in it.
+    """
+
+    words: range
+    spans: Sequence[AnswerSpan]
+
+
+def answer(question: Question, text: ReadText, places: Iterable[Place]) -> AnswerSpan | None:
+    """Returns the best candidate, the first on a tie; None when the text does not say.
+
+    Args:
+        question: about one text.
+        text: the other one.
+        places: where to look in it, in order of the text.
+    """
+    asked = question.stems()
+    best, best_score = None, -inf
+    for place in places:
+        said = set(text.table.content_stems(place.words))
+        share = len(asked & said) / len(asked) if asked else 0.0
+        for span in place.spans:
+            if not span.competes_with(question.span) or _repeats_question(span, text.table, asked):
+                continue
+            score = _SENTENCE_WEIGHT * share + _context_score(question, text.table, place.words, span)
+            if score > best_score:
+                best, best_score = span, score
+    return best if best_score >= _LEAST_SCORE else None
+
+
+def score_answer(expected: AnswerSpan, expected_in: WordTable, given: AnswerSpan, given_in: WordTable) -> float:
+    """Returns 1 for the same answer, 0.5 for a part of it, else 0."""
+    if isinstance(expected.value, Quantity) and isinstance(given.value, Quantity):
+        return float(agree(expected.value, given.value))
+    if isinstance(expected.value, DatePart) and isinstance(given.value, DatePart):
+        return float(expected.value.value == given.value.value)
+    left = {expected_in.stems[index] for index in expected.words}
+    right = {given_in.stems[index] for index in given.words}
+    if left <= right or right <= left:  # "Obama" and "Barack Obama"
+        return 1.0
+    return 0.5 if left & right else 0.0
+
+
+def _repeats_question(span: AnswerSpan, table: WordTable, asked: frozenset[str]) -> bool:
+    """Tells whether a word is in the question already, and so is hardly its answer."""
+    return span.kind is SpanKind.WORD and table.stems[span.words[0]] in asked
+
+
+def _context_score(question: Question, table: WordTable, place: range, span: AnswerSpan) -> float:
+    """Returns how alike the words around mask and candidate are: at most about 2 on either side."""
+    own = question.text.table
+    score = 0.0
+    for step in (-1, 1):
+        edge, other_edge = (
+            (question.span.words[0], span.words[0]) if step < 0 else (question.span.words[-1], span.words[-1])
+        )
+        for distance in range(1, _REACH + 1):
+            index = edge + step * distance
+            if index not in question.words:
+                break
+            weight = (1.0 if own.content[index] else _FUNCTION_WORD_WEIGHT) / distance
+            for shift in (0, 1, -1):
+                other = other_edge + step * (distance + shift)
+                if other in place and other not in span.words and table.stems[other] == own.stems[index]:
+                    score += weight if shift == 0 else weight / 2
+                    break
+    return score

@@ -1,0 +1,197 @@
+"""How far a summary drifts from what its source means: d of the Alignment metric.
+
+Four distances, each 0 within its tolerance, joined as independent reasons for doubt: d = 1 - product of (1 - weight x
+distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
+
+Sentences of the summary that say nothing of the source can only add to a distance: what is measured is the worst of the
+others alone and of the others with one of them. Filler would else thin out what is wrong.
+
+Whether a summary is about what its source is about: cosine of their mean vectors.
+
+Which sentences of a summary say something of the source, whether rightly or wrongly.
+
+A sentence that the source has nothing of cannot help: it covers no key point by what a model makes of its wording, its
+everyday words are not those of the source, and it does not soften the tone of the others. It still is a claim, and can
+do harm.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.judge.evidence.claim import Claim, MismatchKind
+from pipeline.judge.evidence.draft import Side
+from pipeline.judge.evidence.plan import Plan
+from pipeline.judge.evidence.signals.tone import Voice, mean_sentiment, sentiment
+from pipeline.judge.evidence.table import ToneReading
+from pipeline.judge.evidence.text.windows import Float64
+
+_STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
+_FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
+_STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The texts that are compared.
+
+    Attributes:
+        source: voice of the source.
+        summary: voice of the summary.
+        told: sentences of the source that the summary is about.
+        grounded: sentences of the summary that say something of the source.
+        others: the rest of the summary.
+        focus_cosine: of the two texts' mean vectors, in [-1, 1].
+    """
+
+    source: Voice
+    summary: Voice
+    told: Sequence[str]
+    grounded: Sequence[str]
+    others: Sequence[str]
+    focus_cosine: float
+
+
+def read_drift(
+    claims: Sequence[Claim], grounded: Collection[int], compared: Compared, contradicted: float
+) -> ToneReading:
+    """Returns tone, sentiment and drift.
+
+    Args:
+        claims: of the summary, labelled.
+        grounded: indices of the sentences of the summary that say something of the source.
+        compared: what stands beside what.
+        contradicted: contradiction that refutes, when above the entailment.
+    """
+    source, summary, focus_cosine = compared.source, compared.summary, compared.focus_cosine
+    feelings = _feelings(compared)
+    stance = abs(feelings[0] - feelings[1]) / 2
+    tone = max(0.0, summary.heat - source.heat)
+    meaning = _contradicted_share(claims, grounded, contradicted)
+    focus = (1 - focus_cosine) / 2
+    parts = (
+        _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),
+        _TONE_WEIGHT * tone,
+        _MEANING_WEIGHT * meaning,
+        _FOCUS_WEIGHT * _beyond(1 - focus_cosine, _FOCUS_TOLERANCE),
+    )
+    kept = 1.0
+    for part in parts:
+        kept *= 1 - part
+    return ToneReading(
+        source=source.tone,
+        summary=summary.tone,
+        summary_reason=summary.reason,
+        subjectivity_source=source.subjectivity,
+        subjectivity_summary=summary.subjectivity,
+        sentiment_source=feelings[0],
+        sentiment_summary=feelings[1],
+        stance_distance=stance,
+        tone_distance=tone,
+        meaning_distance=meaning,
+        focus_distance=focus,
+        drift=1 - kept,
+    )
+
+
+def _feelings(compared: Compared) -> tuple[float, float]:
+    """Returns the mean sentiment of what is told, and that of the summary, where it is farthest from it."""
+    told = mean_sentiment(compared.told)
+    total, count = sum(map(sentiment, compared.grounded)), len(compared.grounded)
+    means = [mean_sentiment(compared.grounded)]
+    means += [(total + sentiment(other)) / (count + 1) for other in compared.others]
+    return told, max(means, key=lambda mean: abs(mean - told))
+
+
+def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
+    """Returns which share of what the claims say of the source, by tokens, is the opposite of it."""
+    opposed = [claim for claim in claims if _is_opposed(claim, contradicted)]
+    others = [claim for claim in claims if claim.sentence_index in grounded and claim not in opposed]
+    wrong = sum(claim.token_count for claim in opposed)
+    return wrong / (wrong + sum(claim.token_count for claim in others)) if wrong else 0.0
+
+
+def _is_opposed(claim: Claim, contradicted: float) -> bool:
+    by_nli = claim.contradiction >= contradicted and claim.contradiction > claim.entailment
+    return by_nli or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches)
+
+
+def _beyond(distance: float, tolerance: float) -> float:
+    """Returns how much of the way from the tolerance to 1 a distance has gone; 0 within it."""
+    return min(1.0, max(0.0, distance - tolerance) / (1 - tolerance))
+
+
+_ENTAILED = 0.5
+_LEAST_SHARE = 0.5  # of a sentence's content words, weighted by rarity, in one place of the source
+_LEAST_WORDS = 3  # fewer are there by chance
+_MOST_SENTENCES = 200  # that are looked for; later ones are taken to be grounded
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The sentences of a summary by what they are good for; indices, rising.
+
+    Attributes:
+        grounded: say something of the source.
+        others: do not.
+    """
+
+    grounded: tuple[int, ...]
+    others: tuple[int, ...]
+
+    def or_all(self) -> "Told":
+        """Returns the same, or all as grounded when none is: a text without evidence is compared as a whole."""
+        return self if self.grounded else Told(self.others, ())
+
+
+def find_told(plan: Plan, claims: Sequence[Claim]) -> Told:
+    """Divides the sentences of the summary.
+
+    Args:
+        plan: of the table.
+        claims: those that were checked.
+    """
+    summary = plan.draft.summary.read
+    entailed = {claim.sentence_index for claim in claims if claim.entailment >= _ENTAILED}
+    grounded = [
+        index in entailed
+        or index >= _MOST_SENTENCES
+        or _has_words(plan.draft.source, dict.fromkeys(summary.table.content_stems(summary.ranges[index])))
+        for index in range(len(summary.sentences))
+    ]
+    return Told(
+        tuple(index for index, is_grounded in enumerate(grounded) if is_grounded),
+        tuple(index for index, is_grounded in enumerate(grounded) if not is_grounded),
+    )
+
+
+def _has_words(source: Side, stems: dict[str, None]) -> bool:
+    """Tells whether one window of the source has most of some stems."""
+    if len(stems) < _LEAST_WORDS:
+        return False
+    for size, windows in source.windows.items():
+        shares = source.index.shares(stems, size)
+        best = int(shares.argmax())
+        found = sum(any(source.index.has(place, stem) for place in windows[best].sentences) for stem in stems)
+        if shares[best] >= _LEAST_SHARE and found >= _LEAST_WORDS:
+            return True
+    return False
+
+
+def focus_cosine(plan: Plan, told: Told) -> float:
+    """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
+
+    Of the summary the sentences that say something of the source, alone or with the one other that leads farthest away.
+    """
+    middle = _unit(plan.closeness.vectors.sum(axis=0))
+    vectors = plan.told_closeness.vectors
+    grounded = vectors[list(told.grounded)].sum(axis=0)
+    sums = [grounded, *(grounded + vectors[index] for index in told.others)]
+    if not (middle.any() and grounded.any()):
+        return 1.0
+    return min(float(np.clip(middle @ _unit(total), -1, 1)) for total in sums)
+
+
+def _unit(vector: Float64) -> Float64:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), float(np.finfo(np.float64).tiny)))

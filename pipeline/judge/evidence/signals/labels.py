@@ -1,0 +1,196 @@
+"""What probabilities and comparisons say about a claim (SCORING, section 2).
+
+Third step, for claims: labels from probabilities, literal copies and comparisons, with all features.
+
+How much of a key point the summary tells: u, the covered share.
+
+A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
+or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
+have says how much is told, as far as they do not contradict it: u is the greater of the entailment and, over the
+windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
+"""
+
+from collections.abc import Collection
+
+from rapidfuzz.distance import LCSseq
+
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, WindowScore
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import Draft
+from pipeline.judge.evidence.plan import ClaimPlan, FactPlan, Plan
+from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
+from pipeline.judge.evidence.table import Covered, KeyPoint
+from pipeline.judge.evidence.text.overlap import Copying
+from pipeline.judge.evidence.text.windows import Window
+from pipeline.model_answers import PairScores
+from pipeline.protocols import Tokenizer
+
+_WORSE = {Label.SUPPORTED: Label.PARTIAL, Label.PARTIAL: Label.UNSUPPORTED, Label.UNSUPPORTED: Label.UNSUPPORTED}
+
+
+def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> Label:
+    """Returns the label of a claim from the probabilities; inclusive thresholds as the rules write them."""
+    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    if entailment < config.partial_entailment or is_contradicted:
+        return Label.UNSUPPORTED
+    if entailment >= config.supported_entailment and contradiction < config.supported_contradiction:
+        return Label.SUPPORTED
+    return Label.PARTIAL
+
+
+def demote(label: Label) -> Label:
+    """Returns the next worse label; the worst stays."""
+    return _WORSE[label]
+
+
+def covered_of(share: float, config: EvidenceConfig) -> Covered:
+    """Returns how much of a key point is told; a share on an edge takes the lower band."""
+    if share > config.fully_covered:
+        return Covered.FULLY
+    return Covered.NOT if share < config.partly_covered else Covered.PARTIAL
+
+
+_LEAST_COPIED_WORDS = 5
+
+
+def read_claim(
+    draft: Draft, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+) -> Claim:
+    """Returns a claim with its evidence."""
+    claim = plan.claim
+    text = claim.passage.text
+    entailment, support = scores.best(plan.windows, text)
+    contradiction = scores.contradiction(plan.place, text) if plan.place else 0.0
+    mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
+    copying = draft.sequences.copying(draft.summary.read.table, claim.words)
+    label_by_nli = label_of(entailment, contradiction, config)
+    label = label_by_nli
+    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
+        label = Label.SUPPORTED
+    if mismatches:
+        label = demote(label)
+    return Claim(
+        passage=claim.passage,
+        token_count=len(tokenizer.offsets(text)),
+        content_token_count=claim.content_count,
+        sentence_index=claim.sentence_index,
+        entailment=entailment,
+        contradiction=contradiction,
+        support=support.passage if support else None,
+        opposition=plan.place.passage if plan.place else None,
+        mismatches=mismatches,
+        label_by_nli=label_by_nli,
+        label=label,
+        extraneous_token_count=claim.content_count if label is Label.UNSUPPORTED else 0,
+        features=_features(draft, plan, scores, (copying, values), support),
+    )
+
+
+def _features(
+    draft: Draft, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
+) -> ClaimFeatures:
+    copying, values = measured
+    text = plan.claim.passage.text
+    content = draft.summary.read.table.content_stems(plan.claim.words)
+    stems = frozenset(content)
+    known = draft.values.stems
+    _, sentence = scores.best([window for window in plan.windows if window.size == 1], text)
+    by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
+    return ClaimFeatures(
+        windows=tuple(
+            WindowScore(
+                size,
+                max((scores.entailment(window, text) for window in windows), default=0.0),
+                max((scores.contradiction(window, text) for window in windows), default=0.0),
+            )
+            for size, windows in by_size.items()
+        ),
+        support_contradiction=scores.contradiction(support, text) if support else 0.0,
+        sentence_contradiction=scores.contradiction(sentence, text) if sentence else 0.0,
+        stitched_entailment=scores.entailment(plan.stitched, text) if plan.stitched else 0.0,
+        stitched_contradiction=scores.contradiction(plan.stitched, text) if plan.stitched else 0.0,
+        bigram_share=copying.bigram_share,
+        trigram_share=copying.trigram_share,
+        longest_run_share=copying.longest_run_share,
+        fragment_share=copying.fragment_share,
+        sequence_share=_sequence_share(draft, plan, sentence),
+        content_bigram_share=copying.content_bigram_share,
+        content_skip_share=copying.content_skip_share,
+        containment=len(stems & known) / len(stems) if stems else 0.0,
+        support_containment=_containment(draft, stems, support),
+        window_containment=plan.best_share,
+        best_cosine=plan.best_cosine,
+        number_count=values.number_count,
+        unmatched_number_count=values.unmatched_number_count,
+        name_count=values.name_count,
+        unmatched_name_count=values.unmatched_name_count,
+        unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
+    )
+
+
+def _sequence_share(draft: Draft, plan: ClaimPlan, sentence: Window | None) -> float:
+    """Returns the longest common subsequence of the claim and a sentence, as a share of the claim's words."""
+    if sentence is None:
+        return 0.0
+    claim, source = draft.summary.read.table, draft.source.read
+    words = [claim.stems[index] for index in plan.claim.words]
+    said = [source.table.stems[index] for index in source.ranges[sentence.first]]
+    return float(LCSseq.similarity(words, said)) / len(words)
+
+
+def _containment(draft: Draft, stems: frozenset[str], window: Window | None) -> float:
+    if window is None or not stems:
+        return 0.0
+    read = draft.source.read
+    said = {stem for sentence in window.sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    return len(stems & said) / len(stems)
+
+
+def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
+    plan: Plan,
+    fact: FactPlan,
+    scores: PairScores,
+    *,
+    grounded: Collection[int],
+    tokenizer: Tokenizer,
+    config: EvidenceConfig,
+) -> KeyPoint:
+    """Returns a fact of the source with what the summary tells of it.
+
+    Args:
+        plan: of the table.
+        fact: of the source.
+        scores: of all pairs.
+        grounded: sentences of the summary that say something of the source.
+        tokenizer: counts tokens.
+        config: the settings.
+    """
+    draft = plan.draft
+    source = draft.source
+    passage = source.read.passages[fact.sentence]
+    stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
+    weights = {stem: source.index.rarity(stem) for stem in stems}
+    windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
+    entailment, best = scores.best(windows, passage.text)
+    shares = [_share(plan, weights, window.sentences) for window in windows]
+    told = [
+        share * (1 - scores.contradiction(window, passage.text)) for share, window in zip(shares, windows, strict=True)
+    ]
+    share = max(entailment, *told) if told else entailment
+    return KeyPoint(
+        passage=passage,
+        token_count=len(tokenizer.offsets(passage.text)),
+        entailment=entailment,
+        content_share=max(shares, default=0.0),
+        covered_share=share,
+        covered=covered_of(share, config),
+        best=best.passage if best else None,
+    )
+
+
+def _share(plan: Plan, weights: dict[str, float], sentences: range) -> float:
+    """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
+    read = plan.draft.summary.read
+    told = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    total = sum(weights.values())
+    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0

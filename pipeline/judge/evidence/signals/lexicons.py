@@ -1,0 +1,126 @@
+"""Finds profanity, slurs and stereotypes in a summary.
+
+Profanity comes from glin-profanity (MIT, maintained, offline), less what `word_lists.py` leaves out. No package tells
+slurs from swearing, or knows stereotypes; those two lists are ours.
+
+The word lists of `lexicons.py` that no package has.
+
+Words of glin-profanity's English list, made for chat, that reporting uses in their plain sense are left out of it, as
+are a politician's name and a test entry. Slurs and stereotypes are ours, and short: terms whose use as an insult is not
+in doubt, and sentences that give a trait to a whole group.
+"""
+
+import re
+from functools import cache
+
+from glin_profanity.data.dictionary import DictionaryLoader
+
+from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity
+from pipeline.judge.evidence.text.read import ReadText, quotations
+
+
+def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
+    """Returns what the lists name in the summary, by position. Linear in its length."""
+    text = summary.text.text
+    source_text = source.text.text.casefold()
+    quoted = quotations(text)
+    found = [
+        *((match.span(), LexiconKind.SLUR, Severity.STRONG) for match in SLUR.finditer(text)),
+        *(
+            (match.span(), LexiconKind.PROFANITY, Severity.MILD)
+            for match in _profanity().finditer(text)
+            if not _is_name(match)
+        ),
+        *((match.span(), LexiconKind.STEREOTYPE, Severity.STRONG) for match in STEREOTYPE.finditer(text)),
+    ]
+    hits = []
+    for (start, end), kind, severity in sorted(found, key=lambda item: item[0]):
+        words = text[start:end].casefold()
+        is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
+        hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
+    return tuple(hits)
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    return match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+
+
+@cache
+def _profanity() -> re.Pattern[str]:
+    """Returns one pattern for all swear words and the usual ways to mask them."""
+    words = set(DictionaryLoader().get_words("english")) - NO_PROFANITY
+    spelled = sorted((word for word in words if word.strip() and word.isascii()), key=lambda word: (-len(word), word))
+    listed = "|".join(re.escape(word).replace(r"\ ", r"[\s-]?") for word in spelled)
+    return re.compile(rf"{MASKED_PROFANITY}|(?<!\w)(?:{listed})(?!\w)", re.IGNORECASE)
+
+
+_PLAIN_WORD_LIST = """
+    anal anus ass bareback bastinado bbw bdsm bondage bs bust busty butt coon coons cornhole domination dvda dyke
+    ejaculation erotic escort eunuch fecal fingering genitals grope hardcore hooker hoe honkey incest intercourse juggs
+    kinky lolita masturbate mf negro neonazi nipple nipples nude nudity orgasm orgy paedophile panties panty pedophile
+    pegging penis playboy poof poon porn porno pornography pthc quim rape raping rapist rectum retarded s&m sadism
+    santorum scat scissoring semen sex sexo sexy simp skeet snatch snowballing sodomy spunk strappado suck sucks
+    swastika swinger threesome topless tosser tushy twinkie undressing vagina vibrator voyeur vulva xx xxx yaoi babeland
+    guro octopussy testbad01 bimbos ecchi hentai autoerotic cum cumming shrimping tit dominatrix bestiality clitoris
+    smut upskirt dolcett camgirl barenaked homoerotic daterape lovemaking nymphomania acrotomophilia coprophilia
+    dendrophilia urophilia vorarephilia zoophilia shibari kinbaku throating boob boobs
+"""
+_PLAIN_PHRASE_LIST = """
+    baby batter, baby juice, ball gag, barely legal, big black, carpet muncher, chocolate rosebuds, clover clamps,
+    date rape, dirty pillows, dry hump, foot fetish, girl on, girl on top, girls gone wild, group sex, hot chick,
+    how to kill, how to murder, huge fat, jelly donut, leather restraint, leather straight jacket, lemon party,
+    make me come, menage a trois, missionary position, mr hands, nsfw images, one guy one jar, phone sex,
+    pleasure chest, pony play, prince albert piercing, spread legs, strip club, suicide girls, sultry women,
+    tainted love, taste my, tied up, tight white, tongue in a, venus mound, violet wand, white power, wrapping men,
+    alaskan pipeline, alabama hot pocket, hard core, deep throat, gay sex, auto erotic, beaver cleaver
+"""
+_SLUR_LIST = """
+    paki, beaner, beaners, darkie, faggot, jigaboo, kike, nigga, nigger, raghead, shemale, slanteye, spic, towelhead,
+    tranny, wetback, nig nog, retard, jiggaboo, jiggerboo, bulldyke
+"""
+NO_PROFANITY = frozenset(_PLAIN_WORD_LIST.split()) | {
+    " ".join(phrase.split()) for phrase in f"{_PLAIN_PHRASE_LIST},{_SLUR_LIST}".split(",")
+}
+"""Entries of the package's list that are left out: plain words, and slurs, which have a pattern of their own."""
+
+ALSO_NAMES = frozenset({"dick", "cock", "cocks", "bastard"})
+"""Swearing only in lower case: Dick Cheney."""
+
+MASKED_PROFANITY = r"(?<!\w)(?:f[*@#u]{1,3}c?k\w*|s[h*#]{1,2}[i*!1]t\w*|b[i*!]t?ch(?:es)?|c[u*]nts?)(?!\w)"
+"""Swear words with a letter or two hidden."""
+
+SLUR = re.compile(
+    r"""
+    (?<!\w)(?:nigg(?:er|a|ah)s?|kikes?|sp[i1]cs?|wet-?backs?|chinks?(?!\s+(?:in|of)\b)|gooks?|f[a4]gg[o0]ts?|
+    trann(?:y|ies)|shemales?|towel-?heads?|rag-?heads?|sand\ ?niggers?|camel\ ?jockeys?|beaners?|pakis?|darkies?|
+    jigg?aboos?|retards|(?:a|you|that|the|this)\ retard|mongoloids?|bull-?dykes?|zipper-?heads?|slant-?eyes?|
+    untermensch(?:en)?|half-breeds?|gypp?os?|pikeys?|abbos?|golliwogs?|wogs?)(?!\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+_GROUPS = (
+    r"(?:women|men|girls|boys|blacks?|black\ people|white\ people|whites|asians?|jews?|jewish\ people|muslims?|"
+    r"christians?|arabs?|mexicans?|latinos?|hispanics?|immigrants?|migrants?|refugees?|foreigners?|gays?|gay\ people|"
+    r"lesbians?|homosexuals|transgender\ people|trans\ people|disabled\ people|old\ people|elderly\ people|"
+    r"poor\ people|millennials|boomers|blondes?|gypsies|roma|africans?|indians?|chinese\ people|americans?|feminists)"
+)
+_TRAITS = (
+    r"(?:lazy|stupid|dumb|criminals?|terrorists?|greedy|dishonest|dirty|violent|dangerous|inferior|superior|weak|"
+    r"emotional|hysterical|irrational|promiscuous|thieves|rapists|animals|savages|primitive|uncivili[sz]ed|backward|"
+    r"untrustworthy|cheap|drunks?|sneaky|submissive|bad\ drivers|not\ fit|unfit|helpless|useless|cowards)"
+)
+# "The men are dangerous" speaks of some men, "men are dangerous" of all.
+STEREOTYPE = re.compile(
+    rf"""
+    (?<!\w)(?<!the\s)(?<!these\s)(?<!those\s)(?:(?:all|every|most|typical)\s)?{_GROUPS}\s(?:are|is)\s+
+        (?:(?:all|always|just|simply|naturally|inherently|generally|by\ nature|nothing\ but|born|so|too|more|less)\s)*
+        {_TRAITS}(?!\w)
+    |(?<!\w){_GROUPS}\s+(?:belong\ in\ the\ kitchen|can(?:not|'t)\ be\ trusted|don't\ belong|
+        always\ (?:lie|cheat|steal)|should\ (?:go\ back|know\ their\ place)|(?:cannot|can't)\ (?:drive|lead|think)
+        )(?!\w)
+    |(?<!\w)(?:like\ a\ typical|as\ you\ would\ expect\ (?:of|from)(?:\ an?)?)\s+{_GROUPS}(?!\w)
+    |(?<!\w)(?:a\ woman's\ place\ is|boys\ will\ be\ boys|throws?\ like\ a\ girl)(?!\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)

@@ -1,0 +1,210 @@
+"""What a claim says that its evidence does not: numbers, dates, names and negations, which small NLI models miss.
+
+A value is looked for near the claim's evidence first, then in the whole source. It is a mismatch when the words beside
+it say that the evidence has another value in its place, or when the source has it nowhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.evidence.plan import Region
+from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names
+from pipeline.judge.evidence.text.overlap import Replacement, align
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import DatePart, Placed, Quantity, Values, agree
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.passage import Passage
+
+_COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
+_HEAD_CHARS = 20
+_CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimValues:
+    """The values of a claim, and how many of them stand nowhere in the source.
+
+    Attributes:
+        number_count: numbers and parts of dates.
+        unmatched_number_count: of those, nowhere in the source.
+        name_count: names.
+        unmatched_name_count: of those, nowhere in the source.
+    """
+
+    number_count: int
+    unmatched_number_count: int
+    name_count: int
+    unmatched_name_count: int
+
+
+def find_mismatches(
+    summary: ReadText, words: range, source: SourceValues, region: Region
+) -> tuple[tuple[Mismatch, ...], ClaimValues]:
+    """Returns the mismatches of one claim in order, and the count of its values.
+
+    Args:
+        summary: the text the claim stands in.
+        words: of the claim; at least one.
+        source: what it is compared with.
+        region: where.
+    """
+    claim = _Comparison(summary, words, source, region)
+    found = [
+        *filter(None, map(claim.number, claim.values.quantities)),
+        *filter(None, map(claim.date, claim.values.date_parts)),
+        *filter(None, map(claim.name, claim.names)),
+        *claim.negations(),
+    ]
+    values: list[Quantity | DatePart] = [*claim.values.quantities, *claim.values.date_parts]
+    counts = ClaimValues(
+        len(values),
+        sum(not claim.is_stated(value) for value in values),
+        len(claim.names),
+        sum(not source.has_name(summary.table, name) for name in claim.names),
+    )
+    return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind))), counts
+
+
+class _Comparison:
+    """One claim beside its evidence."""
+
+    def __init__(self, summary: ReadText, words: range, source: SourceValues, region: Region) -> None:
+        self._summary, self._words, self._source, self._region = summary, words, source, region
+        table = summary.table
+        self._span = table.starts[words[0]], table.ends[words[-1]]
+        self.values = Values.of(summary.text.text[self._span[0] : self._span[1]])
+        self.names = find_names(table, words, source.known_names)
+        near = [source.values.between(*span) for span in region.near]
+        self._near_quantities = [quantity for values in near for quantity in values.quantities]
+        self._near_parts = [part for values in near for part in values.date_parts]
+        self._alignments = [align(table, words, source.text.table, beside) for beside in region.beside]
+
+    def is_stated(self, value: Quantity | DatePart) -> bool:
+        """Tells whether the source has a value anywhere."""
+        if isinstance(value, Quantity):
+            return any(agree(value, stated) for stated in self._source.values.quantities)
+        return any(_same_part(value, part) for part in self._source.values.date_parts)
+
+    def number(self, claimed: Quantity) -> Mismatch | None:
+        """Compares a number; ones counted by hand only with what stands in their place."""
+        in_place = self._in_place(claimed, self._near_quantities)
+        rivals = [rival for rival in in_place or () if rival.measure is claimed.measure]
+        if in_place is None or any(agree(claimed, rival) for rival in rivals):
+            return None
+        if rivals:
+            return self._mismatch(MismatchKind.NUMBER, claimed, rivals[0])
+        if any(agree(claimed, stated) for stated in self._near_quantities):
+            return None
+        head = self._head_after(self._summary, claimed.end + self._span[0])
+        same_head = [
+            stated
+            for stated in self._near_quantities
+            if stated.measure is claimed.measure and head and head == self._head_after(self._source.text, stated.end)
+        ]
+        if same_head:
+            return self._mismatch(MismatchKind.NUMBER, claimed, same_head[0])
+        is_counted = claimed.is_word and claimed.value <= _COUNTED_BY_HAND
+        return None if is_counted or self.is_stated(claimed) else self._mismatch(MismatchKind.NUMBER, claimed, None)
+
+    def date(self, claimed: DatePart) -> Mismatch | None:
+        """Compares a part of a date."""
+        in_place = self._in_place(claimed, self._near_parts)
+        if in_place is None:
+            return None
+        rivals = [part for part in in_place if part.kind is claimed.kind]
+        same_kind = [part for part in self._near_parts if part.kind is claimed.kind]
+        if any(_same_part(claimed, part) for part in rivals or same_kind):
+            return None
+        if rivals or same_kind or not self.is_stated(claimed):
+            return self._mismatch(MismatchKind.DATE, claimed, next(iter(rivals or same_kind), None))
+        return None
+
+    def name(self, name: Name) -> Mismatch | None:
+        """Compares a name: absent from the source, or another one in its place."""
+        table = self._summary.table
+        claimed = range(name.first, name.last)
+        source_table = self._source.text.table
+        if not self._source.has_name(table, name):
+            return Mismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
+        near = {
+            source_table.words[index] for start, end in self._region.near for index in source_table.between(start, end)
+        }
+        if near.intersection(table.words[index] for index in claimed):
+            return None
+        for alignment in self._alignments:
+            for replacement in alignment.replacements:
+                if set(claimed) <= set(replacement.claim) and replacement.passage:
+                    rivals = find_names(source_table, replacement.passage, self._source.known_names)
+                    if rivals and not _is_short_for(table, name, source_table, rivals[0]):
+                        rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
+                        return Mismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
+        return None
+
+    def negations(self) -> Iterator[Mismatch]:
+        """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
+        table, source = self._summary.table, self._source.text.table
+        content = sum(table.content[index] for index in self._words)
+        own = cues(table, self._words)
+        for alignment, beside in zip(self._alignments[:1], self._region.beside, strict=False):
+            matched = sum(table.content[index] for index in alignment.matched)
+            if not content or matched < _CLOSE_MATCH * content:
+                continue
+            stated, direct = set(cues(source, beside)), set(cues(source, beside, DIRECT_CUES))
+            for replacement in alignment.replacements:
+                ours = [index for index in replacement.claim if index in own]
+                theirs = [index for index in replacement.passage if index in stated]
+                if ours and not stated:
+                    yield Mismatch(
+                        MismatchKind.NEGATION, self._summary.words_passage(range(ours[0], ours[0] + 1)), None
+                    )
+                elif theirs and not own and replacement.is_inside and set(theirs) & direct:
+                    place = self._beside(replacement)
+                    cue = self._source.text.words_passage(range(theirs[0], theirs[0] + 1))
+                    yield Mismatch(MismatchKind.NEGATION, place, cue)
+
+    def _beside(self, replacement: Replacement) -> Passage:
+        """Returns the words of the claim where the source has a negation: those replaced, else the one before."""
+        if replacement.claim:
+            return self._summary.words_passage(replacement.claim)
+        before = max(replacement.claim.start - 1, self._words[0])
+        return self._summary.words_passage(range(before, before + 1))
+
+    def _in_place(self, claimed: Placed, stated: Sequence[Placed]) -> list[Placed] | None:
+        """Returns the values that stand in the claimed one's place where claim and evidence read the same around it.
+
+        None: the evidence has the very words there.
+        """
+        table, source = self._summary.table, self._source.text.table
+        words = table.between(claimed.start + self._span[0], claimed.end + self._span[0])
+        for alignment in self._alignments:
+            if words and alignment.matched.issuperset(words):
+                return None
+            for replacement in alignment.replacements:
+                if words and replacement.passage and words[0] in replacement.claim:
+                    first, last = source.starts[replacement.passage[0]], source.ends[replacement.passage[-1]]
+                    rivals = [value for value in stated if first <= value.start < last]
+                    if rivals:
+                        return rivals
+        return []
+
+    @staticmethod
+    def _head_after(text: ReadText, position: int) -> str | None:
+        """Returns the stem of the word right after a number, when it says something."""
+        words = text.table.between(position, position + _HEAD_CHARS)
+        return text.table.stems[words[0]] if words and text.table.content[words[0]] else None
+
+    def _mismatch(self, kind: MismatchKind, claimed: Placed, stated: Placed | None) -> Mismatch:
+        place = self._summary.text.passage(claimed.start + self._span[0], claimed.end + self._span[0])
+        return Mismatch(kind, place, self._source.text.text.passage(stated.start, stated.end) if stated else None)
+
+
+def _same_part(left: DatePart, right: DatePart) -> bool:
+    return left.kind is right.kind and left.value == right.value
+
+
+def _is_short_for(table: WordTable, name: Name, source: WordTable, other: Name) -> bool:
+    """Tells whether one of two names is made of the other's initials."""
+    left = ["".join(table.words[index][0] for index in range(name.first, name.last)), table.words[name.first]]
+    right = ["".join(source.words[index][0] for index in range(other.first, other.last)), source.words[other.first]]
+    return left[0] == right[1] or left[1] == right[0]

@@ -1,0 +1,267 @@
+"""Chooses what to ask: masked spans of claims and of facts.
+
+About claims, questions go where the wording departs from the source: a literal copy needs no question, and a made-up
+word stands between words that never stood beside it. About facts, they go to what is rare in the source and so makes
+the fact a fact of its own.
+
+Third step, for questions: asked, answered from the other text, scored 1, 0.5 or 0.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pipeline.judge.evidence.claim import Claim, Label
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import Side
+from pipeline.judge.evidence.plan import Plan
+from pipeline.judge.evidence.signals.answers import (
+    AnswerSpan,
+    Place,
+    Question,
+    SpanKind,
+    answer,
+    find_spans,
+    score_answer,
+)
+from pipeline.judge.evidence.table import Qag
+from pipeline.judge.evidence.text.overlap import SourceSequences
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.evidence.text.windows import WordIndex
+from pipeline.judge.evidence.text.words import WordTable
+
+_MASK = "____"
+_KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStatement:
+    """A statement that questions are made of.
+
+    Attributes:
+        position: in the list of claims or facts.
+        words: of the statement.
+    """
+
+    position: int
+    words: range
+
+
+def ask_where_wording_departs(
+    text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", sequences: SourceSequences, *, most: int
+) -> list[tuple[int, Question]]:
+    """Returns questions about claims with the position of the claim, in order of the text.
+
+    Args:
+        text: the summary.
+        statements: its claims.
+        reader: finds spans in the summary and weighs them by the source.
+        sequences: of the source.
+        most: questions.
+    """
+    found = [
+        (statement, span, (-_departures(text, statement.words, span, sequences), -reader.weight(span), span.words[0]))
+        for statement in statements
+        for span in reader.spans(statement.words)
+    ]
+    found.sort(key=lambda item: item[2])
+    chosen = sorted(found[:most], key=lambda item: item[1].words[0])
+    return [(statement.position, Question(text, statement.words, span)) for statement, span, _ in chosen]
+
+
+def ask_about_facts(
+    text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", *, most: int
+) -> list[tuple[int, Question]]:
+    """Returns questions about facts with the position of the fact: one for each, then a second one, until enough.
+
+    Args:
+        text: the source.
+        statements: its facts, the most important first.
+        reader: finds spans in the source and weighs them by it.
+        most: questions.
+    """
+    found = []
+    for rank, statement in enumerate(statements):
+        spans = sorted(reader.spans(statement.words), key=lambda span: (-reader.weight(span), span.words[0]))
+        found += [(nth, rank, statement, span) for nth, span in enumerate(spans)]
+    found.sort(key=lambda item: item[:2])
+    return [(statement.position, Question(text, statement.words, span)) for _, _, statement, span in found[:most]]
+
+
+class SpanReader:
+    """Finds the spans of one text, weighed by how rare their words are in the source."""
+
+    def __init__(self, text: ReadText, index: WordIndex, names: frozenset[str]) -> None:
+        """Reads the values of a text once.
+
+        Args:
+            text: where spans are looked for.
+            index: of the source.
+            names: casefolded words that stand capitalised inside a sentence somewhere.
+        """
+        self._text, self._index, self._names = text, index, names
+        self._values = Values.of(text.text.text)
+
+    def spans(self, words: range) -> list[AnswerSpan]:
+        """Returns the possible answers in a stretch, by position."""
+        return find_spans(self._text, words, self._values, self._names)
+
+    def rarity(self, span: AnswerSpan) -> float:
+        """Returns the weight of the rarest word."""
+        return max(self._index.rarity(self._text.table.stems[word]) for word in span.words)
+
+    def weight(self, span: AnswerSpan) -> float:
+        """Returns how well a span identifies a fact: names, numbers and dates before words."""
+        return self.rarity(span) + _KIND_WEIGHTS[span.kind]
+
+
+def masked(question: Question) -> str:
+    """Returns the text of a question: the statement with a line in place of the answer."""
+    table = question.text.table
+    start, end = table.starts[question.words[0]], table.ends[question.words[-1]]
+    first, last = table.starts[question.span.words[0]], table.ends[question.span.words[-1]]
+    return " ".join((table.text[start:first] + _MASK + table.text[last:end]).split())
+
+
+def _departures(text: ReadText, words: range, span: AnswerSpan, sequences: SourceSequences) -> int:
+    """Returns on how many sides of a span the source never has the neighbouring word, 0 to 2."""
+    stems = text.table.stems
+    first, last = span.words[0], span.words[-1]
+    before = first - 1 in words and not sequences.has_pair(stems[first - 1], stems[first])
+    after = last + 1 in words and not sequences.has_pair(stems[last], stems[last + 1])
+    return int(before) + int(after)
+
+
+_NEIGHBOURS = 4  # words on either side of a mask that show its place
+_SHARED_NEIGHBOURS = 2
+_OTHER_WORDING = 0.5  # the answer differs, but the whole statement is entailed
+
+
+def coverage_qags(
+    plan: Plan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+) -> tuple[Qag, ...]:
+    """Returns questions about distinct facts of the source, answered from the summary alone.
+
+    Args:
+        plan: with the facts.
+        entailments: of each fact by the summary, in order.
+        grounded: sentences of the summary that say something of the source.
+        config: how many.
+    """
+    draft = plan.draft
+    read, told = draft.source.read, draft.summary.read
+    facts = plan.facts[: config.qag_count]
+    statements = [AskedStatement(rank, read.ranges[fact.sentence]) for rank, fact in enumerate(facts)]
+    asked = ask_about_facts(read, statements, SpanReader(read, draft.source.index, draft.names), most=config.qag_count)
+    respondent = _Respondent(draft.summary, SpanReader(told, draft.source.index, draft.names), grounded)
+    return tuple(
+        _ask(
+            question,
+            respondent,
+            [sentence for window in facts[rank].windows for sentence in window.sentences],
+            is_entailed=entailments[rank] >= config.supported_entailment,
+        )
+        for rank, question in asked
+    )
+
+
+def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Qag, ...]:
+    """Returns questions about claims, answered from the source alone.
+
+    Args:
+        plan: with the claims.
+        claims: the same, labelled.
+        config: how many.
+    """
+    draft = plan.draft
+    read = draft.summary.read
+    statements = [AskedStatement(place, claim.words) for place, claim in enumerate(draft.claims)]
+    reader = SpanReader(read, draft.source.index, draft.names)
+    asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.qag_count)
+    everything = range(len(draft.source.read.sentences))
+    respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names), everything)
+    return tuple(
+        _ask(
+            question,
+            respondent,
+            [sentence for window in plan.claims[place].windows for sentence in window.sentences],
+            is_entailed=claims[place].label is Label.SUPPORTED,
+        )
+        for place, question in asked
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Respondent:
+    """The text that answers, its reader of spans, and the sentences that may answer."""
+
+    side: Side
+    reader: SpanReader
+    sentences: Collection[int]
+
+    def answer(self, question: Question, sentences: Sequence[int]) -> AnswerSpan | None:
+        """Answers from the sentence that says most of the question; if it has nothing to say, from the next best."""
+        read = self.side.read
+        shares = self.side.index.shares(question.stems(), 1)
+        if not self.sentences:
+            return None
+        first = max(self.sentences, key=lambda place: (shares[place], -place))
+        allowed = set(sentences).intersection(self.sentences)
+        for place in dict.fromkeys([first, *sorted(allowed, key=lambda place: (-shares[place], place))]):
+            words = read.ranges[place]
+            found = answer(question, read, [Place(words, self.reader.spans(words))])
+            if found:
+                return found
+        return None
+
+    def find(self, question: Question, sentences: Sequence[int]) -> AnswerSpan | None:
+        """Returns the first place in some sentences where the masked words stand among words of the question."""
+        asking, table = question.text.table, self.side.read.table
+        masked_stems = [asking.stems[index] for index in question.span.words]
+        around = _content_around(asking, question.words, question.span.words)
+        for place in sorted(set(sentences).intersection(self.sentences)):
+            words = self.side.read.ranges[place]
+            for first in words[: max(0, len(words) - len(masked_stems) + 1)]:
+                found = range(first, first + len(masked_stems))
+                is_same = table.stems[found.start : found.stop] == masked_stems
+                if is_same and len(around & _content_around(table, words, found)) >= _SHARED_NEIGHBOURS:
+                    return AnswerSpan(question.span.kind, found)
+        return None
+
+
+def _content_around(table: WordTable, statement: range, span: range) -> frozenset[str]:
+    """Returns the stems of the content words beside a span, inside its statement."""
+    beside = (*range(span.start - _NEIGHBOURS, span.start), *range(span.stop, span.stop + _NEIGHBOURS))
+    return frozenset(table.content_stems(index for index in beside if index in statement))
+
+
+def _ask(question: Question, respondent: _Respondent, sentences: Sequence[int], *, is_entailed: bool) -> Qag:
+    """Answers and scores a question.
+
+    The words around a mask find the answer when both texts are worded alike. When they are not, but the whole statement
+    is entailed by a passage, the passage gives that answer: in the same word if it has it among words of the question
+    (1), else in other words (0.5). On human judgements a looser rule for the same word cost 0.03 of rank correlation.
+
+    Args:
+        question: about the other text.
+        respondent: who answers.
+        sentences: where the respondent's text speaks about the statement.
+        is_entailed: whether it entails the statement.
+    """
+    asking, text = question.text, respondent.side.read
+    given = respondent.answer(question, sentences)
+    score = score_answer(question.span, asking.table, given, text.table) if given else 0.0
+    if score < 1 and is_entailed and question.span.kind in (SpanKind.WORD, SpanKind.NAME):
+        literal = respondent.find(question, sentences)
+        given, score = (literal, 1.0) if literal else (given, max(score, _OTHER_WORDING))
+    expected = asking.words_passage(question.span.words)
+    given_span = text.words_passage(given.words) if given else None
+    return Qag(
+        question=masked(question),
+        answer=expected.quote,
+        answer_span=expected,
+        fact=asking.words_passage(question.words),
+        given=given_span.quote if given_span else None,
+        given_span=given_span,
+        score=score,
+    )

@@ -1,0 +1,176 @@
+"""How a text speaks: neutral, subjective or hostile, by words of opinion and of contempt outside quotation marks.
+
+No maintained word list of opinion fits reporting without a download, so these are short and reasoned: words with which
+a writer judges, not words for things that are bad ("killed" is a fact, "disgraceful" an opinion).
+
+Sentiment of sentences, by VADER's lexicon and rules: small, offline, deterministic; English only.
+
+Intent, stance and tone of a source as a short list of bullets.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+from pipeline.judge.evidence.table import Tone
+from pipeline.judge.evidence.text.read import ReadText, without_quotations
+from pipeline.judge.evidence.text.words import FUNCTION_WORDS
+from pipeline.protocols import Tokenizer
+
+_OPINION_LIST = """
+    disgraceful shameful outrageous appalling scandalous ridiculous absurd laughable ludicrous pathetic despicable
+    deplorable horrendous atrocious awful terrible horrible dreadful abysmal disgusting shocking shockingly stunning
+    stunningly amazing amazingly incredible incredibly wonderful fantastic brilliant brilliantly magnificent superb
+    glorious heroic heroically visionary genius flawless perfect perfectly unforgivable inexcusable reckless recklessly
+    incompetent clueless foolish foolishly senseless pointless useless worthless so-called obviously clearly undoubtedly
+    undeniably unquestionably sadly unfortunately thankfully tragically hopefully frankly honestly naturally rightly
+    wrongly unfairly shamelessly predictably inevitably surely blatant blatantly cynical cynically hypocritical arrogant
+    arrogantly greedy cruel cruelly beautiful gorgeous ugly boring delightful charming inspiring breathtaking must-see
+    unbelievable unbelievably best-ever worst-ever disastrous catastrophic tremendous outstanding phenomenal masterpiece
+    triumphantly cowardly shameless bogus sham farce travesty mockery
+"""
+_OPINIONS = frozenset(_OPINION_LIST.split())
+_HOSTILE_LIST = """
+    idiot idiots idiotic moron morons moronic imbecile imbeciles scum vermin parasite parasites traitor traitors
+    treasonous liar liars crook crooks thug thugs filth filthy garbage trash subhuman subhumans cockroach cockroaches
+    stupid stupidity dumb dumbest braindead brainless loser losers clown clowns lunatic lunatics psycho degenerate
+    degenerates savage savages barbarian barbarians animals pig pigs rats leech leeches pathetic disgusting despicable
+    loathsome repulsive vile evil hate hateful hates
+"""
+_HOSTILE = frozenset(_HOSTILE_LIST.split())
+_HOSTILE_PATTERN = re.compile(
+    r"\b(?:shut up|go to hell|should (?:all )?be (?:shot|hanged|eliminated|exterminated|wiped out)|get rid of them|"
+    r"deserves? to (?:die|suffer|rot)|(?:are|is) (?:nothing but|no better than)|rot in)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|we) (?:really |strongly |truly )?(?:think|believe|feel|love|hate|hope|doubt|suspect|say|know)\b|"
+    r"\bin (?:my|our) (?:view|opinion)\b|\bmust (?:surely|never|now)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_FEWEST_WORDS = 4
+_LEAST_FUNCTION_WORDS = 0.08  # English has about 40%; less is another language
+_SUBJECTIVE_SHARE = 0.2  # of sentences with a mark of opinion
+_STRONG_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a text speaks.
+
+    Attributes:
+        tone: in one word.
+        subjectivity: share of sentences with a mark of opinion, in [0, 1].
+        heat: 0 neutral, 0.5 subjective, 1 hostile.
+        reason: what decided it.
+    """
+
+    tone: Tone
+    subjectivity: float
+    heat: float
+    reason: str
+
+
+def read_voice(sentences: Sequence[str]) -> Voice:
+    """Reads how some sentences of one text speak."""
+    told = [without_quotations(sentence) for sentence in sentences]
+    words = [word.lower() for sentence in told for word in _WORD.findall(sentence)]
+    function_words = sum(word in FUNCTION_WORDS for word in words)
+    if len(words) < _FEWEST_WORDS or function_words < _LEAST_FUNCTION_WORDS * len(words):
+        return Voice(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
+    hostile = sorted(_HOSTILE.intersection(words))
+    hostile += [match.group().lower() for sentence in told for match in _HOSTILE_PATTERN.finditer(sentence)]
+    marked = sum(_is_opinion(sentence) for sentence in told)
+    subjectivity = marked / len(told)
+    if len(hostile) > 1 or (hostile and len(told) <= _FEWEST_WORDS):
+        return Voice(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
+    if subjectivity >= _SUBJECTIVE_SHARE:
+        return Voice(Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(told)}")
+    return Voice(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(told)}")
+
+
+def has_opinion(sentence: str) -> bool:
+    """Tells whether a sentence of a text, outside quotation marks, has a mark of opinion or of contempt."""
+    told = without_quotations(sentence)
+    return _is_opinion(told) or bool(_HOSTILE_PATTERN.search(told))
+
+
+def _is_opinion(sentence: str) -> bool:
+    words = {word.lower() for word in _WORD.findall(sentence)}
+    return bool(words & (_OPINIONS | _HOSTILE) or _FIRST_PERSON.search(sentence) or sentence.rstrip().endswith("!"))
+
+
+_MOST_CHARS = 700
+
+
+@cache
+def _analyzer() -> SentimentIntensityAnalyzer:
+    return SentimentIntensityAnalyzer()  # reads its lexicon, 40 ms, once
+
+
+@lru_cache(maxsize=1 << 14)
+def sentiment(sentence: str) -> float:
+    """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
+    return float(_analyzer().polarity_scores(sentence[:_MOST_CHARS])["compound"])
+
+
+def mean_sentiment(sentences: Sequence[str]) -> float:
+    """Returns the mean over sentences, in [-1, 1]; 0 without any."""
+    return sum(map(sentiment, sentences)) / len(sentences) if sentences else 0.0
+
+
+_INSTRUCT = re.compile(
+    r"\b(?:how to|step \d|make sure|you (?:can|should|must|need)|click|run the|install|configure)\b", re.IGNORECASE
+)
+_PERSUADE = re.compile(
+    r"\b(?:should|must|ought to|I (?:think|believe)|we (?:need|must|should)|in my (?:view|opinion)|it is time)\b",
+    re.IGNORECASE,
+)
+_EXPLAIN = re.compile(
+    r"\b(?:because|means that|is called|defined as|known as|for example|in other words|study|research)\b", re.IGNORECASE
+)
+_REPORT = re.compile(r"\b(?:said|says|told|announced|according to|reported|police|minister|spokes\w+)\b", re.IGNORECASE)
+_PURPOSES = (("report", _REPORT), ("explain", _EXPLAIN), ("instruct", _INSTRUCT), ("persuade", _PERSUADE))
+_NEUTRAL_BAND = 0.25
+_TOPIC_WORDS = 3
+_LONGEST_TOPIC_WORD = 24
+
+
+def describe_intent(source: ReadText, sentences: Sequence[str], voice: Voice, tokenizer: Tokenizer, most: int) -> str:
+    """Returns the bullets, fewer topic words when they would be too long.
+
+    Args:
+        source: read.
+        sentences: of it, a bounded number.
+        voice: how it speaks.
+        tokenizer: counts tokens.
+        most: tokens.
+    """
+    counts = [(sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES]
+    purpose = max(counts, key=lambda count: count[0])[1] if any(count for count, _ in counts) else "inform"
+    feeling = mean_sentiment(sentences)
+    stance = "neutral" if abs(feeling) <= _NEUTRAL_BAND else "favourable" if feeling > 0 else "critical"
+    topics = _topics(source)
+    while True:
+        about = f" on {', '.join(topics)}" if topics else ""
+        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {voice.tone}"
+        if not topics or len(tokenizer.offsets(text)) <= most:
+            return text
+        topics.pop()
+
+
+def _topics(source: ReadText) -> list[str]:
+    """Returns the most frequent content words, as first written."""
+    table = source.table
+    counts = Counter(table.content_stems(range(len(table))))
+    written: dict[str, str] = {}
+    for index in range(len(table)):
+        written.setdefault(table.stems[index], table.words[index])
+    ranked = sorted(counts, key=lambda stem: -counts[stem])
+    wanted = [stem for stem in ranked[: 4 * _TOPIC_WORDS] if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
+    return [written[stem] for stem in wanted if not written[stem][0].isdigit()][:_TOPIC_WORDS]

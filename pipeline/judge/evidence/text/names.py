@@ -1,0 +1,208 @@
+"""Names in a claim, by their capital letters: text in lower case, in capitals or in CJK script has none.
+
+A capital at the start of a sentence says nothing, so the first word is a name only with a capitalised word after it, if
+it stands capitalised inside a sentence elsewhere, or as a subject that has no article where a common noun needs one.
+
+Words that turn a statement into its opposite.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rapidfuzz.fuzz import ratio
+
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.evidence.text.words import FUNCTION_WORDS, WordTable, stem
+
+_NO_NAME_LIST = """
+    mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general
+    mayor governor gov senator sen chancellor chief officer inspector sergeant sgt rev bishop pope secretary
+    january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
+_BARE_NOUN_LIST = """
+    police people staff work everyone everybody someone somebody anyone anybody nobody today yesterday tomorrow mother
+    father heaven life death love war peace today's parliament congress government management help nature science
+    traffic rain snow movement investment equipment treatment news money time water fire evidence research meanwhile
+    however construction production
+"""
+_BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
+_COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
+_AUXILIARY_LIST = "is was will has had would can could may might said says did does"
+_AUXILIARIES = frozenset(_AUXILIARY_LIST.split())
+_SHORTEST_BARE_NAME = 4
+_MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
+_FEW_WORDS = 6
+_SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
+_GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A run of capitalised words.
+
+    Attributes:
+        first: index of its first word in the word table.
+        last: exclusive.
+    """
+
+    first: int
+    last: int
+
+
+def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[Name]:
+    """Returns the names among some words of a text, in order.
+
+    Args:
+        table: of the text.
+        indices: of the words to look at.
+        known: casefolded words that stand capitalised inside a sentence somewhere.
+    """
+    capitals = [index for index in indices if _is_capitalised(table.raw(index)) and table.words[index] not in _NO_NAMES]
+    if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
+        return []
+    names: list[Name] = []
+    for index in capitals:
+        if names and _GAP.fullmatch(table.text, table.ends[names[-1].last - 1], table.starts[index]):
+            names[-1] = Name(names[-1].first, index + 1)
+        else:
+            names.append(Name(index, index + 1))
+    return [
+        name
+        for name in names
+        if name.last - name.first > 1
+        or table.words[name.first] in known
+        or not _starts_sentence(table, name.first)
+        or _is_bare_subject(table, name.first)
+    ]
+
+
+def known_names(tables: Iterable[WordTable]) -> frozenset[str]:
+    """Returns the casefolded words that stand capitalised inside a sentence somewhere in some texts."""
+    return frozenset(
+        table.words[index]
+        for table in tables
+        for index in range(len(table))
+        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[:1].isupper() and len(word) > 1
+
+
+def _is_bare_subject(table: WordTable, index: int) -> bool:
+    """Tells whether a word is like "Springfield" in "Springfield will" and "Springfield's", not like "Police will"."""
+    word = table.words[index]
+    if word in _BARE_NOUNS or word.endswith(_COMMON_ENDINGS) or len(word) < _SHORTEST_BARE_NAME:
+        return False
+    is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
+    return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
+
+
+def _starts_sentence(table: WordTable, index: int) -> bool:
+    start = table.starts[index]
+    return bool(_SENTENCE_END.search(table.text, max(0, start - 6), start))
+
+
+_CUE_LIST = """
+    not never no none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't
+    weren't hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
+    unable fail fails failed failing refuse refuses refused refusing deny denies denied denying lack lacks lacked
+    lacking hardly barely scarcely rarely seldom reject rejects rejected rejecting
+    """
+CUES = frozenset(_CUE_LIST.split())
+_DIRECT_LIST = """
+    not never no none nobody nothing neither nor cannot can't won't don't doesn't didn't isn't aren't wasn't weren't
+    hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
+"""
+DIRECT_CUES = frozenset(_DIRECT_LIST.split())
+"""Cues that negate and mean nothing else."""
+
+_NO_CUES_AFTER = {"no": {"doubt", "matter", "brainer"}, "not": {"only", "just", "least"}, "nothing": {"but"}}
+
+
+def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) -> list[int]:
+    """Returns the indices of negations among some words; "not only" is none."""
+    return [index for index in indices if table.words[index] in vocabulary and not _is_harmless(table, index)]
+
+
+def _is_harmless(table: WordTable, index: int) -> bool:
+    if index + 1 >= len(table):
+        return False
+    word, following = table.words[index], table.words[index + 1]
+    return following in _NO_CUES_AFTER.get(word, frozenset()) or (word == "no" and following[0].isdigit())  # no 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceValues:
+    """What claims are compared with, read once.
+
+    Attributes:
+        text: the source.
+        values: its numbers and dates.
+        words: its casefolded words.
+        stems: of its words.
+        initials: of runs of two to five neighbouring words that are capitalised, casefolded.
+        known_names: that stand capitalised inside a sentence of source or summary.
+    """
+
+    text: ReadText
+    values: Values
+    words: frozenset[str]
+    stems: frozenset[str]
+    initials: frozenset[str]
+    known_names: frozenset[str]
+
+    @classmethod
+    def of(cls, source: ReadText, summary: ReadText) -> "SourceValues":
+        """Reads a source. Linear in its length."""
+        table = source.table
+        return cls(
+            source,
+            Values.of(source.text.text),
+            frozenset(table.words),
+            frozenset(table.stems),
+            _initials(table),
+            known_names((table, summary.table)),
+        )
+
+    def has_name(self, table: WordTable, name: Name) -> bool:
+        """Tells whether the source has most words of a name, in some spelling, or its initials."""
+        indices = [index for index in range(name.first, name.last) if table.content[index]]
+        missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
+        return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
+
+    def _has_word(self, word: str, raw: str) -> bool:
+        if word in self.words or stem(word) in self.stems or (raw.isupper() and word in self.initials):
+            return True
+        return len(word) >= _SHORTEST_FUZZY and any(
+            other[:_SHARED_BEGINNING] == word[:_SHARED_BEGINNING] and ratio(word, other) >= _SAME_NAME
+            for other in self.words
+        )
+
+
+_SHORTEST_FUZZY = 5
+
+
+def _initials(table: WordTable) -> frozenset[str]:
+    """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
+    found: set[str] = set()
+    run = ""
+    for index in range(len(table)):
+        first = table.text[table.starts[index]]
+        run = run + first.casefold() if first.isupper() else ""
+        found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
+    return frozenset(found)
+
+
+_MOST_UNMATCHED_NAME = 0.5
+
+
+_SAME_NAME = 88.0  # spelling variants, in percent
+
+
+_SHARED_BEGINNING = 3

@@ -1,0 +1,153 @@
+"""Lays a claim beside a passage word by word, and shows what one says in place of the other.
+
+How literally a claim stands in the source.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rapidfuzz.distance import LCSseq
+
+from pipeline.judge.evidence.text.words import WordTable
+
+_MOST_REPLACED_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Words of the claim and what stands in their place in the passage; either may be empty, not both.
+
+    Attributes:
+        claim: indices of words of the summary.
+        passage: indices of words of the source.
+        is_inside: common words follow; otherwise the claim ends here.
+    """
+
+    claim: range
+    passage: range
+    is_inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The longest common subsequence of a claim and a passage, and what is between its parts.
+
+    Attributes:
+        replacements: short stretches after common words, in order.
+        matched: indices of the claim's words that the passage has in the same order.
+    """
+
+    replacements: tuple[Replacement, ...]
+    matched: frozenset[int]
+
+
+def align(claim: WordTable, claim_words: range, source: WordTable, source_words: range) -> Alignment:
+    """Aligns stems by their longest common subsequence. Quadratic in the number of words: meant for sentences."""
+    left = [claim.stems[index] for index in claim_words]
+    right = [source.stems[index] for index in source_words]
+    blocks = LCSseq.editops(left, right).as_matching_blocks()  # the last one is empty and marks the ends
+    replacements: list[Replacement] = []
+    matched: set[int] = set()
+    first, other_first = 0, 0
+    for position, block in enumerate(blocks):
+        gap, other_gap = claim_words[first : block.a], source_words[other_first : block.b]
+        is_inside = position < len(blocks) - 1
+        is_short = max(len(gap), len(other_gap)) <= _MOST_REPLACED_WORDS
+        if position and (gap or (is_inside and other_gap)) and is_short:
+            replacements.append(Replacement(gap, other_gap, is_inside))
+        matched.update(claim_words[block.a : block.a + block.size])
+        first, other_first = block.a + block.size, block.b + block.size
+    return Alignment(tuple(replacements), frozenset(matched))
+
+
+_MOST_SKIPPED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """Shares of a claim's word sequences that the source has, each in [0, 1].
+
+    Attributes:
+        bigram_share: of pairs of neighbouring words; of words when there is only one.
+        trigram_share: likewise of three; of pairs when there are only two words.
+        longest_run_share: words of the longest run that stands in the source, of all words.
+        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
+        content_bigram_share: of pairs of neighbouring content words, function words left out on both sides;
+            `trigram_share` when there are fewer than two.
+        content_skip_share: likewise, of pairs with up to two content words of the source between them, in order.
+    """
+
+    bigram_share: float
+    trigram_share: float
+    longest_run_share: float
+    fragment_share: float
+    content_bigram_share: float
+    content_skip_share: float
+
+
+class SourceSequences:
+    """The neighbouring stems of a source, looked up by claims."""
+
+    def __init__(self, source: WordTable) -> None:
+        stems = source.stems
+        self._stems = stems
+        self._known = frozenset(stems)
+        self._triples = frozenset(zip(stems, stems[1:], stems[2:], strict=False))
+        content = source.content_stems(range(len(source)))
+        self._content_pairs = frozenset(pairwise(content))
+        self._content_skips = frozenset(
+            pair for gap in range(1, _MOST_SKIPPED + 2) for pair in zip(content, content[gap:], strict=False)
+        )
+        self._pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, pair in enumerate(pairwise(stems)):
+            self._pairs[pair].append(position)
+
+    def has_pair(self, left: str, right: str) -> bool:
+        """Tells whether two stems stand side by side somewhere."""
+        return (left, right) in self._pairs
+
+    def copying(self, claim: WordTable, words: range) -> Copying:
+        """Measures a claim; there is at least one word."""
+        stems = [claim.stems[index] for index in words]
+        single = sum(stem in self._known for stem in stems) / len(stems)
+        pairs = list(pairwise(stems))
+        triples = list(zip(stems, stems[1:], stems[2:], strict=False))
+        pair_share = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else single
+        triple_share = sum(triple in self._triples for triple in triples) / len(triples) if triples else pair_share
+        longest, fragments = self._longest_run(stems), self._fragment_count(stems)
+        content = claim.content_stems(words)
+        return Copying(
+            bigram_share=pair_share,
+            trigram_share=triple_share,
+            longest_run_share=longest / len(stems),
+            fragment_share=fragments / len(stems),
+            content_bigram_share=_share_of_neighbours(content, self._content_pairs, triple_share),
+            content_skip_share=_share_of_neighbours(content, self._content_skips, triple_share),
+        )
+
+    def _fragment_count(self, stems: list[str]) -> int:
+        """Counts runs, each as long as it can be from left to right; a word without a neighbour is one by itself."""
+        count, ends = 0, set[int]()  # positions in the source of the last word of the current run
+        for previous, stem in pairwise(["", *stems]):
+            starts = self._pairs.get((previous, stem), ())
+            # A run of one word can go on wherever its pair stands; a longer one only from where it is.
+            ends = {start + 1 for start in starts if not ends or start in ends} if count else set()
+            if not ends:
+                count += 1
+        return count
+
+    def _longest_run(self, stems: list[str]) -> int:
+        """Returns the words of the longest run. Extends the runs that end at each word, one step at a time."""
+        longest = int(any(stem in self._known for stem in stems))
+        runs: dict[int, int] = {}  # position in the source of the run's last word -> length
+        for pair in pairwise(stems):
+            runs = {position + 1: runs.get(position, 1) + 1 for position in self._pairs.get(pair, ())}
+            longest = max(longest, *runs.values()) if runs else longest
+        return longest
+
+
+def _share_of_neighbours(stems: list[str], pairs: frozenset[tuple[str, str]], without: float) -> float:
+    """Returns the share of neighbouring stems that are among some pairs, or what stands for it without neighbours."""
+    neighbours = list(pairwise(stems))
+    return sum(pair in pairs for pair in neighbours) / len(neighbours) if neighbours else without

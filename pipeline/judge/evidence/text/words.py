@@ -1,0 +1,118 @@
+"""The words of a text in the forms in which they are compared. Parts of hyphenated words are words of their own.
+
+Stems, so that "surrendered" and "surrenders" are one word wherever words are compared.
+
+Snowball's English stemmer for every language: both sides of a comparison are stemmed alike, so that a language it does
+not know loses recall and nothing else.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+
+from snowballstemmer import stemmer
+
+from pipeline.text.words import split_words
+
+_LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
+_HYPHENS = re.compile(r"[-‐‑–]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordTable:
+    """Words in order; all attributes have the same length.
+
+    Attributes:
+        text: normalised; positions count its code points.
+        starts: first character of each word, rising.
+        ends: exclusive.
+        words: casefolded.
+        stems: of `words`.
+        content: whether a word says something by itself.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    words: list[str]
+    stems: list[str]
+    content: list[bool]
+
+    @classmethod
+    def of(cls, text: str) -> "WordTable":
+        """Splits a normalised text. Linear in its length."""
+        starts, ends = _split_at_hyphens(text)
+        words = [text[start:end].casefold().replace("’", "'") for start, end in zip(starts, ends, strict=True)]
+        return cls(text, starts, ends, words, [stem(word) for word in words], [is_content(word) for word in words])
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def between(self, start: int, end: int) -> range:
+        """Returns the indices of the words that begin at `start` or after it, and before `end`."""
+        return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
+
+    def content_stems(self, indices: Iterable[int]) -> list[str]:
+        """Returns the stems of the content words among some words, repeats included."""
+        return [self.stems[index] for index in indices if self.content[index]]
+
+    def raw(self, index: int) -> str:
+        """Returns a word as it stands."""
+        return self.text[self.starts[index] : self.ends[index]]
+
+
+def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
+    """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
+    found = split_words(text)
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+        first = start
+        for hyphen in (*_HYPHENS.finditer(text, start, end), None):
+            last = hyphen.start() if hyphen else end
+            for piece in range(first, last, _LONGEST_WORD):
+                starts.append(piece)
+                ends.append(min(piece + _LONGEST_WORD, last))
+            first = hyphen.end() if hyphen else end
+    return starts, ends
+
+
+_FUNCTION_WORD_LIST = """
+    a about above after again against ago all already also although always am among an and another any anyone anything
+    are around as at away back be became because become been before being below between both but by came can cannot
+    could did do does doing done down due during each either else enough etc even ever every everyone everything few for
+    from further get gets getting go goes going got had has have having he her here hers herself him himself his how
+    however i if in instead into is it its itself just least less let like made make makes many may me might mine more
+    most mr mrs ms much must my myself nor now of off often on once one only onto or other others our ours ourselves out
+    over own per perhaps quite rather really said same say says shall she should since so some somebody someone
+    something sometimes soon still such than that the their theirs them themselves then there these they thing things
+    this those though through thus to together too toward towards under until up upon us very via was we well were what
+    whatever when where whether which while who whole whom whose why will with within would yes yet you your yours
+    yourself 's n't not no never
+    der die das und oder ein eine einer eines mit von für auf ist im des den dem zu
+    le la les des et une un pour dans du est sur par au aux que qui
+    el los las y una con del por para es en se su
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
+"""Words that say nothing by themselves; negations are compared on their own (`negation.py`)."""
+
+_LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
+_stemmer = stemmer("english")
+_stemmer_lock = Lock()  # the stemmer keeps the word it works on: two threads would mix theirs
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Returns the stem of a casefolded word."""
+    if len(word) > _LONGEST_STEMMED or not word.isalpha():
+        return word
+    with _stemmer_lock:
+        return str(_stemmer.stemWord(word))
+
+
+def is_content(word: str) -> bool:
+    """Tells whether a casefolded word says something by itself."""
+    return word not in FUNCTION_WORDS and any(character.isalnum() for character in word)

@@ -1,0 +1,83 @@
+"""Means of exact numbers.
+
+Scores are exact fractions until they are rounded once, half up, in decimal.
+
+Binary floats round 14 x 0.75 = 10.5 to 10 (half to even) and hold 0.4 as 0.40000000000000002, so that a score would
+leave its band. `exact` reads a float as the decimal number that it is written as, and fractions keep it.
+
+How far two places of a text are the same place.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from pipeline.text.passage import Passage
+
+
+def mean(values: Sequence[Fraction]) -> Fraction:
+    """Returns the arithmetic mean of at least one value."""
+    return sum(values, Fraction(0)) / len(values)
+
+
+def harmonic_mean(first: Fraction, second: Fraction) -> Fraction:
+    """Returns 2ab / (a + b) of two values that are not negative; 0 if either is 0."""
+    return 2 * first * second / (first + second) if first and second else Fraction(0)
+
+
+HALF = Fraction(1, 2)
+
+
+def exact(value: float) -> Fraction:
+    """Returns the decimal number that a float is written as: 0.4 is 2/5.
+
+    Raises:
+        ValueError: for NaN.
+        OverflowError: for infinity.
+    """
+    if value in (float("inf"), float("-inf")):
+        raise OverflowError("expected a finite number, got infinity")
+    return Fraction(repr(float(value)))
+
+
+def half_up(value: Fraction, digits: int = 0) -> Fraction:
+    """Rounds to a number of decimals; what lies exactly between two goes up.
+
+    Args:
+        value: not negative.
+        digits: decimals to keep.
+    """
+    scale = 10**digits
+    return Fraction((value * scale + HALF).__floor__(), scale)
+
+
+def clip(value: Fraction, lowest: int, highest: int) -> Fraction:
+    """Returns the nearest value in [lowest, highest]."""
+    return min(max(value, Fraction(lowest)), Fraction(highest))
+
+
+SAME_SPAN_IOU = Fraction(1, 2)
+"""Intersection over union from which two spans are duplicates (SCORING, section 2)."""
+
+_NOTHING = Fraction(0)
+
+
+def intersection_over_union(first: Passage, second: Passage) -> Fraction:
+    """Returns shared characters / characters of either; 0 for passages of different texts."""
+    shared = min(first.end, second.end) - max(first.start, second.start)
+    if shared <= 0 or first.text_id != second.text_id:
+        return _NOTHING
+    return Fraction(shared, first.end - first.start + second.end - second.start - shared)
+
+
+def distinct_spans(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Leaves out passages that are duplicates of an earlier one."""
+    kept: list[Passage] = []
+    for passage in passages:
+        if all(intersection_over_union(passage, other) < SAME_SPAN_IOU for other in kept):
+            kept.append(passage)
+    return tuple(kept)
+
+
+def duplicate_span_count(passages: Sequence[Passage]) -> int:
+    """Counts the passages that are duplicates of an earlier one."""
+    return len(passages) - len(distinct_spans(passages))

@@ -1,0 +1,149 @@
+"""One metric's verdict, as every framework gives it.
+
+One framework's verdict: five metrics and their JSON objects.
+
+What can go wrong while a summary is judged, besides what `pipeline/errors.py` names.
+
+PipelineError
+└── MetricError    one metric has nothing to be computed from; the others are scored all the same
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.errors import PipelineError
+from pipeline.text.passage import Passage
+
+MAX_SCORE = 10.0
+"""Scores are in [0, 10]; higher is better in every metric."""
+
+Input = float | int | str | bool
+"""A number, count or word that a formula reads."""
+
+
+class MetricName(StrEnum):
+    """The five metrics, in the strict order in which they are scored, reported and sent."""
+
+    COVERAGE = "coverage"
+    ALIGNMENT = "alignment"
+    HALLUCINATION = "hallucination"
+    RELEVANCE = "relevance"
+    BIAS_TOXICITY = "bias_toxicity"
+
+
+class MetricStatus(StrEnum):
+    """Whether a score counts.
+
+    SCORED: it does.
+    NO_CLAIMS: the summary states nothing that could be checked; the score is the best by definition and says little.
+    ABSTAINED: Ultra is not sure; the score is kept for the curious and left out of every mean.
+    ERROR: there is no score.
+    """
+
+    SCORED = "scored"
+    NO_CLAIMS = "no_claims"
+    ABSTAINED = "abstained"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A rule that limits a score, and whose condition holds.
+
+    Attributes:
+        name: which rule, snake_case, for example `extraneous_claim`.
+        limit: highest value it allows, in [0, 10].
+        reason: why it holds, one readable sentence.
+        lowered: whether the value would have been higher without it; a rule may hold and change nothing.
+        applies_to: what it limits: `score`, or an input that the score is computed from, for example `tox_score`.
+    """
+
+    name: str
+    limit: float
+    reason: str
+    lowered: bool = True
+    applies_to: str = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """A score with everything it was computed from.
+
+    Attributes:
+        name: which metric.
+        status: whether the score counts.
+        score: in [0, 10], rounded once, at the end; None only with status ERROR. Never NaN.
+        confidence: in [0, 1]; None for the two lock frameworks, which are rules and not estimates.
+        reason: readable sentences that cite the evidence.
+        evidence: places of source and summary that decided, most important first.
+        inputs: every count and number of the formula, by name, so that the score can be recomputed by hand.
+        caps: the limits whose conditions hold, in the order in which they were applied.
+        error: why there is no score, snake_case word first; None unless status is ERROR.
+    """
+
+    name: MetricName
+    status: MetricStatus
+    score: float | None
+    confidence: float | None
+    reason: str
+    evidence: tuple[Passage, ...]
+    inputs: Mapping[str, Input]
+    caps: tuple[Cap, ...] = ()
+    error: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the score may enter a mean."""
+        return self.status in (MetricStatus.SCORED, MetricStatus.NO_CLAIMS)
+
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+"""What `json.dumps` takes; never NaN or infinity."""
+
+JsonObject = dict[str, Json]
+
+
+class Framework(StrEnum):
+    """The ways to judge, in the order in which they are reported."""
+
+    TWIN_LOCK = "twin_lock"
+    JUDGE_LOCK = "judge_lock"
+    ULTRA = "ultra"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkResult:
+    """What one framework says of a summary.
+
+    Attributes:
+        framework: which one.
+        metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
+        objects: the metrics' JSON objects (seed 002), same order; `{"error": "<reason>"}` for one that failed.
+    """
+
+    framework: Framework
+    metrics: tuple[MetricResult, ...]
+    objects: Mapping[MetricName, JsonObject]
+
+    def __getitem__(self, name: MetricName) -> MetricResult:
+        """Returns one metric."""
+        return self.metrics[tuple(MetricName).index(name)]
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the scores that count; None when there is none."""
+        scores = [metric.score for metric in self.metrics if metric.counts and metric.score is not None]
+        return sum(scores) / len(scores) if scores else None
+
+
+class MetricError(PipelineError):
+    """One metric cannot be computed. Becomes its `{"error": "<reason>"}`.
+
+    Attributes:
+        reason: snake_case word, then what it means; never the caller's text.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,0 +1,117 @@
+"""OpenTelemetry spans of this package.
+
+Spans of judgements: one for each, below it evidence and frameworks, and below those what models are asked.
+
+The engine's models with a span around everything that they are asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from opentelemetry import trace
+from opentelemetry.trace import Span
+
+from pipeline import tracing as spans
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.judgement import Judgement, Verdict
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import MetricStatus
+from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity
+from pipeline.tracing import Attribute, note, prefixed
+
+_tracer = trace.get_tracer("precis.judge")
+
+
+def open_span(name: str, **attributes: Attribute) -> AbstractContextManager[Span]:
+    """Opens a span. An error that comes out of the `with` is its end.
+
+    Args:
+        name: of few values, which traces are sorted by.
+        attributes: what is known beforehand; `precis.` is put before their names.
+    """
+    return spans.open_span(_tracer, name, prefixed(attributes))
+
+
+@contextmanager
+def judgement_span(request: JudgeRequest) -> Iterator[Span]:
+    """Opens the span of one request, answered from the cache or not."""
+    with open_span(
+        "invoke_workflow judge", source_chars=len(request.source), summary_chars=len(request.summary)
+    ) as span:
+        if span.is_recording():
+            span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
+            span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
+        yield span
+
+
+def note_evidence(span: Span, table: EvidenceTable) -> None:
+    """Adds what the table holds."""
+    note(
+        span,
+        claim_count=len(table.claims),
+        pair_count=table.pairs.scored_pair_count,
+        question_author=table.qag_author,
+        proposals_failed=table.proposals_failed,
+    )
+
+
+def note_verdict(span: Span, verdict: Verdict) -> None:
+    """Adds what a framework came to."""
+    statuses = [metric.status for metric in verdict.result.metrics]
+    note(
+        span,
+        mean_score=verdict.result.mean,
+        degraded=verdict.degraded,
+        abstained_count=statuses.count(MetricStatus.ABSTAINED),
+        error_count=statuses.count(MetricStatus.ERROR),
+    )
+
+
+def note_judgement(span: Span, judgement: Judgement) -> None:
+    """Adds what the request came to, and what it cost."""
+    usage = judgement.usage
+    note(
+        span,
+        request_hash=judgement.request_hash,
+        cached=judgement.cached,
+        degraded=judgement.degraded,
+        model_calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        retries=usage.retries,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEntailment:
+    """`pipeline.protocols.Entailment`: each list of pairs is a span, waiting for the engine included."""
+
+    inner: Entailment
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The inner model's."""
+        return self.inner.identity
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        """Returns what the inner model does."""
+        with open_span("judge entail", pair_count=len(pairs)):
+            return await self.inner.entail(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEmbedder:
+    """`pipeline.protocols.Embedder`: each list of texts is a span, waiting for the engine included."""
+
+    inner: Embedder
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The inner model's."""
+        return self.inner.identity
+
+    async def embed(self, texts: Sequence[str]) -> Float32:
+        """Returns what the inner model does."""
+        with open_span("judge embed", text_count=len(texts)):
+            return await self.inner.embed(texts)
