@@ -30,7 +30,7 @@ from pipeline.judge.ultra.claim_support import signals
 from scripts.claim_support.examples import SEED, Example, make_examples
 from scripts.claim_support.fit import FittedSupport, Float64, Rows, area_under_curve, fit_support
 from scripts.claim_support.nli_examples import PARTS, make_nli_examples
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 
 CORRUPTED = 1500
 """Sentences of documents, as they are or corrupted."""

@@ -23,27 +23,22 @@ from pipeline.assess.assessor import Assessor
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from server.auth import KeyRing
-from server.backends import Backends, open_backends
-from server.calls import CallPolicy, CallRunner
-from server.engine_metrics import BatchMetrics, EngineCollector
+from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
-from server.evaluate_servicer import EvaluateServicer
-from server.handlers import HandlerTable
-from server.health import HealthServicer
-from server.inference_servicer import InferenceServicer
-from server.judge_metrics import JudgeMetrics
-from server.judge_servicer import JudgeServicer
-from server.judges import Judges
-from server.listener import Listener, address_of, check_port
-from server.metrics import CallMetrics, MetricsServer, new_registry
-from server.parse_summarize import DocumentRules
-from server.reflection import ReflectionServicer
+from server.observe.health import HealthServicer, ReflectionServicer
+from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, MetricsServer, new_registry
+from server.observe.service_metrics import JudgeMetrics, SummaryMetrics
+from server.rpc.auth import KeyRing
+from server.rpc.calls import CallPolicy, CallRunner
+from server.rpc.handlers import HandlerTable
+from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port
+from server.services.evaluate import EvaluateServicer
+from server.services.inference import InferenceServicer
+from server.services.judge import Judges, JudgeServicer
+from server.services.summarize import SummarizeServicer
+from server.services.summarize_request import DocumentRules
+from server.services.summary_writer import choose_writer
 from server.settings import Settings
-from server.summarize_servicer import SummarizeServicer
-from server.summary_metrics import SummaryMetrics
-from server.summary_writer import ChosenWriter, choose_writer
-from server.tls import CertificateStore, certificate_store
 
 SERVICES = (
     evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].full_name,

@@ -1,9 +1,16 @@
-"""What the services compute with: the engine's models, and the one language model of the settings."""
+"""What the services compute with: the engine's models, and the one language model of the settings.
 
+Prometheus metrics of the language model's endpoint, read when scraped.
+"""
+
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from inference.engine import Engine
 from pipeline.llm.chat_model import ChatModel
@@ -11,9 +18,46 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
-from server.errors import StartupError
-from server.llm_metrics import EndpointCollector
-from server.scoring_models import ScoringModels
+from pipeline.summarize.writer import Writer
+from server.errors import ModelNotLoadedError, StartupError
+from server.rpc.models import BoundEmbedder, BoundEntailment, BoundModels, Terms, TokenOffsets
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenWriter:
+    """Who writes.
+
+    Attributes:
+        writer: one for the whole process.
+        kind: what the response calls it.
+    """
+
+    writer: Writer
+    kind: pb.WriterKind.ValueType
+
+
+class ScoringModels:
+    """NLI model, embedder, and the embedder's tokenizer. One object serves all services.
+
+    Attributes:
+        missing: roles that the settings leave out.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Takes them from an engine that is entered."""
+        self.missing = tuple(role for role in ROLES if role not in engine.models)
+        self._engine = engine
+        self._tokenizer = None if self.missing else TokenOffsets(engine.embedder.model.directory)
+
+    def bound(self, terms: Terms) -> BoundModels:
+        """Binds them to one request. Raises ModelNotLoadedError for the first that is missing."""
+        if self._tokenizer is None:
+            raise ModelNotLoadedError(self.missing[0])
+        engine = self._engine
+        return BoundModels(BoundEntailment(engine.nli, terms), BoundEmbedder(engine.embedder, terms), self._tokenizer)
+
+
+ROLES = ("embedding", "nli")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +97,37 @@ async def open_backends(
         raise StartupError(f"llm: {error}") from error
     registry.register(EndpointCollector(endpoint))
     return Backends(scoring, chat)
+
+
+COUNTERS = {
+    "attempts": "Requests sent to the language model's endpoint.",
+    "retries": "Those of them that were sent again after a failure.",
+    "answers": "Requests that brought a completion.",
+    "prompt_tokens": "Tokens read, as the endpoint counted them.",
+    "completion_tokens": "Tokens written, likewise.",
+    "cost": "What the answers cost, at the prices of the settings.",
+}
+GAUGES = {
+    "in_flight": "Requests that hold one of the places in flight.",
+    "waiting": "Requests that wait for one.",
+    "concurrency_limit": "Places in flight; fewer after the endpoint said that it is busy.",
+}
+
+
+class EndpointCollector(Collector):
+    """Reads the endpoint's own totals at every scrape, so that calls pay nothing for them."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields all counters and gauges."""
+        usage = self._endpoint.usage.snapshot()
+        for field, text in COUNTERS.items():
+            yield CounterMetricFamily(f"precis_llm_{field}", text, value=getattr(usage, field))
+        failures = CounterMetricFamily("precis_llm_failures", "Requests that brought no completion.", labels=["error"])
+        for name, count in usage.failures.items():
+            failures.add_metric([name], count)
+        yield failures
+        for field, text in GAUGES.items():
+            yield GaugeMetricFamily(f"precis_llm_{field}", text, value=getattr(self._endpoint.limiter, field))

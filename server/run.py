@@ -1,15 +1,22 @@
-"""Runs the server until it is told to stop."""
+"""Runs the server until it is told to stop.
+
+SIGTERM and SIGINT as events: the first asks to stop, the second to stop at once. SIGHUP asks to reload.
+
+The garbage collector of a long-lived process.
+"""
 
 import asyncio
+import gc
 import logging
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from types import TracebackType
+from typing import Self
 
 from inference.models.model import OpenBackend, open_session
 from server.app import App
-from server.garbage import spared
 from server.settings import Settings
-from server.signals import Signals
 
 logger = logging.getLogger(__name__)
 
@@ -51,3 +58,61 @@ async def _has_started(stack: AsyncExitStack, app: App, stop: asyncio.Event) -> 
     await asyncio.wait({starting})
     logger.info("event=stopped_while_starting")
     return False
+
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Signals:
+    """Listens for signals while entered; needs a running event loop on the main thread.
+
+    Attributes:
+        stop: set by the first SIGTERM or SIGINT.
+        cut_short: set by the second.
+    """
+
+    def __init__(self) -> None:
+        self.stop = asyncio.Event()
+        self.cut_short = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def __enter__(self) -> Self:
+        for number in STOP_SIGNALS:
+            self._loop.add_signal_handler(number, self._receive, signal.Signals(number))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number in (*STOP_SIGNALS, signal.SIGHUP):
+            self._loop.remove_signal_handler(number)
+
+    def on_reload(self, reload: Callable[[], None]) -> None:
+        """Calls `reload` at every SIGHUP."""
+        self._loop.add_signal_handler(signal.SIGHUP, reload)
+
+    def _receive(self, number: signal.Signals) -> None:
+        is_second = self.stop.is_set()
+        logger.info("event=signal name=%s effect=%s", number.name, "cut_short" if is_second else "stop")
+        (self.cut_short if is_second else self.stop).set()
+
+
+YOUNG_OBJECTS = 20_000  # a few MB at most; the default of 700 is reached by two calls
+
+
+@contextmanager
+def spared() -> Iterator[None]:
+    """Makes the collector look less often, and never at what start-up made. Enter it once the server has started.
+
+    Modules, settings and models live as long as the process; a full collection would walk them all, with every call
+    waiting. Collecting the young every few calls took 8% of the event loop's thread under load.
+    """
+    thresholds = gc.get_threshold()
+    gc.collect()  # or the garbage of the start would be kept for ever
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()

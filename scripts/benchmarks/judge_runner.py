@@ -15,8 +15,8 @@ from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
 from pipeline.protocols import Entailment
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 from server.cli.console import progress_bar
+from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 
 IN_FLIGHT = 4
 _WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server

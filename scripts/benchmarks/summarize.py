@@ -22,7 +22,7 @@ from scripts.benchmarks.summary_counts import (
 )
 from scripts.benchmarks.summary_series import LATENCY_S, Load, Series, measure_series
 from scripts.benchmarks.summary_served import measure_served
-from server.garbage import spared
+from server.run import spared
 
 CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # of the seed: the last of the 201 batches of 1,403 holds 3 chunks
 WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64

@@ -9,13 +9,15 @@ from typing import NoReturn
 
 import typer
 
-from server.cli import health, inference, models
+from server.cli.commands import models
+from server.cli.commands import probe as health
+from server.cli.commands import probe as inference
+from server.cli.commands.evaluate import evaluate
+from server.cli.commands.judge import judge
+from server.cli.commands.serve import serve
+from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
 from server.cli.errors import INTERRUPTED
-from server.cli.evaluate import evaluate
-from server.cli.judge import judge
-from server.cli.serve import serve
-from server.cli.summarize import summarize
 
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 

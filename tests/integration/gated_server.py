@@ -13,8 +13,8 @@ import threading
 
 import uvloop
 
-from server import log
 from server.app import App
+from server.observe import log
 from server.run import serve
 from server.settings import load_settings
 from tests.integration.gate import Gate

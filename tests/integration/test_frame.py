@@ -13,9 +13,9 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
 
 from inference.errors import QueueFullError
-from server.calls import CallPolicy, CallRunner, Context, current_call
-from server.handlers import HandlerTable
-from server.metrics import CallMetrics, new_registry
+from server.observe.metrics import CallMetrics, new_registry
+from server.rpc.calls import CallPolicy, CallRunner, Context, current_call
+from server.rpc.handlers import HandlerTable
 from tests.integration.log_lines import log_lines
 from tests.integration.rich_errors import details_of
 

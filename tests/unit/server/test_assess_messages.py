@@ -13,9 +13,8 @@ from pipeline.assess.synthesis.request import Mode
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm
 from pipeline.llm.chat_model import LlmUsage
-from server.convert_assess import to_assess_event, to_quality_scope
-from server.convert_synthesis import to_quality_evidence, to_synthesis
-from server.parse_assess import parse_assess
+from server.services.assess_reply import to_assess_event, to_quality_evidence, to_quality_scope, to_synthesis
+from server.services.judge_request import parse_assess
 from tests.unit.server.mirror import filled
 from tests.unit.server.test_convert_synthesis import ANSWER, EVIDENCE
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from server.auth import KeyRing
 from server.errors import StartupError, UnauthenticatedError
+from server.rpc.auth import KeyRing
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from precis.v1 import common_pb2
 
 from inference.call import Priority
 from inference.errors import DeadlineExpiredError
-from server.call_terms import deadline_s_of, priority_violations, to_call
+from server.rpc.models import deadline_s_of, priority_violations, to_call
 
 
 class Context:

@@ -7,8 +7,8 @@ from google.rpc import code_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk_summary import SHOWN_ITEMS, BulkSummary, print_summary
-from server.cli.spread_table import deciles
+from server.cli.bulk import deciles
+from server.cli.evaluate.run import SHOWN_ITEMS, BulkSummary, print_summary
 
 
 def answer(loss: float, item_id: str = "") -> pb.EvaluateStreamResponse:

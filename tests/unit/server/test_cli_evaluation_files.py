@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import CliError, InputError
-from server.cli.evaluation_files import parse_line, read_candidates
-from server.cli.input_files import read_lines
-from server.cli.result_file import result_file
+from server.cli.evaluate.files import parse_line, read_candidates
+from server.cli.files import read_lines, result_file
 
 GOLD = {"entry": {"text": "Source."}, "summary": {"summary": "Gold."}}
 

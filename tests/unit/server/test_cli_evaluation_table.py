@@ -6,7 +6,7 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.evaluation_table import COMPARED_ROWS, COMPONENTS, print_report
+from server.cli.evaluate.table import COMPARED_ROWS, COMPONENTS, print_report
 
 
 def span(text: str) -> common_pb2.TextSpan:

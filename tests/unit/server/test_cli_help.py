@@ -9,8 +9,8 @@ import pytest
 
 from inference.compile.export import GraphOrigin
 from inference.models.manifest import Task
-from server.cli import models as cli_models
-from server.cli.models import ModelTask
+from server.cli.commands import models as cli_models
+from server.cli.commands.models import ModelTask
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (

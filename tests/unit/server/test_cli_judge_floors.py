@@ -4,8 +4,8 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.judge_floors import Floor, FrameworkChoice, MetricChoice, check_floors, parse_floor
-from server.cli.judge_verdict import breaches_of
+from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice, check_floors, parse_floor
+from server.cli.judge.names import breaches_of
 from tests.judgements import judgement
 
 

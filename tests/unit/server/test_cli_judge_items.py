@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import InputError
-from server.cli.judge_items import BadItem, Item, read_items, read_summaries
+from server.cli.judge.items import BadItem, Item, read_items, read_summaries
 
 
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:

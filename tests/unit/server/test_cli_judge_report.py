@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge_floors import parse_floor
-from server.cli.judge_items import Item
-from server.cli.judge_report.bulk import WHOLE_ITEMS, BulkReport
-from server.cli.judge_report.page import ReportedItem, render_report
-from server.cli.judge_report.pieces import Mark, Role, cut, runs
-from server.cli.judge_results import to_answer
-from server.cli.judge_tally import JudgeTally
-from server.cli.worst_items import WorstItems
+from server.cli.bulk import WorstItems
+from server.cli.judge.floors import parse_floor
+from server.cli.judge.items import Item
+from server.cli.judge.report.bulk import WHOLE_ITEMS, BulkReport
+from server.cli.judge.report.claims import Mark, Role, cut, runs
+from server.cli.judge.report.page import ReportedItem, render_report
+from server.cli.judge.results import JudgeTally, to_answer
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.report_page import Element, read_page
 

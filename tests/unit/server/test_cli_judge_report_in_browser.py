@@ -15,12 +15,11 @@ from typing import Any, Protocol
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge_floors import parse_floor
-from server.cli.judge_items import Item
-from server.cli.judge_report.bulk import BulkReport
-from server.cli.judge_report.page import ReportedItem, render_report
-from server.cli.judge_results import to_answer
-from server.cli.judge_tally import JudgeTally
+from server.cli.judge.floors import parse_floor
+from server.cli.judge.items import Item
+from server.cli.judge.report.bulk import BulkReport
+from server.cli.judge.report.page import ReportedItem, render_report
+from server.cli.judge.results import JudgeTally, to_answer
 from tests.judgements import SOURCE, SUMMARY, judgement
 
 pytestmark = pytest.mark.browser

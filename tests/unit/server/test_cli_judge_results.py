@@ -8,9 +8,9 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 
 from server.cli.errors import CliError, InputError
-from server.cli.judge_items import Item
-from server.cli.judge_results import Answer, earlier_results, to_answer
-from server.cli.result_file import result_file
+from server.cli.files import result_file
+from server.cli.judge.items import Item
+from server.cli.judge.results import Answer, earlier_results, to_answer
 from tests.judgements import judgement
 
 ITEMS = [Item(f"item-{number}", f"Source {number}.", "Summary.") for number in range(4)]

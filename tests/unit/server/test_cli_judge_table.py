@@ -8,11 +8,10 @@ from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.judge_floors import parse_floor
-from server.cli.judge_items import Item
-from server.cli.judge_results import to_answer
-from server.cli.judge_table import print_comparison, print_judgement
-from server.cli.judge_tally import SHOWN_ITEMS, JudgeTally, print_tally
+from server.cli.judge.floors import parse_floor
+from server.cli.judge.items import Item
+from server.cli.judge.results import SHOWN_ITEMS, JudgeTally, print_tally, to_answer
+from server.cli.judge.table import print_comparison, print_judgement
 from tests.judgements import judgement
 
 ITEM = Item("one", "Source.", "Summary.")

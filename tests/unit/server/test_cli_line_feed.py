@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
-from server.cli.line_feed import feed
+from server.cli.files import feed
 
 
 async def test_all_items_come_in_order() -> None:

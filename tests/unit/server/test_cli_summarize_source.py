@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import InputError
-from server.cli.summarize_source import CHUNK_CHARS, read_document
+from server.cli.summarize.source import CHUNK_CHARS, read_document
 from tests.pdf import make_pdf
 
 

@@ -9,13 +9,12 @@ from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
+from server.cli.commands.summarize import parse_wave
 from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Connection, SummaryOptions
-from server.cli.summarize import parse_wave
-from server.cli.summarize_document import how_to_resume, to_markdown, to_options
-from server.cli.summarize_view import describe, ending, print_plan
-from server.cli.summary_calls import RemoteSummaries
+from server.cli.summarize.run import RemoteSummaries, how_to_resume, to_markdown, to_options
+from server.cli.summarize.view import describe, ending, print_plan
 
 
 def test_progress_names_tokens_rate_and_time_left() -> None:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from server.concurrent_map import map_concurrently
+from server.rpc.streams import map_concurrently
 
 
 class Source:

@@ -32,10 +32,10 @@ from pipeline.evaluate.result import (
 )
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
-from server.call_terms import parse_priority
-from server.convert_evaluate import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
 from server.errors import InvalidRequestError
-from server.parse_evaluate import (
+from server.rpc.models import parse_priority
+from server.services.evaluate_reply import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
+from server.services.evaluate_request import (
     NLI_MODES,
     PRECISION_SOURCES,
     check_item_id,

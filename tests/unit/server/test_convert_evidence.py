@@ -20,7 +20,7 @@ from pipeline.judge.evidence.table import (
     Tone,
     ToneReading,
 )
-from server.convert_evidence import (
+from server.services.evidence_reply import (
     COVERED,
     LABELS,
     LEXICON_KINDS,

@@ -7,7 +7,7 @@ from precis.v1 import common_pb2
 
 from inference.errors import PoisonedItemError
 from inference.front_doors import EmbeddingBatch, EntailmentBatch, Timings
-from server.convert_inference import to_embed_response, to_entail_response, varint
+from server.services.inference import to_embed_response, to_entail_response, varint
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
 

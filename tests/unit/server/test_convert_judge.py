@@ -15,8 +15,8 @@ from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, M
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import Passage
-from server.convert_judge import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
-from server.judge_metrics import JudgeMetrics
+from server.observe.service_metrics import JudgeMetrics
+from server.services.judge_reply import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
 from tests.unit.pipeline.judge.tables import table
 from tests.unit.server.mirror import assert_mirrors, filled
 

@@ -25,8 +25,8 @@ from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
-from server.convert_summarize import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
-from server.summary_writer import ChosenWriter
+from server.backends import ChosenWriter
+from server.services.summarize_reply import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
 from tests.fakes_summarize import ScriptedWriter
 
 CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)

@@ -14,7 +14,7 @@ from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Summarize
 from pipeline.judge.fusion import FusionForm, Level, fuse
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
-from server.convert_synthesis import (
+from server.services.assess_reply import (
     LEVELS,
     PROBABILITY_SOURCES,
     REPLAN_REASONS,

@@ -5,7 +5,7 @@ import asyncio
 import grpc
 import pytest
 
-from server.deadlines import has_passed, rounding_s
+from server.rpc.status import has_passed, rounding_s
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from server.drain import until
+from server.rpc.streams import until
 
 
 async def numbers(queue: "asyncio.Queue[int | None]") -> AsyncIterator[int]:

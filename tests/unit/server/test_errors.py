@@ -25,7 +25,7 @@ from server.errors import (
     UnauthenticatedError,
     rule_for,
 )
-from server.status import to_duration, to_item_error, to_status
+from server.rpc.status import to_duration, to_item_error, to_status
 
 BAD_REQUEST = InvalidRequestError([FieldViolation("texts[2]", "expected a text"), FieldViolation("priority", "no")])
 

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from server.garbage import YOUNG_OBJECTS, spared
+from server.run import YOUNG_OBJECTS, spared
 
 
 class _Node:

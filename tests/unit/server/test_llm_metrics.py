@@ -6,7 +6,7 @@ from pipeline.llm.chat_model import Completion
 from pipeline.llm.config import LlmConfig, PriceConfig, RateConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import AnswerTimeoutError
-from server.llm_metrics import EndpointCollector
+from server.backends import EndpointCollector
 
 
 async def test_totals_are_read_at_every_scrape() -> None:

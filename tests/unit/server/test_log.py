@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from server.log import KeyValueFormatter, quoted
+from server.observe.log import KeyValueFormatter, quoted
 
 
 def line(message: str, *args: object) -> str:

@@ -4,7 +4,7 @@ import io
 import logging
 import threading
 
-from server.log_writer import LogWriter
+from server.observe.log import LogWriter
 
 
 class Stream(io.StringIO):

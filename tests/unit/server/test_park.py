@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from inference.errors import ShuttingDownError
-from server.park import until_stopping
+from server.rpc.streams import until_stopping
 
 
 class Source:

@@ -8,7 +8,7 @@ from precis.v1 import inference_pb2
 from inference.errors import InputTooLongError, ListTooLongError
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError
-from server.parse_inference import MAX_VIOLATIONS, parse_pairs, parse_texts, to_invalid_request
+from server.services.inference import MAX_VIOLATIONS, parse_pairs, parse_texts, to_invalid_request
 
 LIMITS = LimitsConfig(max_items=4, max_text_chars=10)
 

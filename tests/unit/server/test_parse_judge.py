@@ -14,7 +14,7 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.locks.config import RelevanceMode
 from pipeline.judge.request import MetricToolScore
 from pipeline.judge.result import Framework, MetricName
-from server.parse_judge import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
+from server.services.judge_request import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)
 

@@ -8,7 +8,13 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.writer import SummaryType
-from server.parse_summarize import SUMMARY_TYPES, DocumentRules, parse_document, parse_options, parse_summary_id
+from server.services.summarize_request import (
+    SUMMARY_TYPES,
+    DocumentRules,
+    parse_document,
+    parse_options,
+    parse_summary_id,
+)
 
 RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=16)
 

@@ -11,7 +11,7 @@ from pipeline.assess.synthesis.evidence import Finding, Severity, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from server.parse_synthesis import MODES, SEVERITIES, may_ask_language_model, parse_synthesis
+from server.services.judge_request import MODES, SEVERITIES, may_ask_language_model, parse_synthesis
 
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through
 SCORING = pb.SYNTHESIS_MODE_SCORING

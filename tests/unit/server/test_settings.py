@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.errors import SettingsError
+from server.services.summary_writer import fit_concurrency
 from server.settings import Settings, load_settings
-from server.summary_writer import fit_concurrency
 
 
 @pytest.fixture(autouse=True)

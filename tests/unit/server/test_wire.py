@@ -3,7 +3,7 @@
 import pytest
 from precis.v1 import common_pb2, evaluate_pb2, inference_pb2
 
-from server.wire import MalformedRequest, explain, tolerant
+from server.rpc.wire import MalformedRequest, explain, tolerant
 
 BAD = b"caf\xe9 au lait"  # Latin-1
 

@@ -14,7 +14,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, SummaryType
 from pipeline.text.terms import TermKind, find_terms
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 from tests.unit.pipeline.extractive.manual import MANUAL, flat, sentences
 
 pytestmark = pytest.mark.models

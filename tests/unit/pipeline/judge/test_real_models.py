@@ -15,7 +15,7 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 
 pytestmark = pytest.mark.models
 

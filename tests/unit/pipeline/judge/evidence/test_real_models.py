@@ -13,7 +13,7 @@ from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.claim import Label, MismatchKind
 from pipeline.judge.evidence.table import EvidenceTable
-from server.bound_models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, timeless
 
 pytestmark = pytest.mark.models

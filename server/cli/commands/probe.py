@@ -1,0 +1,102 @@
+"""`precis embed` and `precis entail`: try the models from the command line.
+
+`precis health`: asks grpc.health.v1 about every service.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from server.cli.options import (
+    DEFAULT_ADDRESS,
+    AddressOption,
+    ApiKeyFileOption,
+    Connection,
+    TimeoutOption,
+    TlsCaOption,
+    TlsCertOption,
+    TlsKeyOption,
+)
+
+
+def embed(
+    texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Texts to embed.")] = None,
+    *,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the vectors, as JSON.")] = False,
+    timeout: TimeoutOption = 60.0,
+    address: AddressOption = DEFAULT_ADDRESS,
+    tls_ca: TlsCaOption = None,
+    tls_cert: TlsCertOption = None,
+    tls_key: TlsKeyOption = None,
+    api_key_file: ApiKeyFileOption = None,
+) -> None:
+    """Embed texts, and show how similar they are to each other (cosine).
+
+    [bold]Examples[/]
+
+      precis embed "The cat sat on the mat." "A cat was sitting there."
+
+      precis embed --file lines.txt --json > vectors.json
+    """
+    from server.cli.run.probe import embed_texts
+
+    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
+    asyncio.run(embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout))
+
+
+def entail(
+    premise: Annotated[str, typer.Argument(help="The text that is taken as true.")],
+    hypotheses: Annotated[list[str], typer.Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    timeout: TimeoutOption = 60.0,
+    address: AddressOption = DEFAULT_ADDRESS,
+    tls_ca: TlsCaOption = None,
+    tls_cert: TlsCertOption = None,
+    tls_key: TlsKeyOption = None,
+    api_key_file: ApiKeyFileOption = None,
+) -> None:
+    """Check claims against a premise: probabilities of entailment, neutral and contradiction.
+
+    [bold]Example[/]
+
+      precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."
+    """
+    from server.cli.run.probe import entail_pairs
+
+    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
+    asyncio.run(entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout))
+
+
+def health(
+    *,
+    service: Annotated[
+        list[str] | None, typer.Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    timeout: TimeoutOption = 5.0,
+    address: AddressOption = DEFAULT_ADDRESS,
+    tls_ca: TlsCaOption = None,
+    tls_cert: TlsCertOption = None,
+    tls_key: TlsKeyOption = None,
+    api_key_file: ApiKeyFileOption = None,
+) -> None:
+    """Show whether the server and each of its services are ready.
+
+    [bold]Examples[/]
+
+      precis health
+
+      precis health --address 10.0.0.7:50051 --timeout 1 && echo ready
+
+    [bold]Exit codes[/]  0 everything serves; 1 something does not; 3 the server cannot be reached.
+    """
+    from server.cli.run.probe import check_health
+
+    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
+    asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))

@@ -1,0 +1,68 @@
+"""`precis serve`: flags for the settings that are changed most; everything else is environment or file."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    *,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; 0.0.0.0 for all (default 127.0.0.1).")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", "-p", min=0, max=65535, help="gRPC port; 0 takes a free one (default 50051)."),
+    ] = None,
+    models_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Worker threads (default one for each core or GPU).")
+    ] = None,
+    execution_provider: Annotated[
+        str | None, typer.Option(metavar="auto|cpu|cuda", help="Where the models run (default auto).")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port of /metrics; 0 takes a free one (default 9464).")
+    ] = None,
+    log_level: Annotated[
+        str | None, typer.Option(metavar="debug|info|warning|error", help="Least severity logged (default info).")
+    ] = None,
+    settings_file: Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")] = None,
+) -> None:
+    r"""Start the gRPC server; Ctrl+C stops it.
+
+    Ctrl+C or SIGTERM lets the calls in flight finish; a second one stops at once.
+
+    A flag wins over the environment, that over the settings file, that over the
+    default. Every setting has a variable: PRECIS_LISTEN__PORT is --port,
+    and in the file it is `port` under \[listen].
+
+    [bold]Examples[/]
+
+      precis serve
+
+      precis serve --port 6000 --models-dir /srv/models
+
+      PRECIS_TLS__CERTIFICATE_FILE=a.pem PRECIS_TLS__KEY_FILE=a.key precis serve
+
+    [bold]Exit codes[/]  0 stopped as asked; 2 a setting is wrong, a model is missing
+    or the port is in use.
+    """
+    flags = {
+        "PRECIS_LISTEN__HOST": host,
+        "PRECIS_LISTEN__PORT": port,
+        "PRECIS_MODELS_DIR": models_dir,
+        "PRECIS_INFERENCE__RUNTIME__WORKERS": workers,
+        "PRECIS_INFERENCE__RUNTIME__EXECUTION_PROVIDER": execution_provider,
+        "PRECIS_METRICS__PORT": metrics_port,
+        "PRECIS_LOG__LEVEL": log_level,
+        "PRECIS_SETTINGS_FILE": settings_file,
+    }
+    # A flag is shorthand for its variable: one rule of precedence, and the server process reads its settings once.
+    os.environ.update({name: str(value) for name, value in flags.items() if value is not None})
+
+    from server.cli.run.serve import serve_until_stopped
+
+    serve_until_stopped()

@@ -1,0 +1,174 @@
+"""`precis summarize`: the command's options and help. The work is in `summarize_document`."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from server.cli.errors import InputError
+from server.cli.options import (
+    DEFAULT_ADDRESS,
+    AddressOption,
+    ApiKeyFileOption,
+    Connection,
+    EndpointOptions,
+    SummaryOptions,
+    TlsCaOption,
+    TlsCertOption,
+    TlsKeyOption,
+)
+
+if TYPE_CHECKING:
+    from server.cli.summarize.run import SummaryCalls
+
+ALL = "all"
+
+
+class Audience(StrEnum):
+    """Whom a summary is for."""
+
+    TECHNICAL = "technical"
+    OPERATOR = "operator"
+
+
+def summarize(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE.pdf|FILE.txt|FILE.md|-", help="The document; - reads text."),
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only count the calls that it would take.")] = False,
+    wave: Annotated[
+        str | None,
+        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: as many as go)."),
+    ] = None,
+    audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
+    ] = None,
+    key: Annotated[
+        str, typer.Option("--key", metavar="NAME", help="Idempotency key: sent again, it resumes the same summary.")
+    ] = "",
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    address: AddressOption = DEFAULT_ADDRESS,
+    tls_ca: TlsCaOption = None,
+    tls_cert: TlsCertOption = None,
+    tls_key: TlsKeyOption = None,
+    api_key_file: ApiKeyFileOption = None,
+    context: typer.Context,
+) -> None:
+    """Summarize a long document: every technical detail kept, nothing said twice.
+
+    Shows how far it is: phase, calls, tokens, time left. Ctrl+C stops it and
+    says how to go on later; what is done is kept on the server.
+
+    The server decides who writes: the language model of its settings
+    (PRECIS_LLM__BASE_URL, PRECIS_LLM__MODEL, PRECIS_LLM__API_KEY_FILE), or
+    without one its own extractive writer, which chooses sentences.
+
+    With --endpoint and --model this command writes the summary itself: no server
+    is asked (none lets its callers choose where it sends texts and keys), and
+    --api-key-file is the endpoint's key. All other settings are those of
+    `precis serve`; what is done is kept in ./summaries, and --resume needs
+    the same --endpoint and --model.
+
+    [bold]Examples[/]
+
+      precis summarize manual.pdf --output manual.md
+
+      precis summarize handbook.txt --plan
+
+      precis summarize manual.pdf --json | jq '.retention.share'
+
+      precis summarize --resume 1a3c9e6b291d4c6ea838a06cfba52a7f
+
+      precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3
+
+    [bold]Exit codes[/]  0 done; 2 the input has to change; 3 the server cannot be
+    reached, is full or stopping; 4 anything else, such as a partial summary;
+    130 Ctrl+C.
+    """
+    if (file is None) == (resume is None):
+        raise InputError("name one FILE to summarize, or --resume ID")
+    if plan and resume is not None:
+        raise InputError("--plan and --resume exclude each other")
+    here = named_endpoint(endpoint, model, context)
+    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
+    options = SummaryOptions(audience.value, parse_wave(wave), iterations, key)
+    from server.cli.summarize.run import Target, plan_document, resume_summary, summarize_document
+
+    target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"))
+
+    async def work() -> None:
+        async with open_calls(here, connection, timeout) as calls:
+            if resume is not None:
+                await resume_summary(resume, calls, target)
+            elif plan and file is not None:
+                await plan_document(file, options, calls, target)
+            elif file is not None:
+                await summarize_document(file, options, calls, target)
+
+    asyncio.run(work())
+
+
+def open_calls(
+    here: EndpointOptions | None, connection: Connection, timeout_s: float | None
+) -> "AbstractAsyncContextManager[SummaryCalls]":
+    """Opens what the command calls: this process or a server."""
+    if here is not None:
+        from server.cli.summarize.local import local_summaries
+
+        return local_summaries(here, timeout_s)
+    from server.cli.summarize.run import remote_summaries
+
+    return remote_summaries(connection, timeout_s)
+
+
+def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:
+    """Reads --endpoint, --model and the endpoint's key file. Raises InputError."""
+    if url is None or model is None:
+        if url or model:
+            raise InputError("--endpoint and --model belong together: give both or none")
+        return None
+    typed = {name for name in context.params if is_typed(context, name)}
+    if of_server := sorted(typed & {"address", "tls_ca", "tls_cert", "tls_key"}):
+        flag = "--" + of_server[0].replace("_", "-")
+        raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
+    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
+    key_file = context.params["api_key_file"] if "api_key_file" in typed else None
+    return EndpointOptions(url, model, key_file)
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Tells whether an option stands on the command line, and not in the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def parse_wave(wave: str | None) -> int | None:
+    """Reads a number of batches; 0 stands for all of them. Raises InputError."""
+    if wave is None:
+        return None
+    if wave.lower() == ALL:
+        return 0
+    if not wave.isdecimal() or not int(wave):
+        raise InputError(f"--wave: expected a number from 1, or all, got {wave}")
+    return int(wave)

@@ -1,0 +1,90 @@
+"""What `precis evaluate` reads: one JSON document with one or several candidates, or JSON Lines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
+
+from server.cli.errors import InputError
+from server.cli.files import decode, parse_object, read_text
+
+REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One summary to evaluate, and what to call it in the output."""
+
+    name: str
+    request: pb.EvaluateRequest
+
+
+def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
+    """Reads one JSON document.
+
+    Args:
+        path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
+            summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
+        summaries: text files, or what `precis summarize` wrote as JSON; each one more candidate, named after the file.
+
+    Raises:
+        InputError: a file cannot be read, or does not hold what it should.
+    """
+    document = parse_object(read_text(path), str(path))
+    if {"entry", "summary"} <= document.keys():
+        document = {"datum": document}
+    unknown = sorted(document.keys() - REQUEST_FIELDS)
+    if unknown:
+        raise InputError(f"{path}: no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
+    named = named_summaries(document, path) + [(file.name, {"text": read_summary(file)}) for file in summaries]
+    if not named:
+        raise InputError(f"{path}: nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
+    shared = {name: value for name, value in document.items() if name in ("datum", "options")}
+    return [Candidate(name, to_request({**shared, "generated": fields}, f"{path}: {name}")) for name, fields in named]
+
+
+def read_summary(path: Path) -> str:
+    """Reads a summary. Raises InputError."""
+    if path.suffix.lower() != ".json":
+        return read_text(path)
+    text = parse_object(read_text(path), str(path)).get("text")
+    if not isinstance(text, str):
+        raise InputError(f"{path}: no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
+    return text
+
+
+def named_summaries(document: Mapping[str, Any], path: Path) -> list[tuple[str, Any]]:
+    """Lists name and fields of the summaries in a document."""
+    if "generated" in document and "candidates" in document:
+        raise InputError(f"{path}: `generated` and `candidates` exclude each other")
+    if "generated" in document:
+        return [("generated", document["generated"])]
+    candidates = document.get("candidates", [])
+    if not isinstance(candidates, list) or not all(isinstance(candidate, dict) for candidate in candidates):
+        raise InputError(f"{path}: `candidates` must be a list of objects with `name` and `text`")
+    return [
+        (str(candidate.get("name", f"candidate {position}")), {k: v for k, v in candidate.items() if k != "name"})
+        for position, candidate in enumerate(candidates, start=1)
+    ]
+
+
+def parse_line(line: bytes, place: str) -> pb.EvaluateStreamRequest:
+    """Parses one line of a JSON Lines file: the fields of EvaluateRequest, and optionally an `id`.
+
+    Raises:
+        InputError: the line is not such an object.
+    """
+    fields = parse_object(decode(line, place), place)
+    item_id = str(fields.pop("id", place))
+    return pb.EvaluateStreamRequest(id=item_id, request=to_request(fields, place))
+
+
+def to_request(fields: dict[str, Any], place: str) -> pb.EvaluateRequest:
+    """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
+    try:
+        return json_format.ParseDict(fields, pb.EvaluateRequest())
+    except (json_format.ParseError, TypeError, ValueError) as error:
+        raise InputError(f"{place}: {error}") from error

@@ -1,0 +1,161 @@
+"""What commands read: UTF-8 texts, JSON objects and lines, from files or standard input.
+
+Results as JSON, on stdout or in a file that is never half written.
+
+A blocking iterator, such as the lines of stdin, read from an event loop.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, TypeVar
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+
+from server.cli.errors import CliError, InputError
+
+STDIN = Path("-")
+
+
+def parse_object(text: str, place: str) -> dict[str, Any]:
+    """Parses a JSON object. Raises InputError."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place}: not JSON: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{place}: nested too deeply") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def read_text(path: Path) -> str:
+    """Reads a whole UTF-8 file, or standard input for "-". Raises InputError."""
+    try:
+        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return decode(data, str(path))
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yields number, from 1, and bytes of every line that is not blank; never holds the whole file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with open_bytes(path) as file:
+            for number, data in enumerate(file, start=1):
+                if data.strip():
+                    yield number, data
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Opens a file, or standard input for "-".
+
+    Standard input gets a reader of its own: at exit Python closes `sys.stdin`, and aborts when a thread still reads it.
+    """
+    return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else path.open("rb")
+
+
+def decode(data: bytes, place: str) -> str:
+    """Decodes UTF-8, with or without a byte order mark. Raises InputError."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place}: not UTF-8 at byte {error.start}") from error
+
+
+def to_json_fields(response: Message) -> dict[str, Any]:
+    """Gives a response as plain data: the proto's field names, and zeros written out."""
+    return json_format.MessageToDict(
+        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+
+
+def to_json_document(fields: dict[str, Any]) -> str:
+    """Gives plain data as indented JSON."""
+    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
+
+
+def to_json_line(fields: dict[str, Any]) -> str:
+    """Gives plain data as one line of JSON."""
+    return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+@contextmanager
+def result_file(path: Path | None) -> Iterator[TextIO | None]:
+    """Opens the file for the results, or nothing for None.
+
+    It is written beside its final name and moved there at the end, so an older result survives a failure. What was
+    written before the failure, if anything, stays in FILE.partial.
+    """
+    if path is None:
+        yield None
+        return
+    partial = partial_of(path)
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file
+        partial.replace(path)
+    except BrokenPipeError:
+        raise  # stdout's, from the block: its reader has gone
+    except OSError as error:
+        raise CliError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if partial.is_file() and not partial.stat().st_size:
+            partial.unlink()
+
+
+def partial_of(path: Path) -> Path:
+    """Names the file in which results are until they are complete."""
+    return path.with_name(path.name + ".partial")
+
+
+T = TypeVar("T")
+
+
+async def feed(items: Iterator[T], *, ahead: int = 16) -> AsyncGenerator[T, None]:
+    """Iterates `items` on a thread, at most `ahead` items before the reader.
+
+    The thread is a daemon: a read from a terminal or pipe cannot be interrupted, and must not keep Ctrl+C waiting.
+    An error of the iterator is raised here.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[T | Exception | None] = asyncio.Queue(ahead)
+    has_left = threading.Event()
+
+    def put(item: T | Exception | None) -> None:
+        asyncio.run_coroutine_threadsafe(queue.put(item), loop).result()
+
+    def read() -> None:
+        try:
+            for item in items:
+                put(item)
+                if has_left.is_set():
+                    return
+            put(None)
+        except Exception as error:  # noqa: BLE001 - handed over whole
+            if not has_left.is_set():
+                put(error)
+
+    threading.Thread(target=read, name="precis-line-feed", daemon=True).start()
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+    finally:
+        has_left.set()
+        while not queue.empty():  # makes room, so that a thread that waits for it goes on, sees the event and ends
+            queue.get_nowait()

@@ -1,0 +1,117 @@
+"""`--fail-under`: the least scores that a judgement must reach.
+
+Imports nothing heavy: the options of the command need it.
+
+What the options of `precis judge` amount to. Imports nothing heavy.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from server.cli.errors import InputError
+
+BEST_SCORE = 10.0
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+class FrameworkChoice(StrEnum):
+    """The frameworks, in the order of the contract."""
+
+    TWIN_LOCK = "twin-lock"
+    JUDGE_LOCK = "judge-lock"
+    ULTRA = "ultra"
+
+
+class MetricChoice(StrEnum):
+    """The metrics, in the strict order."""
+
+    COVERAGE = "coverage"
+    ALIGNMENT = "alignment"
+    HALLUCINATION = "hallucination"
+    RELEVANCE = "relevance"
+    BIAS_TOXICITY = "bias-toxicity"
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The least score of one metric.
+
+    Attributes:
+        metric: which one.
+        score: in [0, 10]; a score equal to it is not under it.
+        framework: None for every framework that judged.
+    """
+
+    metric: MetricChoice
+    score: float
+    framework: FrameworkChoice | None = None
+
+
+def parse_floor(text: str) -> Floor:
+    """Reads METRIC=SCORE or FRAMEWORK:METRIC=SCORE. Raises InputError."""
+    name, equals, score = text.partition("=")
+    if not equals:
+        raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
+    framework, colon, metric = name.rpartition(":")
+    return Floor(
+        chosen(MetricChoice, metric, "metric"),
+        parse_score(score),
+        chosen(FrameworkChoice, framework, "framework") if colon else None,
+    )
+
+
+def chosen(choices: type[Choice], text: str, what: str) -> Choice:
+    """Finds a choice by name; upper case and underscores are as good. Raises InputError."""
+    name = text.strip().lower().replace("_", "-")
+    if name not in list(choices):
+        raise InputError(f"--fail-under: no such {what}: {text or 'none'}; there are {', '.join(choices)}")
+    return choices(name)
+
+
+def parse_score(text: str) -> float:
+    """Reads a score. Raises InputError when it is not one."""
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not 0 <= score <= BEST_SCORE:
+        raise InputError(f"--fail-under: expected a score from 0 to 10, got {text or 'nothing'}")
+    return score
+
+
+def check_floors(floors: tuple[Floor, ...], frameworks: tuple[FrameworkChoice, ...]) -> None:
+    """Refuses a floor of a framework that is not asked to judge. Raises InputError."""
+    for floor in floors:
+        if frameworks and floor.framework is not None and floor.framework not in frameworks:
+            raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
+
+
+@dataclass(frozen=True)
+class JudgeRun:
+    """How one run of `precis judge` judges, and what it does with the results.
+
+    Attributes:
+        frameworks: empty for all.
+        use_language_model: False: the server must not ask its language model. None: as the server's settings say.
+        timeout_s: longest wait for one judgement.
+        as_json: JSON on stdout instead of tables.
+        output: the results are also written there, as JSON.
+        report: a page for people is written there.
+        floors: a score under one of these is a NegativeAnswer.
+        concurrency: judgements at once in a bulk run.
+        resume: keep what `output` holds for the same items.
+    """
+
+    frameworks: tuple[FrameworkChoice, ...] = ()
+    use_language_model: bool | None = None
+    timeout_s: float = 300.0
+    as_json: bool = False
+    output: Path | None = None
+    report: Path | None = None
+    floors: tuple[Floor, ...] = ()
+    concurrency: int = 8
+    resume: bool = False

@@ -1,0 +1,174 @@
+"""A judgement on the terminal: the scores, why they are what they are, and the claims without support."""
+
+from collections.abc import Iterator, Sequence
+
+from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import judge_pb2 as pb
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from server.cli.console import shown
+from server.cli.judge.names import (
+    LABELS,
+    MISMATCHES,
+    UNKNOWN,
+    cap_name,
+    cost_of,
+    counting_score,
+    deciding_caps,
+    framework_name,
+    is_contradicted,
+    is_supported,
+    metric_name,
+    status_name,
+)
+
+QUOTE_LIMIT = 200  # characters of one quoted text
+REASON_LIMIT = 600
+TITLE = "scores   (10 best, 0 worst)"
+LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
+
+
+def print_judgement(console: Console, result: pb.JudgeResult) -> None:
+    """Prints the scores, their reasons, and the claims that the source does not support."""
+    console.print(score_table(result))
+    for framework in result.frameworks:
+        console.print(reasons(framework))
+    console.print(claim_section(result.evidence))
+    console.print(footer(result, cost_of([result])))
+
+
+def print_comparison(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
+    """Prints the scores of several summaries side by side, and the claims of each that have no support."""
+    console.print(comparison_table(results))
+    for name, result in results:
+        console.print(shown(name, style="bold"))
+        console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
+    console.print(footer(results[0][1], cost_of([result for _, result in results])))
+
+
+def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
+    """Builds the table of several judgements: one column each, best score of a row in bold."""
+    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("")
+    table.add_column("")
+    for name, _ in results:
+        table.add_column(shown(name, limit=30), justify="right")
+    for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
+        for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
+            best = max((score for metric in metrics if (score := counting_score(metric)) is not None), default=None)
+            cells = (score_cell(metric, best=best) for metric in metrics)
+            table.add_row(framework_name(frameworks[0]), metric_name(metrics[0]), *cells)
+        table.add_section()
+    return table
+
+
+def score_table(result: pb.JudgeResult) -> Table:
+    """Builds the table of metrics by framework."""
+    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("")
+    for framework in result.frameworks:
+        table.add_column(framework_name(framework), justify="right")
+    for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
+        table.add_row(metric_name(row[0]), *map(score_cell, row))
+    return table
+
+
+def score_cell(metric: pb.JudgeMetric, *, best: float | None = None) -> Text:
+    """Shows a score, and before it what is special: status, deciding cap, confidence. `best` is highlighted."""
+    remarks = [status_name(metric), "capped" if deciding_caps(metric) else ""]
+    if not metric.HasField("score"):
+        return Text(remarks[0], style="red")
+    if metric.HasField("confidence"):
+        remarks.append(f"confidence {metric.confidence:.2f}")
+    said = ", ".join(filter(None, remarks))
+    counting = counting_score(metric)
+    style = "dim" if counting is None else "bold green" if counting == best else ""
+    return Text.assemble((f"{said}  " if said else "", "dim"), (f"{metric.score:.2f}", style))
+
+
+def reasons(framework: pb.FrameworkResult) -> RenderableType:
+    """Lists why each metric of a framework has its score, with the caps that hold."""
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for metric in framework.metrics:
+        text = shown(metric.error or metric.reason, limit=REASON_LIMIT, style="red" if metric.error else "")
+        for cap in metric.caps:
+            text.append("\n")
+            text.append_text(cap_text(cap))
+        table.add_row(metric_name(metric), text)
+    return Group(Text(framework_name(framework), style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
+
+
+def cap_text(cap: pb.MetricCap) -> Text:
+    """Says which limit holds and why."""
+    reason = shown(cap.reason, limit=QUOTE_LIMIT)
+    return Text.assemble(
+        (cap_name(cap), "yellow"), ": ", reason, ("" if cap.lowered else " (it was as low without)", "dim")
+    )
+
+
+def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
+    """Lists the claims that are not supported, worst first, with what the source says."""
+    doubtful = [claim for claim in evidence.claims if not is_supported(claim)]
+    if not doubtful:
+        said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
+        return Text(said + "\n", style="green" if evidence.claims else "")
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
+        label = LABELS.get(claim.label, UNKNOWN)
+        table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
+    omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
+    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted})"
+    return Group(Text(title, style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
+
+
+def claim_text(claim: evidence_pb2.Claim) -> Text:
+    """Quotes a claim, and what speaks against it."""
+    text = shown(claim.passage.text, limit=QUOTE_LIMIT)
+    for line in (*mismatch_lines(claim), *passage_lines(claim)):
+        text.append("\n")
+        text.append_text(line)
+    return text
+
+
+def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
+    """Yields a line for everything in the claim that the source says otherwise or does not say."""
+    for mismatch in claim.mismatches:
+        kind = MISMATCHES.get(mismatch.kind, UNKNOWN)
+        instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")
+        yield Text.assemble(
+            (f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), ("; the source has ", "dim"), instead
+        )
+
+
+def passage_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
+    """Yields the passage of the source that decides: the contradicting one, or else the closest."""
+    if is_contradicted(claim):
+        yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.opposition)
+    elif claim.HasField("support"):
+        yield passage_line(f"closest ({claim.entailment:.2f}): ", claim.support)
+
+
+def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:
+    """Quotes a passage of the source."""
+    return Text.assemble((lead, "dim"), shown(passage.text, limit=QUOTE_LIMIT, style="dim"))
+
+
+def footer(result: pb.JudgeResult, cost: str) -> Text:
+    """Says what the numbers come from, how long they took, and what the language model cost, if there was one."""
+    total_s = result.timings.total.ToTimedelta().total_seconds()
+    models = [f"{model.name} {model.sha256[:8]}" for model in result.models]
+    models.append(result.language_model or "no language model")
+    cached = ", from the cache" if result.is_cached else ""
+    degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
+    notes = "".join(f"; {note}" for note in result.notes)
+    pairs = result.evidence.scored_pair_count
+    cost = f"; {cost}" if cost else ""
+    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {', '.join(models)}{cost}{degraded}{notes}", style="dim")

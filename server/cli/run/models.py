@@ -1,0 +1,136 @@
+"""Installs and exports models with a progress bar for every step.
+
+Shows what a models folder holds.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from rich import box
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from inference.compile.export import ExportOptions, export_model
+from inference.compile.install import NliPrecision, install_models
+from inference.compile.staging import ProgressEvent
+from inference.errors import InferenceError
+from inference.models.directory import ListedModel, list_models
+from inference.models.manifest import Task
+from server.cli.console import error_console, output_console, plain, print_note, shown
+from server.cli.errors import CliError, NegativeAnswer
+
+
+def install_with_progress(
+    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, nli_precision: NliPrecision
+) -> None:
+    """Installs the default models and says where they are. Raises CliError."""
+    with model_errors(), StepProgress() as progress:
+        installed = install_models(
+            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, nli_precision=nli_precision, progress=progress
+        )
+    for model in installed:
+        state = "already there" if model.is_reused else "installed"
+        print_note(f"{model.directory.manifest.name}: {state}, {model.directory.path}")
+
+
+def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions) -> None:
+    """Exports one model and says where it is. Raises CliError."""
+    with model_errors(), StepProgress() as progress:
+        directory = export_model(source, task, output_dir, options=options, progress=progress)
+    print_note(f"{directory.manifest.name}: exported, {directory.path}")
+
+
+@contextmanager
+def model_errors() -> Iterator[None]:
+    """Turns what can go wrong while models are made into one line."""
+    try:
+        yield
+    except InferenceError as error:
+        raise CliError(str(error)) from error
+    except OSError as error:
+        raise CliError(f"cannot write the models: {error.strerror}: {error.filename}") from error
+
+
+class StepProgress:
+    """Draws a bar for every step of every model; where there is no terminal, one line when a step ends."""
+
+    def __init__(self) -> None:
+        console = error_console()
+        self._is_drawn = console.is_terminal
+        self._bars: dict[tuple[str, str], TaskID] = {}
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, disable=not self._is_drawn)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: ProgressEvent, /) -> None:
+        """Takes one event of the work."""
+        key = (event.step, event.subject)
+        name = plain(f"{event.step} {event.subject}")
+        if key not in self._bars:
+            self._bars[key] = self._progress.add_task(name)
+        self._progress.update(self._bars[key], completed=event.done, total=event.total)
+        if event.done == event.total and not self._is_drawn:
+            print_note(f"{name}: done")
+
+
+OK = "ok"
+MEBIBYTE = 1 << 20
+
+
+def show_models(models_dir: Path, *, as_json: bool) -> None:
+    """Prints one row for each role. Raises NegativeAnswer when the server could not start with what is there."""
+    try:
+        models = list_models(models_dir)
+    except OSError as error:
+        raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
+    if as_json:
+        json.dump([to_fields(model) for model in models], sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        output_console().print(models_table(models))
+    problems = [model.problem for model in models if model.status != OK]
+    if problems:
+        raise NegativeAnswer("; ".join(problems))
+
+
+def to_fields(model: ListedModel) -> dict[str, Any]:
+    """Gives one model as plain data; `manifest` is null when it cannot be read."""
+    return {
+        "role": model.role,
+        "path": str(model.path),
+        "status": model.status,
+        "problem": model.problem,
+        "size_bytes": model.size_bytes,
+        "manifest": model.manifest.model_dump(mode="json", exclude_none=True) if model.manifest else None,
+    }
+
+
+def models_table(models: tuple[ListedModel, ...]) -> Table:
+    """Builds the table."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("role", "name", "revision", "precision", "license"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("tokens", "MiB"):
+        table.add_column(heading, justify="right")
+    table.add_column("status")
+    for model in models:
+        manifest = model.manifest
+        facts = (manifest.name, manifest.revision, manifest.precision, manifest.license) if manifest else ("",) * 4
+        table.add_row(
+            model.role,
+            *(shown(fact, limit=60) for fact in facts),
+            str(manifest.max_tokens) if manifest else "",
+            f"{model.size_bytes / MEBIBYTE:.1f}",
+            shown(model.status, style="green" if model.status == OK else "red"),
+        )
+    return table

@@ -1,0 +1,165 @@
+"""Calls InferenceService and prints what it answers.
+
+Asks for the status of each service and prints it.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from grpc.aio import AioRpcError
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import HealthStub
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.v1 import inference_pb2 as pb
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from server.cli.connection import call_metadata, open_channel
+from server.cli.console import output_console, shown
+from server.cli.errors import CliError, InputError, NegativeAnswer
+from server.cli.files import read_text
+from server.cli.options import Connection
+
+LABEL_LIMIT = 60  # characters of a text that names a row
+MATRIX_LIMIT = 12  # texts whose similarities still fit a terminal
+
+
+async def embed_texts(
+    texts: Sequence[str], file: Path | None, connection: Connection, *, as_json: bool, timeout_s: float
+) -> None:
+    """Embeds the texts and the file's lines; prints vectors or similarities."""
+    lines = [line for line in read_text(file).splitlines() if line.strip()] if file else []
+    request = pb.EmbedRequest(texts=[*texts, *lines])
+    if not request.texts:
+        raise InputError("nothing to embed: give texts, or --file FILE")
+    async with open_channel(connection) as channel:
+        stub = InferenceServiceStub(channel)
+        response = await stub.Embed(request, timeout=timeout_s, metadata=call_metadata(connection))
+    if as_json:
+        print_json(response)
+    else:
+        output_console().print(similarity_table(request.texts, response))
+    check_items([result.error.message for result in response.results if result.HasField("error")])
+
+
+async def entail_pairs(
+    premise: str, hypotheses: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float
+) -> None:
+    """Scores every hypothesis against the premise; prints the probabilities."""
+    request = pb.EntailRequest(pairs=[pb.TextPair(premise=premise, hypothesis=text) for text in hypotheses])
+    async with open_channel(connection) as channel:
+        stub = InferenceServiceStub(channel)
+        response = await stub.Entail(request, timeout=timeout_s, metadata=call_metadata(connection))
+    if as_json:
+        print_json(response)
+    else:
+        output_console().print(entailment_table(hypotheses, response))
+    check_items([result.error.message for result in response.results if result.HasField("error")])
+
+
+def check_items(errors: Sequence[str]) -> None:
+    """Raises CliError when items failed."""
+    if errors:
+        raise CliError(f"{len(errors)} items failed; the first: {errors[0]}")
+
+
+def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
+    """Builds the table of tokens, and of cosines between the texts when there are few."""
+    vectors = [np.asarray(result.embedding.values, dtype=np.float32) for result in response.results]
+    table = Table(box=box.SIMPLE_HEAD, title=f"{response.model.name}: cosine", title_justify="left")
+    table.add_column("text")
+    table.add_column("tokens", justify="right")
+    shown_count = len(vectors) if len(vectors) <= MATRIX_LIMIT else 0
+    for position in range(shown_count):
+        table.add_column(str(position + 1), justify="right")
+    for position, (text, result) in enumerate(zip(texts, response.results, strict=True)):
+        cosines = [
+            f"{np.dot(vectors[position], other):.3f}" if vectors[position].size and other.size else "-"
+            for other in vectors[:shown_count]
+        ]
+        tokens = f"{result.embedding.token_count}{' (cut)' if result.embedding.truncated else ''}"
+        table.add_row(shown(f"{position + 1} {text}", limit=LABEL_LIMIT), tokens, *cosines)
+    return table
+
+
+def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> Table:
+    """Builds the table of probabilities; the likeliest relation of each row is bold."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("hypothesis")
+    for heading in ("entailment", "neutral", "contradiction"):
+        table.add_column(heading, justify="right")
+    for text, result in zip(hypotheses, response.results, strict=True):
+        scores = (result.scores.entailment, result.scores.neutral, result.scores.contradiction)
+        cells = [Text(f"{score:.3f}", style="bold" if score == max(scores) else "") for score in scores]
+        table.add_row(shown(text, limit=2 * LABEL_LIMIT), *cells)
+    return table
+
+
+def print_json(response: Message) -> None:
+    """Prints a response as JSON with the proto's field names."""
+    fields = json_format.MessageToDict(
+        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    json.dump(fields, sys.stdout, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+SERVER = ""  # grpc.health.v1's name for the server as a whole
+SERVICES = [
+    service.full_name
+    for module in (evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2)
+    for service in module.DESCRIPTOR.services_by_name.values()
+]
+SERVING = "SERVING"
+
+
+async def check_health(services: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float) -> None:
+    """Prints the status of the services, all of them by default. Raises NegativeAnswer when one does not serve."""
+    statuses = await ask(services or [SERVER, *SERVICES], connection, timeout_s=timeout_s)
+    named = {name or "server": status for name, status in statuses.items()}
+    if as_json:
+        json.dump(named, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        print_table(named)
+    down = [name for name, status in named.items() if status != SERVING]
+    if down:
+        raise NegativeAnswer(f"not serving: {', '.join(down)}")
+
+
+async def ask(services: Sequence[str], connection: Connection, *, timeout_s: float) -> dict[str, str]:
+    """Returns the status of each service by name."""
+    metadata = call_metadata(connection)
+    statuses = {}
+    async with open_channel(connection) as channel:
+        stub: Any = HealthStub(channel)  # the published stubs give the class no methods
+        for service in services:
+            request = HealthCheckRequest(service=service)
+            try:
+                response = await stub.Check(request, timeout=timeout_s, metadata=metadata)
+            except AioRpcError as error:
+                if error.code() is not grpc.StatusCode.NOT_FOUND:
+                    raise
+                statuses[service] = "UNKNOWN SERVICE"
+            else:
+                statuses[service] = HealthCheckResponse.ServingStatus.Name(response.status)
+    return statuses
+
+
+def print_table(statuses: dict[str, str]) -> None:
+    """Prints name and status of each service."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("service")
+    table.add_column("status")
+    for name, status in statuses.items():
+        table.add_row(shown(name), shown(status, style="green" if status == SERVING else "red"))
+    output_console().print(table)

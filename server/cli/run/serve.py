@@ -1,0 +1,30 @@
+"""Runs the server in this process."""
+
+import sys
+
+import uvloop
+
+from server.app import App
+from server.cli.console import plain
+from server.cli.errors import InputError
+from server.errors import StartupError
+from server.observe import log, tracing
+from server.run import serve
+from server.settings import load_settings
+
+
+def serve_until_stopped() -> None:
+    """Serves until a signal. Raises InputError when the server cannot start."""
+    try:
+        settings = load_settings()
+        with log.configured(settings.log), tracing.configured(settings.tracing):
+            uvloop.run(serve(settings, announce))
+    except StartupError as error:
+        raise InputError(str(error)) from error
+
+
+def announce(app: App) -> None:
+    """Says on stdout where the server listens, for people and for scripts that let it choose a port."""
+    metrics = f", metrics on port {app.metrics_port}" if app.metrics_port else ""
+    sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}. Ctrl+C stops it.") + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,134 @@
+"""Summaries in this process, written by an endpoint that the command line names.
+
+No port is opened and no server is asked: one that called whatever address its callers name, with whatever key, could
+be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one that is named here.
+"""
+
+import asyncio
+import logging
+import os
+import shlex
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from typing import cast
+
+from precis.v1 import summarize_pb2 as pb
+
+from pipeline.llm.config import LlmConfig
+from pipeline.llm.endpoint import Endpoint
+from pipeline.llm.errors import LlmError
+from pipeline.llm.openai import OpenAiChatModel
+from pipeline.summarize.errors import StorageError
+from pipeline.summarize.llm_writer.writer import LlmWriter
+from pipeline.summarize.summarizer import open_summarizer
+from server.backends import ChosenWriter
+from server.cli.connection import INPUT_CODES, RETRY_CODES
+from server.cli.errors import CliError, InputError, TryLaterError
+from server.cli.options import EndpointOptions
+from server.cli.summarize.run import Response, SummaryCalls
+from server.errors import StartupError, rule_for
+from server.observe import tracing
+from server.rpc.calls import Context
+from server.services.summarize import SummarizeServicer
+from server.services.summarize_request import DocumentRules
+from server.services.summary_writer import fit_concurrency
+from server.settings import Settings, load_settings
+
+_NO_CONTEXT = cast("Context", None)  # the servicer's methods take one and use none
+
+
+class LocalSummaries:
+    """Calls the service's own methods, without gRPC between."""
+
+    def __init__(self, servicer: SummarizeServicer, endpoint: EndpointOptions, timeout_s: float | None) -> None:
+        self._servicer = servicer
+        self._endpoint = endpoint
+        self._timeout_s = timeout_s
+
+    @property
+    def flags(self) -> str:
+        """See SummaryCalls."""
+        key_file = self._endpoint.key_file
+        key = f" --api-key-file {shlex.quote(str(key_file))}" if key_file else ""
+        return f" --endpoint {shlex.quote(self._endpoint.url)} --model {shlex.quote(self._endpoint.model)}{key}"
+
+    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterable[Response]:
+        """See SummaryCalls."""
+        return self._bounded(self._servicer.Summarize(request, _NO_CONTEXT))
+
+    def resume(self, request: pb.ResumeSummaryRequest) -> AsyncIterable[Response]:
+        """See SummaryCalls."""
+        return self._bounded(self._servicer.ResumeSummary(request, _NO_CONTEXT))
+
+    async def plan(self, request: pb.PlanSummaryRequest) -> pb.PlanSummaryResponse:
+        """See SummaryCalls."""
+        with _service_errors():
+            return await self._servicer.PlanSummary(request, _NO_CONTEXT)
+
+    async def _bounded(self, responses: AsyncGenerator[Response, None]) -> AsyncIterator[Response]:
+        with _service_errors():
+            async with asyncio.timeout(self._timeout_s), aclosing(responses) as open_responses:
+                async for response in open_responses:
+                    yield response
+
+
+@asynccontextmanager
+async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) -> AsyncIterator[SummaryCalls]:
+    """Opens the endpoint and the stored summaries for one command. Raises CliError."""
+    logging.getLogger().addHandler(logging.NullHandler())  # the view says what matters
+    async with AsyncExitStack() as stack:
+        with _start_errors():
+            settings = _settings(endpoint)
+            stack.enter_context(tracing.configured(settings.tracing))
+            servicer = await _open_servicer(stack, settings)
+        yield LocalSummaries(servicer, endpoint, timeout_s)
+
+
+async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> SummarizeServicer:
+    llm = settings.llm
+    assert llm is not None, "_settings has set it"  # noqa: S101 - our own bug if not
+    cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
+    chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
+    chosen = ChosenWriter(LlmWriter(chat, fit_concurrency(settings.llm_writer, llm)), pb.WRITER_KIND_LANGUAGE_MODEL)
+    summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))
+    rules = DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens)
+    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu, stopping=asyncio.Event())
+
+
+def _settings(endpoint: EndpointOptions) -> Settings:
+    """Reads the settings as a server would, with another endpoint and none of their keys."""
+    os.environ.pop("PRECIS_LLM__API_KEY", None)
+    os.environ.pop("PRECIS_LLM__API_KEY_FILE", None)
+    os.environ.update({"PRECIS_LLM__BASE_URL": endpoint.url, "PRECIS_LLM__MODEL": endpoint.model})
+    settings = load_settings()
+    assert settings.llm is not None, "two of its variables are set"  # noqa: S101 - our own bug if not
+    # Also drops a key that stands in the settings file.
+    llm: LlmConfig = settings.llm.model_copy(update={"api_key": None, "api_key_file": endpoint.key_file})
+    return settings.model_copy(update={"llm": llm})
+
+
+@contextmanager
+def _start_errors() -> Iterator[None]:
+    try:
+        yield
+    except (StartupError, LlmError, StorageError) as error:
+        raise InputError(str(error)) from error
+
+
+@contextmanager
+def _service_errors() -> Iterator[None]:
+    """Turns what a server would send as a status into the same line and exit code."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise TryLaterError("no summary in time: raise --timeout") from error
+    except CliError:
+        raise
+    except Exception as error:
+        code = rule_for(error).code
+        if code in INPUT_CODES:
+            raise InputError(str(error)) from error
+        if code in RETRY_CODES:
+            raise TryLaterError(str(error)) from error
+        raise

@@ -1,0 +1,131 @@
+"""Log lines: one line per event, key=value, UTC, on standard error.
+
+Writes log lines from a thread of its own, a batch at a time.
+
+A write of a line gives up the interpreter's lock, gRPC's own thread takes it, and the event loop has to win it back:
+measured with 64 calls in flight, that costs a call 50 us of CPU, and formatting the line only 7.
+"""
+
+import logging
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self, TextIO
+
+from server.config import LogConfig
+
+_PAIRS = re.compile(r"[a-z_]+=")
+
+
+@contextmanager
+def configured(config: LogConfig) -> Iterator[None]:
+    """Sets up the root logger while entered. The only place that does."""
+    # The documented switches of the logging cookbook ("Optimization"): facts that our format does not print.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001  (documented: no search for the calling line)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
+    root = logging.getLogger()
+    with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
+        writer.setFormatter(KeyValueFormatter())
+        root.setLevel(config.level.upper())
+        root.addHandler(writer)
+        try:
+            yield
+        finally:
+            root.removeHandler(writer)
+
+
+class KeyValueFormatter(logging.Formatter):
+    """Writes `time=... level=... logger=... ` and the message.
+
+    A message of ours is key=value pairs already; any other is quoted as `message="..."`. A traceback follows on lines
+    of its own.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._second = -1
+        self._prefix = ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Returns the line."""
+        message = record.getMessage()
+        if _PAIRS.match(message) is None or not message.isprintable():
+            message = f"message={quoted(message)}"
+        line = f"{self._time(record)} level={record.levelname.lower()} logger={record.name} {message}"
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        return line
+
+    def _time(self, record: logging.LogRecord) -> str:
+        second = int(record.created)
+        if second != self._second:  # formatting the date costs more than the rest of the line
+            self._second = second
+            self._prefix = time.strftime("time=%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._prefix}.{int(record.msecs):03d}Z"
+
+
+def quoted(text: str) -> str:
+    """Puts a value in quotes and escapes what would end it or start a new line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        '"' + "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in escaped) + '"'
+    )
+
+
+class LogWriter(logging.Handler):
+    """Collects lines and writes them together. Enter it to start the thread; leaving writes what is left.
+
+    The thread sleeps until there is a line, waits `delay_s` for company, and writes. A crash of the interpreter loses
+    the lines of that time.
+    """
+
+    def __init__(self, stream: TextIO, *, delay_s: float) -> None:
+        super().__init__()
+        self._stream = stream
+        self._delay_s = delay_s
+        self._lines: list[str] = []
+        self._has_lines = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="precis-log", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._has_lines.set()
+        self._thread.join()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Takes one line. The caller, `Handler.handle`, holds the handler's lock."""
+        self._lines.append(self.format(record))
+        if len(self._lines) == 1:
+            self._has_lines.set()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._has_lines.wait()
+            self._closing.wait(self._delay_s)
+            self._has_lines.clear()
+            self._write()
+        self._write()
+
+    def _write(self) -> None:
+        self.acquire()
+        lines, self._lines = self._lines, []
+        self.release()
+        if not lines:
+            return
+        try:
+            self._stream.write("\n".join(lines) + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):  # ValueError: the stream is closed
+            pass  # whoever read the log has gone; the calls go on

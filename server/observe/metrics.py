@@ -1,0 +1,192 @@
+"""Prometheus metrics of calls, and the HTTP server that offers all metrics.
+
+Prometheus metrics of the engine: one histogram entry for each forward pass, counters read when scraped.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from inference.statistics import BatchRecord, EngineStatistics
+from server.config import MetricsConfig
+from server.errors import StartupError
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class MethodMetrics:
+    """Metrics of one RPC, with the labels looked up beforehand: a look-up costs more than the increment."""
+
+    def __init__(self, rpc: str, calls: Counter, seconds: Histogram) -> None:
+        self.rpc = rpc
+        self._calls = calls
+        self._seconds = seconds.labels(rpc)
+        self._by_code: dict[str, Counter] = {}
+
+    def observe(self, code: str, seconds: float) -> None:
+        """Counts one call that ended."""
+        counter = self._by_code.get(code)
+        if counter is None:
+            counter = self._by_code[code] = self._calls.labels(self.rpc, code)
+        counter.inc()
+        self._seconds.observe(seconds)
+
+
+class CallMetrics:
+    """Metrics of all RPCs."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._calls = Counter("precis_calls", "Calls that ended.", ["rpc", "code"], registry=registry)
+        self._seconds = Histogram(
+            "precis_call_seconds",
+            "From the read request to the end of the call.",
+            ["rpc"],
+            registry=registry,
+            buckets=SECONDS,
+        )
+        self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
+
+    def method(self, rpc: str) -> MethodMetrics:
+        """Makes the metrics of one RPC."""
+        return MethodMetrics(rpc, self._calls, self._seconds)
+
+    def watch_in_flight(self, count: Callable[[], int]) -> None:
+        """Reads the number of calls in flight from `count` at every scrape."""
+        self._in_flight.set_function(count)
+
+
+def new_registry() -> CollectorRegistry:
+    """Makes a registry that holds the metrics of this process: memory, CPU, file descriptors."""
+    registry = CollectorRegistry()  # not the global one: two servers in one process must not share counts
+    ProcessCollector(registry=registry)
+    return registry
+
+
+class MetricsServer:
+    """Offers /metrics over HTTP while entered."""
+
+    def __init__(self, config: MetricsConfig, registry: CollectorRegistry) -> None:
+        self._config = config
+        self._registry = registry
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        host, port = self._config.host, self._config.port
+        try:
+            self._server, self._thread = start_http_server(port, host, self._registry)
+        except OSError as error:
+            raise StartupError(
+                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; "
+                "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
+            ) from error
+        self.port = self._server.server_port
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+ROWS = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)
+SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+
+GAUGES = {
+    "pending_items": "Items admitted and not answered.",
+    "pending_tokens": "Tokens admitted and not computed.",
+    "cached_rows": "Results in the cache.",
+    "cached_bytes": "Memory of the cached results.",
+}
+COUNTERS = {
+    "computed_items": "Items answered by a forward pass.",
+    "cached_items": "Items answered from the result cache.",
+    "joined_items": "Items attached to the same computation already in flight.",
+    "failed_items": "Items that the model failed on, or that were lost with a worker.",
+    "expired_items": "Items whose deadline passed while they waited.",
+    "shed_items": "Items dropped because their deadline could not have been met.",
+    "cancelled_items": "Items whose caller left.",
+    "refused_calls": "Calls refused because the queue was full.",
+    "tokens": "Useful tokens computed.",
+    "padded_tokens": "Tokens computed with padding.",
+    "compute_s": "Seconds of computing, summed over workers.",
+}
+NAMES = {"compute_s": "compute_seconds"}  # Prometheus spells units out
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelHistograms:
+    rows: Histogram
+    queue: Histogram
+    compute: Histogram
+    padding: Histogram
+
+
+class BatchMetrics:
+    """Takes the measurements of every forward pass. An `inference.statistics.Observer`."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+            return Histogram(f"precis_batch_{name}", text, ["model"], registry=registry, buckets=buckets)
+
+        self._families = _ModelHistograms(
+            rows=histogram("rows", "Rows in one forward pass.", ROWS),
+            queue=histogram("queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
+            compute=histogram("compute_seconds", "Time of one forward pass.", SECONDS),
+            padding=histogram("padding_share", "Share of a batch's tokens that is padding.", SHARES),
+        )
+        self._models: dict[str, _ModelHistograms] = {}
+
+    def batch_finished(self, record: BatchRecord) -> None:
+        """Notes one forward pass."""
+        model = self._models.get(record.model)
+        if model is None:
+            model = self._models[record.model] = self._labelled(record.model)
+        model.rows.observe(record.rows)
+        model.queue.observe(record.queue_s)
+        model.compute.observe(record.compute_s)
+        model.padding.observe(1 - record.tokens / record.padded_tokens)
+
+    def _labelled(self, name: str) -> _ModelHistograms:
+        families = self._families
+        return _ModelHistograms(
+            families.rows.labels(name),
+            families.queue.labels(name),
+            families.compute.labels(name),
+            families.padding.labels(name),
+        )
+
+
+class EngineCollector(Collector):
+    """Reads the engine's own counters at every scrape, so that calls pay nothing for them."""
+
+    def __init__(self, statistics: Callable[[], EngineStatistics]) -> None:
+        self._statistics = statistics
+
+    def describe(self) -> list[Metric]:
+        """Names nothing beforehand: the registry would otherwise read the engine before it runs."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Yields all counters and gauges of all models."""
+        statistics = self._statistics()
+        for field, text in GAUGES.items():
+            gauge = GaugeMetricFamily(f"precis_{field}", text, labels=["model"])
+            for model, values in statistics.models.items():
+                gauge.add_metric([model], getattr(values, field))
+            yield gauge
+        for field, text in COUNTERS.items():
+            counter = CounterMetricFamily(f"precis_{NAMES.get(field, field)}", text, labels=["model"])
+            for model, values in statistics.models.items():
+                counter.add_metric([model], getattr(values, field))
+            yield counter
+        yield GaugeMetricFamily("precis_ready", "1 when every worker can compute.", value=int(statistics.is_ready))
+        yield CounterMetricFamily(
+            "precis_worker_restarts", "Workers started again after they died.", value=statistics.worker_restarts
+        )

@@ -1,0 +1,124 @@
+"""Prometheus metrics of judgements: how many metrics were scored, abstained from, or failed.
+
+Prometheus metrics of summaries. Every label has a few fixed values.
+"""
+
+from precis.v1 import summarize_pb2 as pb
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from pipeline.judge.judgement import Judgement
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.events import CallOutcome
+from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.storage.records import Stage, SummaryStatus
+from server.backends import ChosenWriter
+
+
+class JudgeMetrics:
+    """Counts judgements and their metrics."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._judgements = Counter(
+            "precis_judgements", "Judgements made, or answered from the cache.", ["cached"], registry=registry
+        )
+        self._metrics = Counter(
+            "precis_judged_metrics", "Metrics of judgements made.", ["framework", "metric", "status"], registry=registry
+        )
+
+    def observe(self, judgement: Judgement) -> None:
+        """Counts one judgement. The metrics of a cached one were counted when it was made."""
+        self._judgements.labels(str(judgement.cached).lower()).inc()
+        if judgement.cached:
+            return
+        for result in judgement.frameworks:
+            for metric in result.metrics:
+                self._metrics.labels(result.framework, metric.name, metric.status).inc()
+
+
+RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
+CALL_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
+SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0)
+STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS)
+
+
+class SummaryMetrics:
+    """Counts runs and calls. A `pipeline.summarize.observer.SummaryObserver`."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"precis_{name}", text, labels, registry=registry)
+
+        self._started = counter("summaries_started", "Runs that began; resumed: of a summary that ran before.", "how")
+        self._ended = counter("summaries_ended", "Runs that ended, by status.", "status")
+        self._stored = counter("summaries_answered_from_store", "Requests answered with a result that was there.")
+        self._calls = counter("summary_calls", "Planned calls that ended.", "phase", "outcome")
+        self._tokens = counter("summary_tokens", "Tokens of the calls that were made.", "phase", "kind")
+        self._active = Gauge("precis_summaries_active", "Runs in progress.", registry=registry)
+        self._writer = Gauge("precis_summary_writer", "1 for who writes.", ["kind", "identity"], registry=registry)
+        self._seconds = Histogram(
+            "precis_summary_seconds", "Time of a run that was done.", registry=registry, buckets=RUN_SECONDS
+        )
+        self._retained = Histogram(
+            "precis_summary_retained_share",
+            "Share of a document's technical terms that its summary has, of runs that were done.",
+            registry=registry,
+            buckets=SHARES,
+        )
+        self._call_seconds = Histogram(
+            "precis_summary_call_seconds",
+            "Time of a call that was made, its retries and waits included.",
+            ["phase"],
+            registry=registry,
+            buckets=CALL_SECONDS,
+        )
+        self._show_zeros()
+
+    def written_by(self, chosen: ChosenWriter | None) -> None:
+        """Notes who writes, once, when the server starts."""
+        if chosen is not None:
+            kind = pb.WriterKind.Name(chosen.kind).removeprefix("WRITER_KIND_").lower()
+            self._writer.labels(kind, chosen.writer.identity).set(1)
+
+    def answered_from_store(self) -> None:
+        """See SummaryObserver."""
+        self._stored.inc()
+
+    def run_started(self, *, is_resumed: bool) -> None:
+        """See SummaryObserver."""
+        self._started.labels(_how(is_resumed)).inc()
+        self._active.inc()
+
+    def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
+        """See SummaryObserver."""
+        self._active.dec()
+        self._ended.labels(status.value).inc()
+        if status is SummaryStatus.DONE and result is not None:
+            self._seconds.observe(result.elapsed_s)
+            if result.retention is not None:
+                self._retained.observe(result.retention.share)
+
+    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
+        """See SummaryObserver."""
+        phase = stage.value
+        self._calls.labels(phase, outcome.value).inc()
+        if outcome is CallOutcome.MADE:
+            self._call_seconds.labels(phase).observe(call_s)
+            self._tokens.labels(phase, "prompt").inc(usage.prompt_tokens)
+            self._tokens.labels(phase, "completion").inc(usage.completion_tokens)
+
+    def _show_zeros(self) -> None:
+        """Makes all series at once: a rate needs the zero before the first count."""
+        for is_resumed in (False, True):
+            self._started.labels(_how(is_resumed))
+        for status in (SummaryStatus.DONE, SummaryStatus.FAILED, SummaryStatus.CANCELLED):
+            self._ended.labels(status.value)
+        for stage in STAGES:
+            for outcome in CallOutcome:
+                self._calls.labels(stage.value, outcome.value)
+            for kind in ("prompt", "completion"):
+                self._tokens.labels(stage.value, kind)
+            self._call_seconds.labels(stage.value)
+
+
+def _how(is_resumed: bool) -> str:  # noqa: FBT001 - the only argument
+    return "resumed" if is_resumed else "new"

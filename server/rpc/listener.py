@@ -1,0 +1,140 @@
+"""The gRPC server itself: its options, its port, its drain.
+
+TLS and mutual TLS from PEM files that can change while the server runs.
+"""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+
+import grpc
+
+from server.config import ListenConfig, TlsConfig
+from server.errors import StartupError
+from server.rpc.handlers import HandlerTable
+
+
+class CertificateStore:
+    """The server's certificate and the roots it trusts; every handshake takes the ones read last."""
+
+    def __init__(self, certificate_file: Path, key_file: Path, client_ca_file: Path | None) -> None:
+        self._certificate_file = certificate_file
+        self._key_file = key_file
+        self._client_ca_file = client_ca_file
+        self._current = self._read()
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Builds gRPC's credentials; they ask this store at every handshake."""
+        is_mutual = self._client_ca_file is not None
+        return grpc.dynamic_ssl_server_credentials(self._current, lambda: self._current, is_mutual)
+
+    def reload(self) -> None:
+        """Reads the files again. Raises StartupError and keeps the old ones when that fails."""
+        self._current = self._read()
+
+    def _read(self) -> grpc.ServerCertificateConfiguration:
+        try:
+            # gRPC finds a bad file only at the first handshake, and then says little.
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(self._certificate_file, self._key_file)
+            roots = self._client_ca_file.read_bytes() if self._client_ca_file else None
+            pair = (self._key_file.read_bytes(), self._certificate_file.read_bytes())
+        except (OSError, ssl.SSLError) as error:
+            files = f"{self._certificate_file}, {self._key_file}, {self._client_ca_file or 'no client CA'}"
+            raise StartupError(f"cannot use the TLS files ({files}): {error}; check PRECIS_TLS__*") from error
+        return grpc.ssl_server_certificate_configuration([pair], roots)
+
+
+def certificate_store(config: TlsConfig) -> CertificateStore | None:
+    """Reads the files of the settings; None when the settings ask for no TLS."""
+    if config.certificate_file is None or config.key_file is None:
+        return None
+    return CertificateStore(config.certificate_file, config.key_file, config.client_ca_file)
+
+
+MIB = 1 << 20
+# Calls beyond max_concurrent_calls that are still let in, to be refused with RetryInfo, and for health checks. More are
+# refused by gRPC itself before their message is read, which is what bounds the memory.
+REFUSAL_ROOM = 64
+
+
+class Listener:
+    """A grpc.aio server on one port."""
+
+    def __init__(
+        self, config: ListenConfig, tables: Sequence[HandlerTable], certificates: CertificateStore | None
+    ) -> None:
+        """Binds the port. Raises StartupError when that cannot be done."""
+        self._config = config
+        self._server = grpc.aio.server(
+            options=options(config),
+            maximum_concurrent_rpcs=config.max_concurrent_calls + REFUSAL_ROOM,
+            compression=grpc.Compression.Gzip if config.gzip_responses else None,
+        )
+        self._server.add_generic_rpc_handlers(tables)
+        self.port = self._bind(certificates)
+
+    async def start(self) -> None:
+        """Begins to accept calls."""
+        await self._server.start()
+
+    async def drain(self, cut_short: asyncio.Event) -> None:
+        """Refuses new calls and lets those in flight finish, within the grace or until `cut_short`."""
+        stopping = asyncio.ensure_future(self._server.stop(self._config.grace_s))
+        cut = asyncio.ensure_future(cut_short.wait())
+        await asyncio.wait({stopping, cut}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
+            await self._server.stop(None)
+        cut.cancel()
+        await stopping
+
+    def _bind(self, certificates: CertificateStore | None) -> int:
+        address = address_of(self._config.host, self._config.port)
+        try:
+            if certificates is None:
+                return self._server.add_insecure_port(address)
+            return self._server.add_secure_port(address, certificates.credentials())
+        except RuntimeError as error:
+            raise StartupError(f"cannot listen on {address}: {error}; {_ADVICE}") from error
+
+
+_ADVICE = "choose another address with PRECIS_LISTEN__HOST and PRECIS_LISTEN__PORT"
+
+
+def check_port(config: ListenConfig) -> None:
+    """Finds a port that cannot be had before the models are loaded, and says why, which gRPC does not.
+
+    Raises:
+        StartupError: the port is in use or forbidden, or the host is not one of this machine.
+    """
+    address = address_of(config.host, config.port)
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if config.reuse_port:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            probe.bind(place)
+    except OSError as error:
+        reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+        raise StartupError(f"cannot listen on {address}: {reason}; {_ADVICE}") from error
+
+
+def address_of(host: str, port: int) -> str:
+    """Joins host and port as gRPC expects them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def options(config: ListenConfig) -> list[tuple[str, int]]:
+    """Lists the channel options that follow from the settings."""
+    return [
+        ("grpc.so_reuseport", int(config.reuse_port)),
+        ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
+        ("grpc.max_send_message_length", config.max_send_mib * MIB),
+        ("grpc.keepalive_time_ms", round(config.keepalive_time_s * 1e3)),
+        ("grpc.keepalive_timeout_ms", round(config.keepalive_timeout_s * 1e3)),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", round(config.min_client_ping_s * 1e3)),
+    ]

@@ -1,0 +1,193 @@
+"""The engine's models on the terms of one evaluation: the pipeline's Protocols over the inference package.
+
+The models that scores come from, as far as the server has them.
+
+A call's deadline and priority, as the inference package takes them.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from precis.v1 import common_pb2
+
+from inference.call import Call, Priority
+from inference.errors import DeadlineExpiredError, QueueFullError
+from inference.front_doors import Embedder, ItemBatch, NliModel
+from inference.models.directory import ModelDirectory
+from inference.models.native import Tokenizer
+from pipeline.protocols import Float32, ModelIdentity
+from server.errors import FieldViolation, InvalidRequestError
+from server.rpc.calls import Context
+
+Batch = TypeVar("Batch", bound=ItemBatch)
+
+
+@dataclass(slots=True)
+class ModelUsage:
+    """What the models did for one evaluation.
+
+    Attributes:
+        queue_ms: wait for room in the queue and for a worker.
+        item_count: texts and pairs submitted.
+        truncated_pair_count: pairs of which the model could not read the whole.
+    """
+
+    queue_ms: float = 0.0
+    item_count: int = 0
+    truncated_pair_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What all submissions of one evaluation have in common.
+
+    Attributes:
+        call: deadline and priority.
+        max_queue_wait_s: how long a full queue is waited for. 0 for a unary call: it is refused, and its client waits.
+            In a stream the server waits, for there it is flow control that slows a client down, not refusal.
+        usage: where the submissions are counted.
+    """
+
+    call: Call
+    max_queue_wait_s: float = 0.0
+    usage: ModelUsage = field(default_factory=ModelUsage)
+
+    async def submit(self, submission: Callable[[Call], Awaitable[Batch]]) -> Batch:
+        """Submits until there is room, and gives a batch without failed items.
+
+        Raises:
+            QueueFullError: to wait any longer would take more time than there is.
+            InferenceError: the submission's own, or that of its first failed item.
+        """
+        started_s = time.monotonic()
+        batch = await self._admitted(submission, started_s + self.max_queue_wait_s)
+        self.usage.queue_ms += batch.timings.queue_s * 1e3
+        self.usage.item_count += len(batch.token_counts)
+        for error in batch.errors.values():
+            raise error
+        return batch
+
+    async def _admitted(self, submission: Callable[[Call], Awaitable[Batch]], give_up_s: float) -> Batch:
+        if self.call.deadline_s is not None:
+            give_up_s = min(give_up_s, self.call.deadline_s)
+        while True:
+            try:
+                return await submission(self.call)
+            except QueueFullError as error:
+                if time.monotonic() + error.retry_after_s > give_up_s:
+                    raise
+                self.usage.queue_ms += error.retry_after_s * 1e3
+                await asyncio.sleep(error.retry_after_s)
+
+
+class BoundEntailment:
+    """The NLI model on one evaluation's terms: pipeline.protocols.Entailment."""
+
+    def __init__(self, model: NliModel, terms: Terms) -> None:
+        self.identity = to_identity(model.model.directory)
+        self._model = model
+        self._terms = terms
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        """Scores all pairs in one submission."""
+        batch = await self._terms.submit(lambda call: self._model.entail(pairs, call))
+        self._terms.usage.truncated_pair_count += sum(batch.truncated)
+        return batch.values
+
+
+class BoundEmbedder:
+    """The embedder on one evaluation's terms: pipeline.protocols.Embedder."""
+
+    def __init__(self, model: Embedder, terms: Terms) -> None:
+        self.identity = to_identity(model.model.directory)
+        self._model = model
+        self._terms = terms
+
+    async def embed(self, texts: Sequence[str]) -> Float32:
+        """Embeds all texts in one submission."""
+        batch = await self._terms.submit(lambda call: self._model.embed(texts, call))
+        return batch.values
+
+
+class TokenOffsets:
+    """The embedder's tokenizer: pipeline.protocols.Tokenizer. Safe to call from several threads."""
+
+    def __init__(self, directory: ModelDirectory) -> None:
+        self.name = directory.manifest.name
+        self._tokenizer = Tokenizer.from_file(str(directory.tokenizer_path))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._tokenizer.encode_special_tokens = True  # "[SEP]" in a text is text
+
+    def offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        """Returns start and end of every token in code points of `text`."""
+        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return offsets
+
+
+def to_identity(directory: ModelDirectory) -> ModelIdentity:
+    """Names the model of a directory."""
+    manifest = directory.manifest
+    return ModelIdentity(manifest.name, manifest.revision, directory.model_sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundModels:
+    """The models on the terms of one request."""
+
+    entailment: BoundEntailment
+    embedder: BoundEmbedder
+    tokenizer: TokenOffsets
+
+
+PRIORITIES: dict[int, Priority] = {
+    common_pb2.PRIORITY_INTERACTIVE: Priority.INTERACTIVE,
+    common_pb2.PRIORITY_BULK: Priority.BULK,
+}
+
+
+def to_call(context: Context, priority: int, *, default: Priority = Priority.INTERACTIVE) -> Call:
+    """Binds deadline and priority of an RPC.
+
+    Args:
+        context: of the RPC.
+        priority: a valid number of the enum Priority.
+        default: what PRIORITY_UNSPECIFIED means in this RPC.
+
+    Raises:
+        DeadlineExpiredError: there is no time left, so nothing is computed.
+    """
+    return Call(deadline_s=deadline_s_of(context), priority=PRIORITIES.get(priority, default))
+
+
+def deadline_s_of(context: Context) -> float | None:
+    """Returns the RPC's deadline on the clock of `time.monotonic`; None when it has none.
+
+    Raises:
+        DeadlineExpiredError: it has passed.
+    """
+    remaining_s: float | None = context.time_remaining()
+    if remaining_s is None:
+        return None
+    if remaining_s <= 0:
+        raise DeadlineExpiredError
+    return time.monotonic() + remaining_s
+
+
+def parse_priority(priority: int) -> int:
+    """Checks the priority of a request. Raises InvalidRequestError for a number that is no Priority."""
+    violations = priority_violations(priority)
+    if violations:
+        raise InvalidRequestError(violations)
+    return priority
+
+
+def priority_violations(priority: int, field: str = "priority") -> list[FieldViolation]:
+    """Checks an enum value that came over the wire; protobuf lets unknown numbers through."""
+    if priority in PRIORITIES or priority == common_pb2.PRIORITY_UNSPECIFIED:
+        return []
+    expected = ", ".join(f"{common_pb2.Priority.Name(value)} ({value})" for value in common_pb2.Priority.values())
+    return [FieldViolation(field, f"expected one of {expected}, got {priority}")]

@@ -1,0 +1,128 @@
+"""Works on the items of a stream concurrently, and never on more than a fixed number.
+
+How a stream that a client holds open learns that the server is stopping.
+
+How a running summary is put aside when the server stops.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+from inference.errors import ShuttingDownError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def map_concurrently(
+    items: AsyncIterator[T], work: Callable[[T], Awaitable[R]], *, limit: int
+) -> AsyncGenerator[R, None]:
+    """Yields `work(item)` for every item, in the order of completion.
+
+    At most `limit` items are worked on or finished and not yet taken, plus one that has been read ahead: a reader that
+    is slow stops the work, and a full house stops the reading, which is how gRPC's flow control reaches the sender.
+    Leaving the generator, for whatever reason, cancels all work and waits until it has ended.
+    An error of `work` or `items` ends the generator.
+    """
+    running: set[asyncio.Task[R]] = set()
+    following: asyncio.Task[T | _End] | None = None  # the read ahead
+    ended = False
+    try:
+        while True:
+            if following is None and not ended and len(running) < limit:
+                following = asyncio.create_task(_next(items))
+            waiting: set[asyncio.Task[Any]] = {*running, following} if following else {*running}
+            if not waiting:
+                return
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if following is not None and following.done():
+                item = following.result()
+                following = None
+                if isinstance(item, _End):
+                    ended = True
+                else:
+                    running.add(asyncio.create_task(_run(work, item)))
+            for task in [task for task in running if task.done()]:
+                running.discard(task)
+                yield task.result()
+    finally:
+        await _stop([*running, following] if following else [*running])
+
+
+class _End:
+    """What `_next` returns behind the last item: a task cannot raise StopIteration, and None may be an item."""
+
+
+async def _next(items: AsyncIterator[T]) -> T | _End:
+    return await anext(items, _End())
+
+
+async def _run(work: Callable[[T], Awaitable[R]], item: T) -> R:
+    return await work(item)
+
+
+async def _stop(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until(stopping: asyncio.Event, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+    """Yields items until there are no more or `stopping` is set, whichever comes first.
+
+    An item that was read is always yielded, so nothing that the client sent and the server took is lost.
+    """
+    stop = asyncio.ensure_future(stopping.wait())
+    following: asyncio.Task[T] | None = None
+    try:
+        while True:
+            following = asyncio.ensure_future(_next_until(items))
+            await asyncio.wait({stop, following}, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                return
+            try:
+                item = following.result()
+            except StopAsyncIteration:
+                return
+            yield item
+    finally:
+        stop.cancel()
+        if following is not None:
+            following.cancel()
+
+
+async def _next_until(items: AsyncIterator[T]) -> T:
+    return await anext(items)
+
+
+async def until_stopping(stopping: asyncio.Event, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """Yields events until they end; when `stopping` is set, those that are there already, and closes their source.
+
+    Raises:
+        ShuttingDownError: the events were cut short.
+    """
+    stop = asyncio.ensure_future(stopping.wait())
+    following: asyncio.Future[T] | None = None
+    try:
+        while True:
+            following = asyncio.ensure_future(_next_or_stop(events))
+            await asyncio.wait({stop, following}, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                raise ShuttingDownError
+            try:
+                event = following.result()
+            except StopAsyncIteration:
+                return
+            yield event
+    finally:
+        stop.cancel()
+        if following is not None:
+            following.cancel()
+            # Its source ends here, in its own time: it writes down how far it came.
+            await asyncio.gather(following, return_exceptions=True)
+        await events.aclose()
+
+
+async def _next_or_stop(events: AsyncGenerator[T, None]) -> T:
+    return await anext(events)

@@ -1,0 +1,92 @@
+"""Evaluate requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from precis.v1 import evaluate_pb2 as pb
+
+from pipeline.errors import InvalidInputError, parse
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from server.rpc.fields import meaning_of
+
+MAX_ITEM_ID_CHARS = 256
+
+NLI_MODES = {NliMode.EXACT: pb.NLI_MODE_EXACT, NliMode.PRUNED: pb.NLI_MODE_PRUNED}
+PRECISION_SOURCES = {
+    PrecisionSource.GOLD: pb.PRECISION_SOURCE_GOLD,
+    PrecisionSource.SOURCE_TEXT: pb.PRECISION_SOURCE_SOURCE_TEXT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateInput:
+    """One checked request: what to evaluate, and how."""
+
+    datum: GoldStandardDatum
+    generated: GeneratedSummary
+    config: EvaluateConfig
+
+    @property
+    def char_count(self) -> int:
+        """Characters of the three long texts: how much CPU work there is."""
+        return len(self.datum.entry.text) + len(self.datum.summary.summary) + len(self.generated.text)
+
+
+def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> EvaluateInput:
+    """Checks a request and fills in the server's defaults.
+
+    Raises:
+        InvalidInputError: the first field that breaks its rule. Sizes of texts are left to the evaluator.
+    """
+    config = defaults.with_overrides(parse_overrides(request.options))
+    if not request.HasField("datum"):
+        raise InvalidInputError("datum", "a value", "nothing")
+    if not request.HasField("generated"):
+        raise InvalidInputError("generated", "a value", "nothing")
+    datum = parse(GoldStandardDatum, datum_fields(request.datum), "datum")
+    generated = GeneratedSummary(
+        text=request.generated.text,
+        finish_reason=request.generated.finish_reason,
+        structured_output=request.generated.structured_output_requested,
+    )
+    return EvaluateInput(datum, generated, config)
+
+
+def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
+    """Turns a datum into plain data. A message that is not set is left out, so that it is reported as missing."""
+    fields: dict[str, Any] = {}
+    if datum.HasField("entry"):
+        entry = datum.entry
+        fields["entry"] = {name: getattr(entry, name) for name in ("category", "source_id", "text", "token_count")}
+    if datum.HasField("summary"):
+        summary = datum.summary
+        fields["summary"] = {
+            "main_theme": summary.main_theme,
+            "summary": summary.summary,
+            **{name: tuple(getattr(summary, name)) for name in ("key_facts", "logical_outline", "entity_list")},
+        }
+    return fields
+
+
+def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
+    """Lists the options that the caller set, as fields of EvaluateConfig. Raises InvalidInputError."""
+    # ListFields gives exactly what was set: an explicit 0 of an `optional` field counts, an absent field does not.
+    overrides: dict[str, Any] = {descriptor.name: value for descriptor, value in options.ListFields()}
+    if "weights" in overrides:
+        overrides["weights"] = {field: getattr(options.weights, field) for field in EvaluateWeights.model_fields}
+    if "window_sentences" in overrides:
+        overrides["window_sentences"] = tuple(options.window_sentences)
+    if "nli_mode" in overrides:
+        overrides["nli_mode"] = meaning_of(NLI_MODES, options.nli_mode, "options.nli_mode")
+    if "precision_source" in overrides:
+        overrides["precision_source"] = meaning_of(
+            PRECISION_SOURCES, options.precision_source, "options.precision_source"
+        )
+    return overrides
+
+
+def check_item_id(item_id: str) -> None:
+    """Refuses an item id that is no short name. Raises InvalidInputError."""
+    if len(item_id) > MAX_ITEM_ID_CHARS:
+        raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(item_id)}")

@@ -1,0 +1,236 @@
+"""InferenceService: the compiled models behind the dynamic batcher.
+
+Checks the requests of InferenceService and takes the texts out of them.
+
+Turns what the inference package answers into the messages of InferenceService.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from precis.v1 import common_pb2, inference_pb2
+from precis.v1.inference_pb2_grpc import InferenceServiceServicer
+
+from inference.engine import Engine
+from inference.errors import InputTooLongError, ListTooLongError
+from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
+from inference.models.directory import ModelDirectory
+from inference.models.model import LoadedModel
+from server.config import LimitsConfig
+from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
+from server.rpc.calls import CallRecord, Context, current_call
+from server.rpc.models import priority_violations, to_call
+from server.rpc.status import to_item_error
+
+
+class InferenceServicer(InferenceServiceServicer):
+    """Runs the sentence embedder and the NLI cross-encoder."""
+
+    def __init__(self, engine: Engine, limits: LimitsConfig) -> None:
+        """Takes an engine that has started."""
+        self._engine = engine
+        self._limits = limits
+        self._embedder = engine.embedder if "embedding" in engine.models else None
+        self._nli = engine.nli if "nli" in engine.models else None
+        self._identities = {role: to_identity(model.directory) for role, model in engine.models.items()}
+
+    async def Embed(self, request: inference_pb2.EmbedRequest, context: Context) -> inference_pb2.EmbedResponse:
+        """Embeds a list of texts."""
+        if self._embedder is None:
+            raise ModelNotLoadedError("embedding")
+        texts = parse_texts(request, self._limits)
+        call = to_call(context, request.priority)
+        try:
+            batch = await self._embedder.embed(texts, call)
+        except (InputTooLongError, ListTooLongError) as error:
+            raise to_invalid_request(error, "texts") from error
+        return to_embed_response(batch, self._identities["embedding"], _noted(batch).call_id)
+
+    async def Entail(self, request: inference_pb2.EntailRequest, context: Context) -> inference_pb2.EntailResponse:
+        """Scores a list of premise and hypothesis pairs."""
+        if self._nli is None:
+            raise ModelNotLoadedError("nli")
+        pairs = parse_pairs(request, self._limits)
+        call = to_call(context, request.priority)
+        try:
+            batch = await self._nli.entail(pairs, call)
+        except (InputTooLongError, ListTooLongError) as error:
+            raise to_invalid_request(error, "pairs") from error
+        return to_entail_response(batch, self._identities["nli"], _noted(batch).call_id)
+
+    async def ListModels(
+        self, request: inference_pb2.ListModelsRequest, context: Context
+    ) -> inference_pb2.ListModelsResponse:
+        """Lists the loaded models."""
+        models = [to_model(model, is_ready=self._engine.is_ready) for model in self._engine.models.values()]
+        current_call().item_count = len(models)
+        return inference_pb2.ListModelsResponse(models=models)
+
+
+def _noted(batch: ItemBatch) -> CallRecord:
+    """Tells the log line what the batcher did."""
+    record = current_call()
+    record.item_count = len(batch.token_counts)
+    record.queue_ms = batch.timings.queue_s * 1e3
+    return record
+
+
+MAX_VIOLATIONS = 10  # of one response: they travel in a header, whose size clients limit to 8 KiB
+
+
+def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> list[str]:
+    """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
+    texts = list(request.texts)
+    if not _all_fit(texts, limits) or len(texts) > limits.max_items or request.priority:
+        _refuse(_text_violations(request, texts, limits))
+    return texts
+
+
+def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> list[tuple[str, str]]:
+    """Returns premise and hypothesis of every pair. Raises InvalidRequestError naming each wrong field."""
+    pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
+    is_fit = _all_fit([text for pair in pairs for text in pair], limits)
+    if not is_fit or len(pairs) > limits.max_items or request.priority:
+        _refuse(_pair_violations(request, pairs, limits))
+    return pairs
+
+
+def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) -> InvalidRequestError:
+    """Names the field that the engine refused; it knows items, not requests."""
+    if isinstance(error, InputTooLongError):
+        expected = f"expected at most {error.limit} characters, got {error.char_count}"
+        return InvalidRequestError([FieldViolation(f"{field}[{error.index}]", expected)])
+    expected = f"expected at most {error.limit} {error.unit} in one request, got {error.size}"
+    return InvalidRequestError([FieldViolation(field, expected)])
+
+
+def _all_fit(texts: Sequence[str], limits: LimitsConfig) -> bool:
+    """Passes almost every request without looking at it twice."""
+    limit = limits.max_text_chars
+    return bool(texts) and all(text and len(text) <= limit and not text.isspace() for text in texts)
+
+
+def _refuse(violations: Iterator[FieldViolation]) -> None:
+    found = list(islice(violations, MAX_VIOLATIONS))
+    if found:
+        raise InvalidRequestError(found)
+
+
+def _text_violations(
+    request: inference_pb2.EmbedRequest, texts: Sequence[str], limits: LimitsConfig
+) -> Iterator[FieldViolation]:
+    yield from priority_violations(request.priority)
+    yield from _count_violations("texts", len(texts), limits)
+    for index, text in enumerate(texts):
+        yield from _violations_of(f"texts[{index}]", text, limits)
+
+
+def _pair_violations(
+    request: inference_pb2.EntailRequest, pairs: Sequence[tuple[str, str]], limits: LimitsConfig
+) -> Iterator[FieldViolation]:
+    yield from priority_violations(request.priority)
+    yield from _count_violations("pairs", len(pairs), limits)
+    for index, (premise, hypothesis) in enumerate(pairs):
+        yield from _violations_of(f"pairs[{index}].premise", premise, limits)
+        yield from _violations_of(f"pairs[{index}].hypothesis", hypothesis, limits)
+
+
+def _count_violations(field: str, count: int, limits: LimitsConfig) -> Iterator[FieldViolation]:
+    if not 1 <= count <= limits.max_items:
+        yield FieldViolation(field, f"expected 1 to {limits.max_items} {field}, got {count}")
+
+
+def _violations_of(field: str, text: str, limits: LimitsConfig) -> Iterator[FieldViolation]:
+    if not text or text.isspace():
+        yield FieldViolation(field, "expected a text, got an empty one")
+    elif len(text) > limits.max_text_chars:
+        yield FieldViolation(field, f"expected at most {limits.max_text_chars} characters, got {len(text)}")
+
+
+FLOAT32_BYTES = 4
+VALUES_KEY = b"\x0a"  # of the packed field `Embedding.values`: number 1, wire type 2
+TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}
+NANOS = 1_000_000_000
+HIGH_BIT = 0x80
+
+
+def to_embed_response(
+    batch: EmbeddingBatch, model: common_pb2.ModelIdentity, call_id: str
+) -> inference_pb2.EmbedResponse:
+    """Builds the response of Embed.
+
+    A packed `repeated float` is on the wire the very bytes of a little-endian float32 array. Parsing those takes 1.7 us
+    for 384 numbers, where 384 Python floats take 9.5 us.
+    """
+    response = inference_pb2.EmbedResponse(model=model)
+    rows = batch.values if sys.byteorder == "little" else batch.values.byteswap()
+    prefix = VALUES_KEY + varint(rows.shape[1] * FLOAT32_BYTES)
+    for index, token_count in enumerate(batch.token_counts):
+        result = response.results.add()
+        if index in batch.errors:
+            result.error.CopyFrom(to_item_error(batch.errors[index], call_id, f"texts[{index}]"))
+            continue
+        embedding = result.embedding
+        embedding.MergeFromString(prefix + rows[index].tobytes())
+        embedding.token_count = token_count
+        embedding.truncated = batch.truncated[index]
+    _set_timings(response.timings, batch)
+    return response
+
+
+def to_entail_response(
+    batch: EntailmentBatch, model: common_pb2.ModelIdentity, call_id: str
+) -> inference_pb2.EntailResponse:
+    """Builds the response of Entail."""
+    response = inference_pb2.EntailResponse(model=model)
+    for index, (entailment, neutral, contradiction) in enumerate(batch.values.tolist()):
+        result = response.results.add()
+        if index in batch.errors:
+            result.error.CopyFrom(to_item_error(batch.errors[index], call_id, f"pairs[{index}]"))
+            continue
+        scores = result.scores
+        scores.entailment, scores.neutral, scores.contradiction = entailment, neutral, contradiction
+        scores.token_count = batch.token_counts[index]
+        scores.truncated = batch.truncated[index]
+    _set_timings(response.timings, batch)
+    return response
+
+
+def to_identity(directory: ModelDirectory) -> common_pb2.ModelIdentity:
+    """Names the model of a directory."""
+    manifest = directory.manifest
+    return common_pb2.ModelIdentity(name=manifest.name, revision=manifest.revision, sha256=directory.model_sha256)
+
+
+def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
+    """Describes a loaded model."""
+    manifest = model.manifest
+    return inference_pb2.Model(
+        identity=to_identity(model.directory),
+        task=TASKS[manifest.task],
+        max_tokens=manifest.max_tokens,
+        dimension=manifest.dimension or 0,
+        precision=manifest.precision,
+        source=manifest.source,
+        license=manifest.license,
+        execution_provider=model.compute.backends[0].execution_provider,
+        ready=is_ready,
+    )
+
+
+def varint(number: int) -> bytes:
+    """Encodes a number, not negative, in base 128 as protobuf does."""
+    digits = bytearray()
+    while number >= HIGH_BIT:
+        digits.append(number % HIGH_BIT | HIGH_BIT)  # the high bit says that more digits follow
+        number //= HIGH_BIT
+    digits.append(number)
+    return bytes(digits)
+
+
+def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
+    queue, compute = timings.queue, timings.compute
+    queue.seconds, queue.nanos = divmod(int(batch.timings.queue_s * NANOS), NANOS)
+    compute.seconds, compute.nanos = divmod(int(batch.timings.compute_s * NANOS), NANOS)
+    timings.cache_hit_count = batch.cache_hit_count

@@ -1,0 +1,213 @@
+"""JudgeService: judgements of summaries, and answers to questions about quality.
+
+The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache.
+"""
+
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Executor
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+
+from precis.v1 import judge_pb2 as pb
+from precis.v1 import synthesis_pb2
+from precis.v1.judge_pb2_grpc import JudgeServiceServicer
+
+from pipeline.assess.assessor import Assessor
+from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import TextJudge
+from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.judge.cache import JudgementCache
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.judge import Judge
+from pipeline.judge.judgement import JudgeEvent, Judgement
+from pipeline.judge.request import JudgeRequest
+from pipeline.llm.chat_model import ChatModel
+from server.backends import Backends
+from server.config import JudgeServiceConfig
+from server.observe.service_metrics import JudgeMetrics
+from server.rpc.calls import Context, current_call
+from server.rpc.models import BoundModels, Terms, parse_priority, to_call
+from server.services.assess_reply import to_assess_event, to_synthesis
+from server.services.judge_reply import to_event, to_result
+from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
+
+
+@dataclass(frozen=True, slots=True)
+class BoundJudge:
+    """A judge with the models on one request's terms; counts what it judges.
+
+    Attributes:
+        inner: the judge.
+        models: of the engine.
+        chat: the language model that may be asked; None: none.
+        metrics: counts.
+    """
+
+    inner: Judge
+    models: BoundModels
+    chat: ChatModel | None
+    metrics: JudgeMetrics
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Returns the judgement."""
+        judgement = await self.inner.judge(
+            request,
+            entailment=self.models.entailment,
+            embedder=self.models.embedder,
+            tokenizer=self.models.tokenizer,
+            chat_model=self.chat,
+        )
+        self.metrics.observe(judgement)
+        return judgement
+
+    async def stream(self, request: JudgeRequest) -> AsyncGenerator[JudgeEvent, None]:
+        """Yields what leads to the judgement, and the judgement last. Closing it ends the work."""
+        events = self.inner.stream(
+            request,
+            entailment=self.models.entailment,
+            embedder=self.models.embedder,
+            tokenizer=self.models.tokenizer,
+            chat_model=self.chat,
+        )
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Judgement):
+                    self.metrics.observe(event)
+                yield event
+
+
+class Judges:
+    """Makes judges.
+
+    Args:
+        defaults: settings of judgements, which a request may override.
+        config: where CPU work runs.
+        backends: the models.
+        cpu: threads for reading long texts; owned by the app.
+        metrics: counts what is judged.
+    """
+
+    def __init__(
+        self,
+        defaults: JudgeConfig,
+        config: JudgeServiceConfig,
+        backends: Backends,
+        *,
+        cpu: Executor,
+        metrics: JudgeMetrics,
+    ) -> None:
+        self.defaults = defaults
+        self._inline_chars = config.inline_chars
+        self._backends = backends
+        self._cpu = cpu
+        self._metrics = metrics
+        self._cache = JudgementCache(defaults.cache)
+
+    def bound(self, terms: Terms, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
+        """Makes the judge of one request.
+
+        Args:
+            terms: of its call.
+            chat: the language model that may be asked.
+            config: how to judge.
+            char_count: of both texts. Short ones are read on the event loop: that is done before a thread has begun.
+
+        Raises:
+            ModelNotLoadedError: the server runs without a model that judgements need.
+        """
+        executor = self._cpu if char_count > self._inline_chars else None
+        judge = Judge(config, executor=executor, cache=self._cache)
+        return BoundJudge(judge, self._backends.scoring.bound(terms), chat, self._metrics)
+
+
+class JudgeServicer(JudgeServiceServicer):
+    """Judges summaries, and answers questions about quality.
+
+    Args:
+        judges: makes the judge of each request.
+        synthesizer: writes answers.
+        assessor: plans, runs tools, and has answers written.
+        chat: the language model of all of them; None without an endpoint.
+    """
+
+    def __init__(self, judges: Judges, synthesizer: Synthesizer, assessor: Assessor, *, chat: ChatModel | None) -> None:
+        self._judges = judges
+        self._synthesizer = synthesizer
+        self._assessor = assessor
+        self._chat = chat
+
+    async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
+        """Judges one summary. A full queue is refused at once."""
+        with _terms(request.priority, context) as terms:
+            parsed = parse_judge(request, self._judges.defaults)
+            judge = self._judge_for(parsed, terms)
+            return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), judge, terms))
+
+    async def JudgeStream(
+        self, request: pb.JudgeStreamRequest, context: Context
+    ) -> AsyncGenerator[pb.JudgeStreamResponse, None]:
+        """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
+        with _terms(request.priority, context) as terms:
+            parsed = parse_judge(request, self._judges.defaults)
+            judge = self._judge_for(parsed, terms)
+            async with aclosing(judge.stream(parsed.request)) as events:
+                async for event in events:
+                    if isinstance(event, Judgement):
+                        yield pb.JudgeStreamResponse(result=_result(event, judge, terms))
+                    else:
+                        yield to_event(event)
+
+    async def Synthesize(
+        self, request: synthesis_pb2.SynthesizeRequest, context: Context
+    ) -> synthesis_pb2.SynthesizeResponse:
+        """Answers one question from the evidence that it brings."""
+        with _terms(request.priority, context):
+            parsed = parse_synthesis(request)
+            chat = self._chat if may_ask_language_model(request.options) else None
+            synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
+            return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=_name_of(chat)))
+
+    async def Assess(
+        self, request: synthesis_pb2.AssessRequest, context: Context
+    ) -> AsyncGenerator[synthesis_pb2.AssessResponse, None]:
+        """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
+        with _terms(request.priority, context) as terms:
+            parsed = parse_assess(request)
+            chat = self._chat if may_ask_language_model(request.options) else None
+            judge = self._text_judge(parsed, terms, chat)
+            async with aclosing(self._assessor.stream(parsed, judge=judge, chat_model=chat)) as events:
+                async for event in events:
+                    yield to_assess_event(event, language_model=_name_of(chat))
+
+    def _judge_for(self, parsed: JudgeInput, terms: Terms) -> BoundJudge:
+        chat = self._chat if parsed.uses_language_model else None
+        return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
+
+    def _text_judge(self, request: AssessRequest, terms: Terms, chat: ChatModel | None) -> TextJudge | None:
+        """Gives what judges the request's texts; None when it has none, so that images need no model of the engine."""
+        if not request.summary.strip():
+            return None
+        char_count = len(request.source) + len(request.summary)
+        return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
+
+
+def _result(judgement: Judgement, judge: BoundJudge, terms: Terms) -> pb.JudgeResult:
+    result = to_result(judgement)
+    result.applied_options.use_language_model = judge.chat is not None
+    result.truncated_pair_count = terms.usage.truncated_pair_count
+    return result
+
+
+def _name_of(chat: ChatModel | None) -> str:
+    return chat.identity if chat else ""
+
+
+@contextmanager
+def _terms(priority: int, context: Context) -> Iterator[Terms]:
+    """Gives the terms of a call, and notes in its record what the models did for it."""
+    record = current_call()
+    terms = Terms(to_call(context, parse_priority(priority)))
+    try:
+        yield terms
+    finally:
+        record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count

@@ -1,0 +1,114 @@
+"""SummarizeService over the summarizer."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from concurrent.futures import Executor
+from contextlib import aclosing
+from functools import partial
+from typing import cast
+
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.document import Document
+from pipeline.summarize.events import Accepted, Event
+from pipeline.summarize.summarizer import Summarizer
+from server.backends import ChosenWriter
+from server.errors import NoWriterError
+from server.rpc.calls import Context
+from server.rpc.handlers import name_session
+from server.rpc.streams import until_stopping
+from server.services.summarize_reply import to_event, to_plan, to_view
+from server.services.summarize_request import DocumentRules, parse_document, parse_options, parse_summary_id
+
+
+class SummarizeServicer(SummarizeServiceServicer):
+    """Summarizes documents.
+
+    Args:
+        summarizer: runs the graphs.
+        chosen: who writes; None refuses what needs a writer.
+        rules: how documents are read.
+        cpu: threads for checking and cutting documents; owned by the app.
+        stopping: set when the server drains: running summaries are put aside and can be resumed.
+    """
+
+    def __init__(
+        self,
+        summarizer: Summarizer,
+        chosen: ChosenWriter | None,
+        rules: DocumentRules,
+        *,
+        cpu: Executor,
+        stopping: asyncio.Event,
+    ) -> None:
+        self._summarizer = summarizer
+        self._chosen = chosen
+        self._rules = rules
+        self._cpu = cpu
+        self._stopping = stopping
+
+    async def Summarize(
+        self, request: pb.SummarizeRequest, context: Context
+    ) -> AsyncGenerator[pb.SummarizeResponse, None]:
+        """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
+        chosen, options = self._writer(), parse_options(request.options)
+        events = self._summarizer.stream(
+            await self._document(request),
+            writer=chosen.writer,
+            options=options,
+            idempotency_key=request.idempotency_key or None,
+            include_text=request.include_text,
+        )
+        async with aclosing(self._messages(events, chosen)) as messages:
+            async for message in messages:
+                yield pb.SummarizeResponse(event=message)
+
+    async def ResumeSummary(
+        self, request: pb.ResumeSummaryRequest, context: Context
+    ) -> AsyncGenerator[pb.ResumeSummaryResponse, None]:
+        """Goes on with a summary."""
+        summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
+        events = self._summarizer.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
+        async with aclosing(self._messages(events, chosen)) as messages:
+            async for message in messages:
+                yield pb.ResumeSummaryResponse(event=message)
+
+    async def GetSummary(self, request: pb.GetSummaryRequest, context: Context) -> pb.GetSummaryResponse:
+        """Tells where a summary stands."""
+        return to_view(await self._summarizer.get(parse_summary_id(request.summary_id)))
+
+    async def CancelSummary(self, request: pb.CancelSummaryRequest, context: Context) -> pb.CancelSummaryResponse:
+        """Stops a summary."""
+        await self._summarizer.cancel(parse_summary_id(request.summary_id))
+        return pb.CancelSummaryResponse()
+
+    async def PlanSummary(self, request: pb.PlanSummaryRequest, context: Context) -> pb.PlanSummaryResponse:
+        """Counts calls without making them."""
+        chosen, options = self._writer(), parse_options(request.options)
+        document = await self._document(request)
+        plan = await self._summarizer.plan(document, writer=chosen.writer, options=options)
+        return pb.PlanSummaryResponse(plan=to_plan(plan, chosen))
+
+    async def _messages(
+        self, events: AsyncIterator[Event], chosen: ChosenWriter
+    ) -> AsyncGenerator[pb.SummaryEvent, None]:
+        # The summarizer's streams are generators; its signature promises iterators only.
+        generator = cast("AsyncGenerator[Event, None]", events)
+        async with aclosing(until_stopping(self._stopping, generator)) as going:
+            async for event in going:
+                if isinstance(event, Accepted):
+                    name_session(event.summary_id)
+                yield to_event(event, chosen)
+
+    def _writer(self) -> ChosenWriter:
+        if self._chosen is None:
+            raise NoWriterError
+        return self._chosen
+
+    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
+        if not request.HasField("document"):
+            raise InvalidInputError("document", "a value", "nothing")
+        work = partial(parse_document, request.document, self._rules)
+        return await asyncio.get_running_loop().run_in_executor(self._cpu, work)

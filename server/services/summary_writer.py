@@ -1,0 +1,50 @@
+"""Chooses who writes summaries: the language model of the settings, else the embedded extractive writer."""
+
+from concurrent.futures import Executor
+
+from precis.v1 import summarize_pb2 as pb
+
+from inference.call import Call, Priority
+from pipeline.llm.config import LlmConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from pipeline.summarize.llm_writer.writer import LlmWriter
+from server.backends import Backends, ChosenWriter, ScoringModels
+from server.rpc.models import Terms
+from server.settings import Settings
+
+
+def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
+    """Returns the writer that the settings ask for; None when they leave none.
+
+    Args:
+        settings: of the process.
+        backends: the language model, and the extractive writer's models.
+        cpu: threads for choosing sentences; owned by the app.
+    """
+    if settings.llm is not None and backends.chat is not None:
+        writer = LlmWriter(backends.chat, fit_concurrency(settings.llm_writer, settings.llm))
+        return ChosenWriter(writer, pb.WRITER_KIND_LANGUAGE_MODEL)
+    if backends.scoring.missing:
+        return None
+    return ChosenWriter(extractive_writer(settings, backends.scoring, cpu), pb.WRITER_KIND_EXTRACTIVE)
+
+
+def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
+    """Takes the endpoint's limit of calls in flight unless the writer's own is set."""
+    if "concurrency" in writer.model_fields_set:
+        return writer
+    return writer.model_copy(update={"concurrency": llm.rates.max_concurrency})
+
+
+def extractive_writer(settings: Settings, scoring: ScoringModels, cpu: Executor) -> ExtractiveWriter:
+    """Builds the writer over the engine's models. It works in bulk and waits for room: a summary takes minutes."""
+    terms = Terms(Call(deadline_s=None, priority=Priority.BULK), settings.summarize_service.max_queue_wait_s)
+    models = scoring.bound(terms)
+    return ExtractiveWriter(
+        settings.extractive,
+        embedder=models.embedder,
+        entailment=models.entailment,
+        tokenizer=models.tokenizer,
+        executor=cpu,
+    )
