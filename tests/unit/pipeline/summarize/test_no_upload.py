@@ -7,7 +7,7 @@ import sys
 import pytest
 
 PROGRAM = """
-import pipeline.summarize.graph.build
+import pipeline.summarize.graph.graph
 from langsmith.utils import tracing_is_enabled
 print(tracing_is_enabled())
 """

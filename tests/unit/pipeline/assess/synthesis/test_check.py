@@ -1,0 +1,97 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from pipeline.assess.synthesis.config import SynthesisLimits
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer, SynthesisRequest, check_request, parse_scope
+from pipeline.errors import InvalidInputError
+from pipeline.judge.fusion import LogisticMapping
+from pipeline.judge.ultra.levels import LevelSource
+from tests.unit.pipeline.assess.images.pictures import encoded, scene
+from tests.unit.pipeline.assess.synthesis.questions import CHOICE, EVIDENCE, OPEN, SCORING
+
+
+def with_scores(*scores: float, mapping: LogisticMapping | None = None) -> SynthesisRequest:
+    tools = tuple(ToolScore("IQA", score, mapping=mapping) for score in scores)
+    return replace(SCORING, evidence=Evidence(EVIDENCE.distortion_analysis, tools))
+
+
+BAD = {
+    "question": replace(OPEN, question=" "),
+    "choices": replace(CHOICE, choices=("Blur",)),
+    "choices[1]": replace(CHOICE, choices=("Blur", "Blur")),
+    "scope": replace(OPEN, scope=()),
+    "scope[1]": replace(OPEN, scope=("sky", "sky")),
+    "evidence.tool_scores[1].score": with_scores(3, 5.01),
+    "evidence.tool_scores[0].score": with_scores(math.inf),
+    "evidence.tool_scores[0].tool": replace(OPEN, evidence=Evidence({}, (ToolScore("", 3),))),
+    "evidence.distortion_analysis": replace(OPEN, evidence=Evidence({"x" * 201: ()})),
+    "evidence.distortion_analysis.findings[0].kind": replace(
+        OPEN, evidence=Evidence({GLOBAL: (Finding("", Severity.NONE),)})
+    ),
+    "level_answer.level": replace(SCORING, level_answer=LevelAnswer(level="F")),
+    "level_answer.logits": replace(SCORING, level_answer=LevelAnswer({"A": math.nan})),
+    "level_answer": replace(SCORING, level_answer=LevelAnswer({"A": -1.0}, "A")),
+    "images[0]": replace(OPEN, images=(b"no image",)),
+    "images[1]": replace(OPEN, images=(encoded(scene()), encoded(scene())[:-20])),
+    "options.eta": replace(SCORING, eta=0.0),
+    "context": replace(OPEN, context="x" * 20_001),
+}
+
+
+@pytest.mark.parametrize("field", BAD)
+def test_what_breaks_a_rule_is_refused_by_name(field: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_request(BAD[field], SynthesisLimits())
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    "request_", [replace(SCORING, choices=("a", "b")), replace(OPEN, level_answer=LevelAnswer(level="A"))]
+)
+def test_parts_of_the_other_mode_are_refused(request_: SynthesisRequest) -> None:
+    with pytest.raises(InvalidInputError, match="mode"):
+        check_request(request_, SynthesisLimits())
+
+
+def test_an_image_over_the_limit_is_refused() -> None:
+    limits = SynthesisLimits.model_validate({"images": {"max_bytes": 100}})
+    with pytest.raises(InvalidInputError, match="at most 100 bytes"):
+        check_request(replace(OPEN, images=(encoded(scene()),)), limits)
+
+
+def test_a_score_that_is_no_number_is_left_out_with_a_note() -> None:
+    checked = check_request(with_scores(2.0, math.nan, 3.0), SynthesisLimits())
+    assert [one.score for one in checked.request.evidence.tool_scores] == [2.0, 3.0]
+    assert checked.notes == ("evidence.tool_scores[1] is NaN and was left out",)
+
+
+def test_a_score_on_another_scale_is_mapped() -> None:
+    mapping = LogisticMapping(b1=0, b2=1, b3=0, b4=0.04, b5=1)  # 0..100 -> 1..5
+    checked = check_request(with_scores(50, 100, mapping=mapping), SynthesisLimits())
+    assert [one.score for one in checked.request.evidence.tool_scores] == pytest.approx([3.0, 5.0])
+
+
+def test_the_level_of_the_callers_model_becomes_probabilities() -> None:
+    named = check_request(replace(SCORING, level_answer=LevelAnswer(level="good")), SynthesisLimits()).levels
+    assert named is not None
+    assert named.source is LevelSource.CLASSIFICATION
+    assert named.probabilities == pytest.approx((0.05, 0.05, 0.05, 0.8, 0.05))
+    logits = LevelAnswer({"A": math.log(3), "B": 0.0})
+    weighed = check_request(replace(SCORING, level_answer=logits), SynthesisLimits()).levels
+    assert weighed is not None
+    assert weighed.source is LevelSource.LOG_PROBABILITIES
+    assert weighed.probabilities == pytest.approx((0, 0, 0, 0.25, 0.75))
+
+
+def test_a_scope_is_global_or_names() -> None:
+    assert parse_scope("Global") == ("Global",)
+    assert parse_scope(["car", "sky"]) == ("car", "sky")
+
+
+@pytest.mark.parametrize("scope", ["global", "everything", "", [], None, 7, {"a": 1}, ["car", ""], ["car", 3]])
+def test_a_scope_that_is_neither_is_refused(scope: object) -> None:
+    with pytest.raises(InvalidInputError, match=r"^scope"):
+        parse_scope(scope)

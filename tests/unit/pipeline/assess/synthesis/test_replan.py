@@ -1,0 +1,78 @@
+import pytest
+
+from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.result import ReplanReason, replan_needs
+from tests.unit.pipeline.assess.synthesis.questions import EVIDENCE
+
+
+def reasons(evidence: Evidence, *scope: str) -> list[ReplanReason]:
+    return [need.reason for need in replan_needs(scope or (GLOBAL,), evidence, SynthesisConfig())]
+
+
+def test_sufficient_evidence_needs_nothing() -> None:
+    assert reasons(EVIDENCE) == []
+
+
+def test_every_part_of_the_scope_must_be_covered() -> None:
+    (need,) = replan_needs(("Global", "car", "sky"), EVIDENCE, SynthesisConfig())
+    assert need.reason is ReplanReason.SCOPE_NOT_COVERED
+    assert need.parts == ("car", "sky")
+    assert need.message == "no analysis of car, sky"
+
+
+@pytest.mark.parametrize("nothing", [None, ()])
+def test_an_analysis_that_is_none_or_empty_covers_nothing(nothing: tuple[Finding, ...] | None) -> None:
+    evidence = Evidence({GLOBAL: nothing}, EVIDENCE.tool_scores)
+    assert reasons(evidence) == [ReplanReason.SCOPE_NOT_COVERED]
+
+
+def test_no_tool_scores_ask_for_some() -> None:
+    assert reasons(Evidence(EVIDENCE.distortion_analysis)) == [ReplanReason.NO_TOOL_SCORES]
+
+
+@pytest.mark.parametrize(
+    ("severity", "aspect", "score", "contradicts"),
+    [
+        (Severity.SEVERE, "Blurs", 4.1, True),
+        (Severity.SEVERE, "blurs", 4.1, True),
+        (Severity.SEVERE, "Blurs", 4.0, False),
+        (Severity.SEVERE, "", 4.1, True),
+        (Severity.SEVERE, "Noise", 4.9, False),
+        (Severity.NONE, "Blurs", 1.9, True),
+        (Severity.NONE, "", 1.9, True),
+        (Severity.NONE, "Blurs", 2.0, False),
+        (Severity.NONE, "Noise", 1.0, False),
+        (Severity.MODERATE, "Blurs", 5.0, False),
+        (Severity.SLIGHT, "Blurs", 1.0, False),
+    ],
+)
+def test_severity_and_score_may_contradict_each_other(
+    severity: Severity, aspect: str, score: float, *, contradicts: bool
+) -> None:
+    evidence = Evidence({GLOBAL: (Finding("Blurs", severity),)}, (ToolScore("IQA", score, aspect=aspect),))
+    assert reasons(evidence) == ([ReplanReason.CONTRADICTION] if contradicts else [])
+
+
+def test_low_quality_as_a_whole_may_have_another_cause() -> None:
+    findings = (Finding("Blurs", Severity.NONE), Finding("Noise", Severity.SEVERE))
+    assert reasons(Evidence({GLOBAL: findings}, (ToolScore("IQA", 1.2),))) == []
+
+
+def test_a_score_of_another_part_contradicts_nothing() -> None:
+    evidence = Evidence({"face": (Finding("Blurs", Severity.SEVERE),)}, (ToolScore("IQA", 4.8, aspect="Blurs"),))
+    assert reasons(evidence, "face") == []
+
+
+def test_what_the_executor_cannot_tell_is_looked_at_again() -> None:
+    evidence = Evidence({GLOBAL: (Finding("Noise", Severity.UNCERTAIN),)}, EVIDENCE.tool_scores)
+    assert reasons(evidence) == [ReplanReason.UNCERTAIN]
+
+
+def test_several_gaps_are_all_named() -> None:
+    evidence = Evidence({"sky": (Finding("Noise", Severity.UNCERTAIN),)})
+    assert reasons(evidence) == [
+        ReplanReason.SCOPE_NOT_COVERED,
+        ReplanReason.NO_TOOL_SCORES,
+        ReplanReason.UNCERTAIN,
+    ]

@@ -1,0 +1,194 @@
+"""The synthesizer without a model, and with one that keeps to the rules."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
+from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer
+from pipeline.assess.synthesis.result import ReplanReason, SummarizerOutput
+from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.judge.fusion import FusionForm
+from pipeline.judge.ultra.levels import LevelSource
+from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.assess.images.pictures import encoded, scene
+from tests.unit.pipeline.assess.synthesis.questions import (
+    BLUR,
+    CHOICE,
+    EVIDENCE,
+    OPEN,
+    SCORING,
+    ScriptedChat,
+    reply,
+    sent,
+)
+from tests.unit.pipeline.llm.models import bench
+
+LEVELS = {"A": 0.075, "B": 0.075, "C": 0.7, "D": 0.075, "E": 0.075}
+synthesizer = Synthesizer()
+
+
+async def test_without_a_model_the_tools_decide_and_the_answer_says_so() -> None:
+    synthesis = await synthesizer.synthesize(SCORING)
+    assert synthesis.output.final_answer == "C"
+    assert synthesis.fusion is not None
+    assert synthesis.fusion.q == synthesis.fusion.q_bar == pytest.approx(2.7)
+    assert synthesis.author == "deterministic"
+    assert synthesis.level_source is LevelSource.NONE
+    assert not synthesis.output.degraded
+    assert synthesis.attempts == 0
+    assert "2.70" in synthesis.output.quality_reasoning
+    assert "Blurs in Global: moderate (Edges appear soft)" in synthesis.output.quality_reasoning
+
+
+async def test_without_a_model_an_open_question_is_answered_with_the_evidence() -> None:
+    synthesis = await synthesizer.synthesize(OPEN)
+    assert synthesis.output.final_answer == "Found: Blurs in Global: moderate. Over all, quality is fair: 2.7 of 5."
+    assert "TOPIQ_FR 2.60 (Blurs in Global)" in synthesis.output.quality_reasoning
+    assert synthesis.output.used_evidence == ("D1", "T1", "T2")
+    assert synthesis.used_evidence == EVIDENCE
+
+
+async def test_without_a_model_the_choice_that_the_evidence_names_is_taken() -> None:
+    assert (await synthesizer.synthesize(CHOICE)).output.final_answer == "B"
+
+
+async def test_no_choice_is_an_error_and_not_a_guess() -> None:
+    output = (await synthesizer.synthesize(replace(CHOICE, choices=("Yes", "No")))).output
+    assert output.final_answer == ""
+    assert output.error is not None
+    assert output.error.startswith("no_supported_choice")
+
+
+async def test_nothing_to_fuse_is_an_error_that_asks_for_replanning() -> None:
+    output = (await synthesizer.synthesize(replace(SCORING, evidence=Evidence()))).output
+    assert output.error is not None
+    assert output.error.startswith("nothing_to_fuse")
+    assert output.need_replan
+    assert output.replan_reason == "no analysis of Global; no tool scores"
+
+
+async def test_gaps_in_the_evidence_ask_for_replanning() -> None:
+    synthesis = await synthesizer.synthesize(replace(SCORING, scope=("car",)))
+    assert synthesis.output.need_replan
+    assert synthesis.output.final_answer == "C"
+    assert [need.reason for need in synthesis.replan_needs] == [ReplanReason.SCOPE_NOT_COVERED]
+
+
+async def test_the_levels_of_the_callers_model_are_fused_with_the_tools() -> None:
+    answer = LevelAnswer({letter: math.log(p) for letter, p in LEVELS.items()})
+    synthesis = await synthesizer.synthesize(replace(SCORING, level_answer=answer))
+    assert synthesis.fusion is not None
+    assert round(synthesis.fusion.q, 2) == 2.94  # the worked example
+    assert synthesis.output.final_answer == "C"
+    assert synthesis.level_source is LevelSource.LOG_PROBABILITIES
+
+
+async def test_the_callers_levels_take_the_place_of_asking() -> None:
+    chat = ScriptedChat(reply("A"))
+    await synthesizer.synthesize(replace(SCORING, level_answer=LevelAnswer(level="C")), chat_model=chat)
+    assert chat.requests == []
+
+
+async def test_letters_are_weighed_by_their_log_probabilities() -> None:
+    script = Script(replies=(Reply("", reply("C"), LEVELS),), keep_bodies=True)
+    async with bench(script) as at:
+        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
+        body = at.scripted.log.bodies[0]
+    assert synthesis.level_source is LevelSource.LOG_PROBABILITIES
+    assert synthesis.fusion is not None
+    assert synthesis.fusion.p == pytest.approx((0.075, 0.075, 0.7, 0.075, 0.075))
+    assert round(synthesis.fusion.q, 2) == 2.94
+    assert synthesis.output.final_answer == "C"
+    assert synthesis.author.startswith("scripted@")
+    assert synthesis.used_evidence == Evidence({GLOBAL: (BLUR,)}, EVIDENCE.tool_scores[:1])
+    assert synthesis.usage.calls == 1
+    assert (body["temperature"], body["seed"], body["top_logprobs"]) == (0.0, 0, 20)
+
+
+async def test_perfect_agreement_is_perfect() -> None:
+    perfect = replace(SCORING, evidence=Evidence({GLOBAL: (BLUR,)}, (ToolScore("IQA", 5.0),)))
+    async with bench(Script(replies=(Reply("", reply("A"), {"A": 1.0}),))) as at:
+        synthesis = await synthesizer.synthesize(perfect, chat_model=at.model)
+        raw = await synthesizer.synthesize(replace(perfect, form=FusionForm.PAPER_RAW), chat_model=at.model)
+    assert synthesis.fusion is not None
+    assert synthesis.fusion.q == 5.0
+    assert synthesis.output.final_answer == "A"
+    assert raw.fusion is not None
+    assert round(raw.fusion.q, 2) == 3.61
+
+
+async def test_an_endpoint_without_log_probabilities_is_a_classification() -> None:
+    script = Script(replies=(Reply("", reply("C")),), supports_logprobs=False)
+    async with bench(script) as at:
+        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
+    assert synthesis.level_source is LevelSource.CLASSIFICATION
+    assert synthesis.fusion is not None
+    assert synthesis.fusion.p == pytest.approx((0.05, 0.05, 0.8, 0.05, 0.05))
+
+
+async def test_letters_that_the_model_hardly_thought_of_are_no_probabilities() -> None:
+    script = Script(replies=(Reply("", reply("C"), {"The": 0.7, "C": 0.2, "A": 0.1}),))
+    async with bench(script) as at:
+        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
+    assert synthesis.level_source is LevelSource.CLASSIFICATION
+
+
+async def test_tools_move_the_models_level_and_the_answer_says_so() -> None:
+    synthesis = await synthesizer.synthesize(SCORING, chat_model=ScriptedChat(reply("A")))
+    assert synthesis.output.final_answer != "A"
+    assert any(note.startswith("level_moved") for note in synthesis.notes)
+
+
+async def test_a_choice_of_the_model_is_taken() -> None:
+    synthesis = await synthesizer.synthesize(CHOICE, chat_model=ScriptedChat(reply("C", ["T2"])))
+    assert synthesis.output.final_answer == "C"
+    assert synthesis.used_evidence.tool_scores == EVIDENCE.tool_scores[1:]
+
+
+async def test_the_model_cannot_ask_for_replanning_without_a_gap() -> None:
+    wish = reply(need_replan=True, replan_reason="I would like to see more")
+    synthesis = await synthesizer.synthesize(OPEN, chat_model=ScriptedChat(wish))
+    assert not synthesis.output.need_replan
+    assert any(note.startswith("model_asks_for_evidence") for note in synthesis.notes)
+
+
+async def test_pictures_go_to_the_model() -> None:
+    file = encoded(scene())
+    async with bench(Script(replies=(Reply("", reply("C")),), keep_bodies=True)) as at:
+        await synthesizer.synthesize(replace(SCORING, images=(file,)), chat_model=at.model)
+        assert "data:image/png;base64," in sent(at)
+
+
+async def test_an_endpoint_without_eyes_answers_from_the_evidence() -> None:
+    script = Script(replies=(Reply("", reply("C")),), supports_images=False)
+    async with bench(script) as at:
+        synthesis = await synthesizer.synthesize(replace(SCORING, images=(encoded(scene()),)), chat_model=at.model)
+    assert not synthesis.output.degraded
+    assert synthesis.attempts == 1
+    assert any(note.startswith("images_refused") for note in synthesis.notes)
+
+
+async def test_equal_requests_have_equal_answers() -> None:
+    async with bench(Script(replies=(Reply("", reply("C"), LEVELS),))) as at:
+        answers = [await synthesizer.synthesize(SCORING, chat_model=at.model) for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"need_replan": True},
+        {"replan_reason": "why"},
+        {"degraded": True},
+        {"degraded": True, "error": "e", "need_replan": True, "replan_reason": "r"},
+        {"final_answer": ""},
+        {"quality_reasoning": ""},
+    ],
+)
+def test_an_output_cannot_contradict_itself(fields: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        SummarizerOutput.model_validate({"final_answer": "C", "quality_reasoning": "why", **fields})

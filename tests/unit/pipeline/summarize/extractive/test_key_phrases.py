@@ -1,0 +1,74 @@
+import numpy as np
+
+from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.selection import Float64
+from tests.fakes_pipeline import bag_of_words
+from tests.unit.pipeline.summarize.extractive.manual import count_tokens
+
+TEXT = """\
+# Chapter 1. Cooling Water Supply
+
+The centrifugal pump moves water. A centrifugal pump needs bearing grease. Good bearing grease lasts.
+
+## 1.1. Pressure Relief
+
+The relief valve protects the centrifugal pump. Every relief valve is tested.
+
+# Introduction
+
+Centrifugal pumps are common.
+"""
+
+
+def topics(text: str, most: int = 10) -> tuple[str, ...]:
+    excerpts = read_excerpts([text], count_tokens)
+    phrases = find_phrases(excerpts)
+    return choose_topics(
+        phrases, vectors([phrase.text for phrase in phrases]), vectors([each.text for each in excerpts]), most
+    )
+
+
+def vectors(texts: list[str]) -> Float64:
+    return np.stack([bag_of_words(text) for text in texts]).astype(np.float64)
+
+
+def test_headings_and_repeated_phrases_become_topics() -> None:
+    found = topics(TEXT)
+    assert {"Cooling Water Supply", "Pressure Relief", "Centrifugal pump", "Relief valve", "Bearing grease"} <= set(
+        found
+    )
+
+
+def test_numbers_of_headings_and_names_of_chapters_that_say_nothing_are_left_out() -> None:
+    assert not any("1" in topic or topic == "Introduction" for topic in topics(TEXT))
+
+
+def test_no_topic_says_what_another_says() -> None:
+    found = [set(topic.lower().rstrip("s").split()) for topic in topics(TEXT)]
+    assert all(not left <= right for left in found for right in found if left is not right)
+
+
+def test_at_most_as_many_as_asked_for() -> None:
+    assert len(topics(TEXT, most=3)) == 3
+
+
+def test_singular_and_plural_are_one_phrase() -> None:
+    excerpts = read_excerpts([TEXT], count_tokens)
+    assert [phrase.count for phrase in find_phrases(excerpts) if phrase.text == "centrifugal pump"] == [4]
+
+
+def test_a_phrase_never_begins_or_ends_with_a_stop_word() -> None:
+    excerpts = read_excerpts(["The state of the art of the pump. The state of the art of the valve."], count_tokens)
+    words = {word for phrase in find_phrases(excerpts) for word in (phrase.text.split()[0], phrase.text.split()[-1])}
+    assert not words & {"the", "The", "of"}
+
+
+def test_a_text_without_words_has_no_topics() -> None:
+    assert find_phrases(read_excerpts(["12 34 56."], count_tokens)) == []
+    assert choose_topics([], vectors(["x"]), vectors(["x"]), 10) == ()
+
+
+def test_candidates_are_bounded() -> None:
+    text = " ".join(f"Word{chr(97 + a)}{chr(97 + b)} stands here." for a in range(26) for b in range(26))
+    assert len(find_phrases(read_excerpts([text], count_tokens))) == 160

@@ -1,0 +1,130 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat
+
+
+def read(*texts: str) -> list[Excerpt]:
+    return read_excerpts(texts, count_tokens)
+
+
+def find(excerpts: list[Excerpt], start: str) -> int:
+    return next(position for position, excerpt in enumerate(excerpts) if excerpt.text.startswith(start))
+
+
+def needed_by(excerpts: list[Excerpt], start: str) -> set[str]:
+    """Returns the texts that an excerpt needs, with all that those need."""
+    found, waiting = set[int](), [find(excerpts, start)]
+    while waiting:
+        new = set(excerpts[waiting.pop()].needs) - found
+        found |= new
+        waiting.extend(new)
+    return {excerpts[position].text for position in found} - {excerpts[find(excerpts, start)].text}
+
+
+def test_every_excerpt_is_verbatim() -> None:
+    assert all(flat(excerpt.text) in flat(MANUAL) for excerpt in read(MANUAL))
+
+
+def test_characters_are_those_of_the_document_not_of_its_normal_form() -> None:
+    excerpts = read("The area is 5 m² in all. The ﬁlter is clean.")
+    assert [excerpt.text for excerpt in excerpts] == ["The area is 5 m² in all.", "The ﬁlter is clean."]
+
+
+def test_reading_what_was_written_gives_the_same() -> None:
+    excerpts = read(MANUAL)
+    written = write_markdown(excerpts, range(len(excerpts)))
+    again = read(written)
+    assert [(each.kind, each.text, each.needs, each.section) for each in again] == [
+        (each.kind, each.text, each.needs, each.section) for each in excerpts
+    ]
+    assert write_markdown(again, range(len(again))) == written
+
+
+def test_a_sentence_needs_its_headings() -> None:
+    assert {"3.1. Updates", "3. Software", "Pump station P-200"} <= needed_by(read(MANUAL), "The card must")
+
+
+def test_a_procedure_is_whole_and_has_its_lead_in() -> None:
+    steps = {
+        "The following steps start the pump:",
+        "Open valve V-17 completely.",
+        "Set the pressure to 5.5 bar.",
+        "Press the green button for 3 seconds.",
+    }
+    for step in steps:
+        assert steps - {step} <= needed_by(read(MANUAL), step)
+
+
+def test_a_command_needs_the_words_about_it_and_a_lead_in_what_it_announces() -> None:
+    excerpts = read(MANUAL)
+    assert "Read the state with this command:" in needed_by(excerpts, "$ pumpctl")
+    assert "$ pumpctl status --verbose\nstate: running" in needed_by(excerpts, "Read the state")
+
+
+def test_a_sentence_that_points_back_needs_the_one_before() -> None:
+    assert "The pump station P-200 moves cooling water between two basins." in needed_by(read(MANUAL), "It was built")
+
+
+def test_sentences_that_all_point_back_do_not_hang_together_as_one() -> None:
+    excerpts = read(" ".join(f"It has {number} parts that turn." for number in range(50)))
+    assert max(len(needed_by(excerpts, f"It has {number} ")) for number in range(50)) <= 4
+
+
+def test_a_label_stands_with_what_it_labels() -> None:
+    excerpts = read(MANUAL)
+    assert excerpts[find(excerpts, "WARNING")].kind is ExcerptKind.LABEL
+    assert "WARNING Hot surfaces" in needed_by(excerpts, "The bearing housing")
+    assert "The bearing housing reaches 95 °C during operation." in needed_by(excerpts, "WARNING")
+
+
+def test_a_row_needs_the_head_of_its_table() -> None:
+    assert "| Part | Number |\n|------|--------|" in needed_by(read(MANUAL), "| Belt")
+
+
+def test_a_long_procedure_is_not_one_excerpt() -> None:
+    steps = "\n".join(f"{number}. Turn the screw with the number {number} by hand." for number in range(400))
+    assert len(needed_by(read("Do this:\n\n" + steps), "Turn the screw with the number 300 ")) < 5
+
+
+def test_a_sentence_may_go_on_in_the_next_chunk() -> None:
+    excerpts = read("The pump runs at", "the pressure that was set.")
+    assert [excerpt.text for excerpt in excerpts] == ["The pump runs at the pressure that was set."]
+
+
+def test_chunks_cut_out_of_one_text_are_read_as_if_they_had_not_been_cut() -> None:
+    for cut in (MANUAL.index("The motor"), MANUAL.index("2. Set"), MANUAL.index("state: running")):
+        whole = [(each.kind, each.text, each.needs) for each in read(MANUAL)]
+        assert [(each.kind, each.text, each.needs) for each in read(MANUAL[:cut], MANUAL[cut:])] == whole
+
+
+def test_an_excerpt_knows_the_text_it_was_read_from() -> None:
+    excerpts = read("The first pump is red.", "The second pump is blue.", "The third pump is green.")
+    assert [excerpt.origin for excerpt in excerpts] == [0, 1, 2]
+
+
+def test_a_long_listing_is_cut_and_a_gap_is_remembered() -> None:
+    lines = "\n".join(f"option{number} = {number}" for number in range(20))
+    excerpts = read(f"```\n{lines}\n```")
+    assert [len(excerpt.text.splitlines()) for excerpt in excerpts] == [8, 8, 4]
+    written = write_markdown(excerpts, [0, 2])
+    assert [each.follows_gap for each in read(written)] == [False, True]
+    assert write_markdown(read(written), [0, 1]) == written
+
+
+@given(st.text(alphabet=st.sampled_from("ab 1.:#-`|\n*²é。\t"), max_size=200))
+def test_any_text_is_read_verbatim(text: str) -> None:
+    for excerpt in read(text):
+        assert flat(excerpt.text) in flat(text)
+        assert all(need >= 0 for need in excerpt.needs)
+
+
+def test_a_heading_on_top_of_a_page_is_no_comment_of_a_script() -> None:
+    pages = ["The valve opens at 6 bar.\n", "## 4 Installation\n\nFlush the pipes first.\n"]
+    assert [(excerpt.kind, excerpt.text) for excerpt in read(*pages)] == [
+        (ExcerptKind.SENTENCE, "The valve opens at 6 bar."),
+        (ExcerptKind.HEADING, "4 Installation"),
+        (ExcerptKind.SENTENCE, "Flush the pipes first."),
+    ]

@@ -1,0 +1,81 @@
+"""Help that teaches, and that does not load the server to be shown."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from inference.compile.export import GraphOrigin
+from inference.models.manifest import Task
+from server.cli.commands import models as cli_models
+from server.cli.commands.models import ModelTask
+
+ROOT = Path(__file__).resolve().parents[5]
+COMMANDS = (
+    "serve",
+    "summarize",
+    "evaluate",
+    "judge",
+    "embed",
+    "entail",
+    "health",
+    "models install",
+    "models export",
+    "models list",
+)
+HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
+
+
+def run(*code_and_arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *code_and_arguments], cwd=ROOT, capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+
+
+ENVIRONMENT = {"COLUMNS": "100", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_examples(command: str) -> None:
+    ended = run("-m", "server.cli", *command.split(), "--help")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Example" in ended.stdout
+    assert f"precis {command}" in ended.stdout
+    assert "[bold]" not in ended.stdout
+    assert "\\[" not in ended.stdout
+
+
+def test_the_program_lists_all_commands_and_exit_codes() -> None:
+    help_text = run("-m", "server.cli", "--help").stdout
+    assert all(command.split()[0] in help_text for command in COMMANDS)
+    assert "Exit codes" in help_text
+
+
+def test_help_does_not_load_what_it_does_not_need() -> None:
+    code = (
+        "import sys; sys.argv = ['precis', 'evaluate', '--help']\n"
+        "from server.cli.main import run\n"
+        "run(sys.argv[1:]); print('loaded', *sys.modules)"
+    )
+    loaded = set(run("-c", code).stdout.rsplit("loaded ", 1)[1].split())
+    assert "server.cli.commands.evaluate" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "server.cli", "evaluate", "/none/“file”"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
+    )
+    assert ended.returncode == 2
+    assert b"/none/?file?" in ended.stderr
+
+
+def test_the_choices_of_export_are_those_of_the_compiler() -> None:
+    assert set(ModelTask) == set(get_args(Task))
+    assert set(cli_models.GraphOrigin) == set(get_args(GraphOrigin))
