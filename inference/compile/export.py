@@ -26,8 +26,8 @@ from inference.compile.errors import (
 from inference.compile.install import producer_versions
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
 from inference.compile.staging import (
-    Progress,
     ProgressEvent,
+    ProgressListener,
     describe_files,
     locked,
     no_progress,
@@ -64,7 +64,7 @@ def export_model(
     output_dir: Path,
     *,
     options: ExportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressListener = no_progress,
 ) -> ModelDirectory:
     """Makes `output_dir` from a hub id or a local folder; replaces it only when all checks have passed.
 
@@ -104,7 +104,7 @@ def export_model(
 class _Steps:
     """Counts finished steps for the caller."""
 
-    def __init__(self, subject: str, progress: Progress) -> None:
+    def __init__(self, subject: str, progress: ProgressListener) -> None:
         self._subject = subject
         self._progress = progress
         self._done = -1

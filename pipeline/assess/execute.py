@@ -13,9 +13,9 @@ from pipeline.assess.images.tools import MissingImageToolsError, measure_image
 from pipeline.assess.look import look_messages, look_schema, read_look
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
-from pipeline.judge.evidence.claim import Claim, Label
-from pipeline.judge.evidence.table import Covered, EvidenceTable, KeyPoint
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
@@ -148,19 +148,19 @@ def _judged(run: AssessRun, plan: AssessPlan, part: str, scores: list[ToolScore]
 
 
 _SEVERITIES = {
-    Level.EXCELLENT: Severity.NONE,
-    Level.GOOD: Severity.SLIGHT,
-    Level.FAIR: Severity.MODERATE,
-    Level.POOR: Severity.SEVERE,
-    Level.BAD: Severity.SEVERE,
+    Level.EXCELLENT: DistortionSeverity.NONE,
+    Level.GOOD: DistortionSeverity.SLIGHT,
+    Level.FAIR: DistortionSeverity.MODERATE,
+    Level.POOR: DistortionSeverity.SEVERE,
+    Level.BAD: DistortionSeverity.SEVERE,
 }
-_LABELS = {Label.SUPPORTED: 5.0, Label.PARTIAL: 3.0, Label.UNSUPPORTED: 1.0}
-_COVERED = {Covered.FULLY: 5.0, Covered.PARTIAL: 3.0, Covered.NOT: 1.0}
+_LABELS = {ClaimLabel.SUPPORTED: 5.0, ClaimLabel.PARTIAL: 3.0, ClaimLabel.UNSUPPORTED: 1.0}
+_COVERED = {KeyPointCoverage.FULLY: 5.0, KeyPointCoverage.PARTIAL: 3.0, KeyPointCoverage.NOT: 1.0}
 _MAX_CHARS = 600
 _SHORTEST_WORD = 4  # of a part's name, when it is looked for by single words
 
 
-def severity_of(score: float) -> Severity:
+def severity_of(score: float) -> DistortionSeverity:
     """Returns how bad something is whose quality has a score in [1, 5]."""
     return _SEVERITIES[level_of(score)]
 
@@ -181,7 +181,7 @@ def metric_finding(results: Sequence[MetricResult]) -> Finding | None:
     told = spoken or abstained
     if told is None:
         return None
-    severity = severity_of(math.fsum(scores) / len(scores)) if scores else Severity.UNCERTAIN
+    severity = severity_of(math.fsum(scores) / len(scores)) if scores else DistortionSeverity.UNCERTAIN
     return Finding(told.name.value, severity, told.reason[:_MAX_CHARS])  # which quotes its evidence
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.assess.images.image import Image
-from pipeline.assess.synthesis.evidence import Finding, Severity
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding
 from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import Fence
@@ -37,7 +37,7 @@ severe or uncertain>", "explanation": "<what you see>"}}]}}, at least one entry 
 class _Finding(BaseModel):
     part: int
     type: str = Field(min_length=1, max_length=100)
-    severity: Severity
+    severity: DistortionSeverity
     explanation: str = Field(default="", max_length=_MAX_CHARS)
 
 
@@ -69,7 +69,7 @@ def look_schema() -> dict[str, object]:
         "properties": {
             "part": {"type": "integer"},
             "type": {"type": "string", "maxLength": 100},
-            "severity": {"type": "string", "enum": [one.value for one in Severity]},
+            "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
             "explanation": {"type": "string", "maxLength": _MAX_CHARS},
         },
         "required": ["part", "type", "severity", "explanation"],

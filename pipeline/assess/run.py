@@ -57,7 +57,7 @@ class AssessPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class AssessmentPlanned:
     """The planner has decided."""
 
     plan: AssessPlan
@@ -122,7 +122,7 @@ class Assessment:
     elapsed_s: float
 
 
-AssessEvent = Planned | ToolRun | EvidenceGathered | Synthesized | Assessment
+AssessEvent = AssessmentPlanned | ToolRun | EvidenceGathered | Synthesized | Assessment
 
 
 TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]

@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.errors import ModelOutputError
 from pipeline.evaluate.result import EntailmentEvidence
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Float32
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Comparison:
         chosen: indices of the premises to score, rising; all of them in exact mode.
     """
 
-    hypothesis: Passage
-    premises: tuple[Passage, ...]
+    hypothesis: TextSpan
+    premises: tuple[TextSpan, ...]
     chosen: Sequence[int]
 
     @classmethod
-    def exact(cls, hypothesis: Passage, premises: tuple[Passage, ...]) -> "Comparison":
+    def exact(cls, hypothesis: TextSpan, premises: tuple[TextSpan, ...]) -> "Comparison":
         """Compares with all premises."""
         return cls(hypothesis, premises, range(len(premises)))
 

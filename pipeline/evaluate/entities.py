@@ -17,7 +17,7 @@ from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.result import EntitiesResult, EntityEvidence, EntityStatus
 from pipeline.model_answers import Embeddings
 from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.words import Words, split_words
 
 _BLOCK_WORDS = 8_192  # bounds memory: windows of one block are strings of their own
@@ -136,7 +136,7 @@ def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
 class Mention:
     """A place where an entity is named: the name itself, its fuzzy ratio, and the text around and including it."""
 
-    passage: Passage
+    passage: TextSpan
     ratio: float
     context: str
 
@@ -152,7 +152,7 @@ class EntitySearch:
         mentions: in the gold summary, then in the source.
     """
 
-    entity: Passage
+    entity: TextSpan
     matches: tuple[Mention, ...]
     nearest: Mention | None
     mentions: tuple[Mention, ...]

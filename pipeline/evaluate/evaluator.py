@@ -19,16 +19,16 @@ from pipeline.evaluate.facts import score_facts
 from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.loss import component_scores, loss_of
-from pipeline.evaluate.plan import Plan, check_input, make_plan
+from pipeline.evaluate.plan import EvaluatePlan, check_input, make_plan
 from pipeline.evaluate.result import (
     Components,
     ComponentScore,
     EntailmentEvidence,
+    EvaluateTimings,
     Evaluation,
     HardFail,
     Models,
     NliUsage,
-    Timings,
 )
 from pipeline.evaluate.semantic import score_semantic
 from pipeline.model_answers import Embeddings
@@ -101,7 +101,7 @@ class Evaluator:
 
 def _heuristics(
     datum: GoldStandardDatum, generated: GeneratedSummary, tokenizer: Tokenizer, config: EvaluateConfig
-) -> Plan | HardFail:
+) -> EvaluatePlan | HardFail:
     """Checks the input, then the hard fails, then works out what to ask the models."""
     check_input(datum, generated, config)
     summary = read_summary(generated, config)
@@ -110,14 +110,16 @@ def _heuristics(
     return make_plan(datum, summary, tokenizer=tokenizer, config=config)
 
 
-def _choose_pairs(plan: Plan, embeddings: Embeddings, config: EvaluateConfig) -> tuple[Plan, list[Pair]]:
+def _choose_pairs(
+    plan: EvaluatePlan, embeddings: Embeddings, config: EvaluateConfig
+) -> tuple[EvaluatePlan, list[Pair]]:
     """Returns all pairs of the request; in pruned mode only the closest premises of each hypothesis."""
     if config.nli_mode is NliMode.PRUNED:
         plan = plan.pruned(embeddings, config.pruned_top_k)
     return plan, unique_pairs(plan.comparisons)
 
 
-def _score(plan: Plan, embeddings: Embeddings, verdicts: Verdicts, config: EvaluateConfig) -> Components:
+def _score(plan: EvaluatePlan, embeddings: Embeddings, verdicts: Verdicts, config: EvaluateConfig) -> Components:
     """Scores the components that apply."""
 
     def best(comparisons: Sequence[Comparison]) -> list[EntailmentEvidence]:
@@ -147,8 +149,8 @@ class Stopwatch:
         """Ends a phase, of which there are four: heuristics, embedding, nli, aggregation."""
         self._laps_s.append(perf_counter())
 
-    def timings(self) -> Timings:
+    def timings(self) -> EvaluateTimings:
         """Returns what was measured; phases that were not reached took 0."""
         phases = [1_000 * (end - start) for start, end in zip(self._laps_s, self._laps_s[1:], strict=False)]
         heuristics_ms, embedding_ms, nli_ms, aggregation_ms = phases + [0.0] * (4 - len(phases))
-        return Timings(sum(phases), heuristics_ms, embedding_ms, nli_ms, aggregation_ms)
+        return EvaluateTimings(sum(phases), heuristics_ms, embedding_ms, nli_ms, aggregation_ms)

@@ -6,15 +6,15 @@ import numpy as np
 
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.result import EntailmentEvidence, FactsResult
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
-def recall_comparisons(key_facts: Sequence[Passage], windows: tuple[Passage, ...]) -> tuple[Comparison, ...]:
+def recall_comparisons(key_facts: Sequence[TextSpan], windows: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
     """Compares every key fact with the windows of the generated summary."""
     return tuple(Comparison.exact(fact, windows) for fact in key_facts)
 
 
-def precision_comparisons(sentences: Sequence[Passage], windows: tuple[Passage, ...]) -> tuple[Comparison, ...]:
+def precision_comparisons(sentences: Sequence[TextSpan], windows: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
     """Compares every generated sentence with the windows of the gold texts, or of the source."""
     return tuple(Comparison.exact(sentence, windows) for sentence in sentences)
 

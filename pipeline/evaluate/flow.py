@@ -5,13 +5,13 @@ from itertools import combinations
 
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.result import EntailmentEvidence, FlowResult, OutlinePoint
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 COVERAGE_WEIGHT = 0.7
 ORDER_WEIGHT = 0.3
 
 
-def flow_comparisons(outline: Sequence[Passage], sentences: tuple[Passage, ...]) -> tuple[Comparison, ...]:
+def flow_comparisons(outline: Sequence[TextSpan], sentences: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
     """Compares every outline point with the single sentences of the generated summary."""
     return tuple(Comparison.exact(point, sentences) for point in outline)
 

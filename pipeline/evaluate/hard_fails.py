@@ -18,7 +18,7 @@ from pipeline.evaluate.structured_output import SUMMARY_KEY, InvalidJsonError, J
 from pipeline.evaluate.texts import GENERATED, SplitText
 from pipeline.evaluate.truncation import PROSE_WORDS, open_ending
 from pipeline.text.normalize import NormalizedText, normalize, normalize_decoded
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
@@ -78,16 +78,16 @@ def _is_prose(string: JsonString) -> bool:
 
 def _truncated(generated: GeneratedSummary, start: int, end: int) -> HardFail:
     passage = normalize(GENERATED, generated.text[start:end]).whole()
-    evidence = Passage(GENERATED, start, end, passage.quote, passage.text)
+    evidence = TextSpan(GENERATED, start, end, passage.quote, passage.text)
     return HardFail(HardFailRule.TRUNCATION, "the text ends in the middle of a sentence", evidence)
 
 
-def _quote(generated: GeneratedSummary, start: int) -> Passage | None:
+def _quote(generated: GeneratedSummary, start: int) -> TextSpan | None:
     """Returns up to 40 characters from `start`, or the last ones when nothing follows."""
     start = max(0, min(start, len(generated.text) - 1))
     end = min(start + _EVIDENCE_CHARS, len(generated.text))
     quote = generated.text[start:end]
-    return Passage(GENERATED, start, end, quote, " ".join(quote.split()))
+    return TextSpan(GENERATED, start, end, quote, " ".join(quote.split()))
 
 
 _SUMMARY = r"(?:summary|overview|synopsis|abstract|recap|digest)"
@@ -128,7 +128,7 @@ _QUOTED = re.compile(
 )
 
 
-def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> Passage | None:
+def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> TextSpan | None:
     """Returns the opening words of the first such sentence. Quoted text, and block quotes, are exempt."""
     quotes = [match.span() for match in _QUOTED.finditer(source.text)]
     quote_starts = [start for start, _ in quotes]

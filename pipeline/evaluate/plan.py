@@ -31,7 +31,7 @@ from pipeline.text.words import token_offsets
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluatePlan:
     """One evaluation between the heuristics and the models.
 
     Attributes:
@@ -59,7 +59,7 @@ class Plan:
         """All that the NLI model is asked."""
         return (*self.recall, *self.precision, *self.flow)
 
-    def pruned(self, embeddings: Embeddings, top_k: int) -> "Plan":
+    def pruned(self, embeddings: Embeddings, top_k: int) -> "EvaluatePlan":
         """Returns the plan with only the `top_k` closest premises of every comparison chosen."""
         return replace(
             self,
@@ -69,7 +69,9 @@ class Plan:
         )
 
 
-def make_plan(datum: GoldStandardDatum, summary: SplitText, *, tokenizer: Tokenizer, config: EvaluateConfig) -> Plan:
+def make_plan(
+    datum: GoldStandardDatum, summary: SplitText, *, tokenizer: Tokenizer, config: EvaluateConfig
+) -> EvaluatePlan:
     """Cuts all texts into what the components compare. The CPU-heavy step of a long source: run it off the loop.
 
     Raises:
@@ -101,7 +103,7 @@ def make_plan(datum: GoldStandardDatum, summary: SplitText, *, tokenizer: Tokeni
         texts.extend(compared_texts((*recall, *precision, *flow)))
     unique_texts = tuple(dict.fromkeys(texts))
     check_text_count(len(unique_texts), config)
-    return Plan(recall, precision, flow, searches, generated_chunks, gold_chunks, length, unique_texts)
+    return EvaluatePlan(recall, precision, flow, searches, generated_chunks, gold_chunks, length, unique_texts)
 
 
 def _facts_comparisons(

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class EntailmentEvidence:
         hit: whether entailment >= hit_threshold.
     """
 
-    hypothesis: Passage
-    premise: Passage | None
+    hypothesis: TextSpan
+    premise: TextSpan | None
     premise_index: int | None
     entailment: float
     contradiction: float
@@ -57,7 +57,7 @@ class HardFail:
 
     rule: HardFailRule
     reason: str
-    evidence: Passage | None
+    evidence: TextSpan | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class EntityEvidence:
         context_cosine: of the two contexts, in [-1, 1]; None with `mention`.
     """
 
-    entity: Passage
+    entity: TextSpan
     status: EntityStatus
-    match: Passage | None
+    match: TextSpan | None
     fuzzy_ratio: float
-    mention: Passage | None
+    mention: TextSpan | None
     context_cosine: float | None
 
     @property
@@ -211,7 +211,7 @@ class NliUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Timings:
+class EvaluateTimings:
     """Where the time went, in milliseconds; waiting for the models included."""
 
     total_ms: float
@@ -263,4 +263,4 @@ class Evaluation:
     config: EvaluateConfig
     models: Models
     nli: NliUsage
-    timings: Timings
+    timings: EvaluateTimings

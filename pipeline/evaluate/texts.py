@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence, claims, split_sentences
 from pipeline.text.windows import sentence_passages, sliding_windows
 
@@ -24,11 +24,11 @@ class SplitText:
         """Splits a text."""
         return cls(source, tuple(split_sentences(source.text, max_sentence_chars)))
 
-    def claims(self) -> tuple[Passage, ...]:
+    def claims(self) -> tuple[TextSpan, ...]:
         """Returns the sentences that state something: headings are left out."""
         return sentence_passages(self.source, claims(self.sentences))
 
-    def windows(self, sizes: Sequence[int]) -> tuple[Passage, ...]:
+    def windows(self, sizes: Sequence[int]) -> tuple[TextSpan, ...]:
         """Returns the sliding windows of the sentences that state something."""
         return sliding_windows(self.source, claims(self.sentences), sizes)
 

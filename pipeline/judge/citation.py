@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 MAX_QUOTE_CHARS = 90
 
 
-def cite(passage: Passage) -> str:
+def cite(passage: TextSpan) -> str:
     """Returns a short quote with its place: `"Profits rose" (source 120-132)`."""
     return f'"{_shorten(passage.text)}" ({passage.text_id} {passage.start}-{passage.end})'
 
 
-def cite_first(passages: Sequence[Passage], most: int = 2) -> str:
+def cite_first(passages: Sequence[TextSpan], most: int = 2) -> str:
     """Cites the first few passages, and says how many more there are."""
     cited = "; ".join(cite(passage) for passage in passages[:most])
     more = len(passages) - most

@@ -11,7 +11,7 @@ How far two places of a text are the same place.
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 def mean(values: Sequence[Fraction]) -> Fraction:
@@ -61,7 +61,7 @@ SAME_SPAN_IOU = Fraction(1, 2)
 _NOTHING = Fraction(0)
 
 
-def intersection_over_union(first: Passage, second: Passage) -> Fraction:
+def intersection_over_union(first: TextSpan, second: TextSpan) -> Fraction:
     """Returns shared characters / characters of either; 0 for passages of different texts."""
     shared = min(first.end, second.end) - max(first.start, second.start)
     if shared <= 0 or first.text_id != second.text_id:
@@ -69,15 +69,15 @@ def intersection_over_union(first: Passage, second: Passage) -> Fraction:
     return Fraction(shared, first.end - first.start + second.end - second.start - shared)
 
 
-def distinct_spans(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+def distinct_spans(passages: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     """Leaves out passages that are duplicates of an earlier one."""
-    kept: list[Passage] = []
+    kept: list[TextSpan] = []
     for passage in passages:
         if all(intersection_over_union(passage, other) < SAME_SPAN_IOU for other in kept):
             kept.append(passage)
     return tuple(kept)
 
 
-def duplicate_span_count(passages: Sequence[Passage]) -> int:
+def duplicate_span_count(passages: Sequence[TextSpan]) -> int:
     """Counts the passages that are duplicates of an earlier one."""
     return len(passages) - len(distinct_spans(passages))

@@ -17,7 +17,7 @@ from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady, Verdict
+from pipeline.judge.judgement import EvidenceReady, FrameworkOutcome, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
@@ -53,16 +53,16 @@ async def reach_verdict(
     *,
     models: JudgeModels,
     tool_scores: tuple[MetricToolScore, ...],
-) -> Verdict:
+) -> FrameworkOutcome:
     """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
     if framework is Framework.TWIN_LOCK:
-        return Verdict(score_twin_lock(table, config.lock))
+        return FrameworkOutcome(score_twin_lock(table, config.lock))
     if framework is Framework.JUDGE_LOCK:
-        return Verdict(score_judge_lock(table, config.lock))
+        return FrameworkOutcome(score_judge_lock(table, config.lock))
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
     outcome = await score_ultra(table, config.ultra, help_)
-    return Verdict(outcome.result, outcome.degraded, outcome.notes)
+    return FrameworkOutcome(outcome.result, outcome.degraded, outcome.notes)
 
 
 logger = logging.getLogger(__name__)
@@ -212,7 +212,7 @@ class Judge:
 
     async def _score(
         self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: JudgeModels, emit: Emit
-    ) -> Verdict:
+    ) -> FrameworkOutcome:
         with open_span(f"judge {framework}") as span:
             verdict = await reach_verdict(
                 framework, table, self._config, models=models, tool_scores=request.tool_scores

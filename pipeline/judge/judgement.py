@@ -12,7 +12,7 @@ from pipeline.llm.chat_model import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FrameworkOutcome:
     """A framework's result.
 
     Attributes:

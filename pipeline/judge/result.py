@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.errors import PipelineError
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 MAX_SCORE = 10.0
 """Scores are in [0, 10]; higher is better in every metric."""
@@ -87,7 +87,7 @@ class MetricResult:
     score: float | None
     confidence: float | None
     reason: str
-    evidence: tuple[Passage, ...]
+    evidence: tuple[TextSpan, ...]
     inputs: Mapping[str, Input]
     caps: tuple[Cap, ...] = ()
     error: str | None = None

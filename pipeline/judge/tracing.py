@@ -14,7 +14,7 @@ from opentelemetry.trace import Span
 
 from pipeline import tracing as spans
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import Judgement, Verdict
+from pipeline.judge.judgement import FrameworkOutcome, Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricStatus
 from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity
@@ -51,12 +51,12 @@ def note_evidence(span: Span, table: EvidenceTable) -> None:
         span,
         claim_count=len(table.claims),
         pair_count=table.pairs.scored_pair_count,
-        question_author=table.qag_author,
+        question_author=table.question_author,
         proposals_failed=table.proposals_failed,
     )
 
 
-def note_verdict(span: Span, verdict: Verdict) -> None:
+def note_verdict(span: Span, verdict: FrameworkOutcome) -> None:
     """Adds what a framework came to."""
     statuses = [metric.status for metric in verdict.result.metrics]
     note(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, SummaryStatus
@@ -31,7 +31,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SummaryProgress:
     """How far a summary is. It comes with every step, so that a reader may miss any of them.
 
     Attributes:
@@ -69,8 +69,8 @@ class Accepted:
 class Planned:
     """The plan, before any call; sent again by a resumed run."""
 
-    plan: Plan
-    progress: Progress
+    plan: SummaryPlan
+    progress: SummaryProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class BatchDone:
     is_reused: bool
     retention: Retention
     result_key: str
-    progress: Progress
+    progress: SummaryProgress
     text: str | None = None
 
 
@@ -126,7 +126,7 @@ class GroupDone:
     pages: tuple[int, int]
     usage: LlmUsage
     is_reused: bool
-    progress: Progress
+    progress: SummaryProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Reflected:
     critique: str
     retention: Retention
     begins_again: bool
-    progress: Progress
+    progress: SummaryProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class TopicsFound:
     """The key topics."""
 
     topics: tuple[str, ...]
-    progress: Progress
+    progress: SummaryProgress
 
 
 @dataclass(frozen=True, slots=True)

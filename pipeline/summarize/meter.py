@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import Phase, Progress
-from pipeline.summarize.packing import Batch
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.events import Phase, SummaryProgress
+from pipeline.summarize.packing import ChunkBatch
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.text.terms import Term, find_terms
 
 
@@ -29,7 +29,7 @@ class Meter:
         iteration: from 1.
     """
 
-    plan: Plan
+    plan: SummaryPlan
     calls_done: int
     calls_total: int
     calls_reused: int = 0
@@ -57,9 +57,9 @@ class Meter:
         self.calls_reused += 1
         self.calls_done += not was_counted
 
-    def progress(self) -> Progress:
+    def progress(self) -> SummaryProgress:
         """Returns the totals as a reader sees them."""
-        return Progress(
+        return SummaryProgress(
             phase=self.phase,
             iteration=self.iteration,
             calls_done=self.calls_done,
@@ -87,7 +87,7 @@ _PAUSE_S = 0.005
 class BatchTerms:
     """Finds the terms of each batch once, whoever needs them first."""
 
-    def __init__(self, batches: Sequence[Batch]) -> None:
+    def __init__(self, batches: Sequence[ChunkBatch]) -> None:
         self._batches = batches
         self._terms: list[tuple[Term, ...] | None] = [None] * len(batches)
         self._stopped = False

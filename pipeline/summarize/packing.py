@@ -18,7 +18,7 @@ MIN_CONTENT_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ChunkBatch:
     """What one map call reads.
 
     Attributes:
@@ -57,7 +57,7 @@ def pack_batches(
     budget_tokens: int,
     count_tokens: Callable[[str], int],
     overhead_tokens: int = 0,
-) -> tuple[Batch, ...]:
+) -> tuple[ChunkBatch, ...]:
     """Packs greedily. Together the batches hold every character of every chunk, in order.
 
     Args:
@@ -67,7 +67,7 @@ def pack_batches(
         count_tokens: of a text.
         overhead_tokens: words of the prompt around each chunk; they count towards the budget.
     """
-    batches: list[Batch] = []
+    batches: list[ChunkBatch] = []
     packed: list[SourceChunk] = []
     packed_tokens = 0
     chunk_budget = max(1, budget_tokens - overhead_tokens)
@@ -75,12 +75,12 @@ def pack_batches(
         for part, tokens in _parts(chunk, chunk_budget, count_tokens):
             prompt_tokens = packed_tokens + tokens + (len(packed) + 1) * overhead_tokens
             if packed and (len(packed) == batch_size or prompt_tokens > budget_tokens):
-                batches.append(Batch(tuple(packed), packed_tokens))
+                batches.append(ChunkBatch(tuple(packed), packed_tokens))
                 packed, packed_tokens = [], 0
             packed.append(part)
             packed_tokens += tokens
     if packed:
-        batches.append(Batch(tuple(packed), packed_tokens))
+        batches.append(ChunkBatch(tuple(packed), packed_tokens))
     return tuple(batches)
 
 

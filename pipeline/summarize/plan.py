@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.packing import Batch, content_budget_tokens, level_calls, pack_batches
+from pipeline.summarize.packing import ChunkBatch, content_budget_tokens, level_calls, pack_batches
 from pipeline.summarize.writer import Writer, WriterLimits
 
 # One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
@@ -14,7 +14,7 @@ _TOPICS_CALLS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SummaryPlan:
     """All calls of a summary, and how they follow each other.
 
     Attributes:
@@ -30,7 +30,7 @@ class Plan:
         limits: of the writer.
     """
 
-    batches: tuple[Batch, ...]
+    batches: tuple[ChunkBatch, ...]
     level_calls: tuple[int, ...]
     wave: int
     uses_source_context: bool
@@ -96,7 +96,7 @@ class Plan:
         return self.max_iterations * each + 4
 
 
-def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, options: SummarizeOptions) -> Plan:
+def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, options: SummarizeOptions) -> SummaryPlan:
     """Packs the document. The CPU-heavy step of a long one, since it counts all tokens: run it off the loop."""
     limits = writer.limits
     batches = pack_batches(
@@ -109,7 +109,7 @@ def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, op
     wave: Wave = options.wave or config.wave or limits.concurrency
     group_size = options.reduce_group_size or config.reduce_group_size
     budget = reduce_budget_tokens(limits, config, group_size)
-    return Plan(
+    return SummaryPlan(
         batches=batches,
         level_calls=tuple(level_calls(len(batches), group_size)),
         wave=min(len(batches), _MOST_TASKS_OF_A_STEP if isinstance(wave, str) else wave),

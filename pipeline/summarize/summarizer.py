@@ -19,7 +19,7 @@ from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryEr
 from pipeline.summarize.events import Accepted, BatchDone, Event, EventChannel, Finished, NoObserver, SummaryObserver
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.texts import TEXT
-from pipeline.summarize.plan import Plan, make_plan
+from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryResult, SummaryView
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
@@ -93,7 +93,9 @@ class Summarizer:
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
 
-    async def plan(self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS) -> Plan:
+    async def plan(
+        self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
+    ) -> SummaryPlan:
         """Returns what `stream` would do, without doing any of it."""
         work = lambda: make_plan(document, writer, config=self._config, options=options)  # noqa: E731
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)

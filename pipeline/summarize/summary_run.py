@@ -20,7 +20,7 @@ from pipeline.summarize.events import EventChannel, Finished, Planned, SummaryOb
 from pipeline.summarize.graph.graph import SummaryGraph
 from pipeline.summarize.graph.run import Run, SummaryState
 from pipeline.summarize.meter import BatchTerms, Meter
-from pipeline.summarize.plan import Plan, make_plan
+from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
@@ -221,7 +221,7 @@ class SummaryRun:
                 ):
                     self.channel.offer(event)  # type: ignore[arg-type]  # nodes send events only
 
-    async def _adopt(self, plan: Plan) -> None:
+    async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         record = PlanRecord(_plan_key(plan), plan.calls(), plan.calls(2) - plan.calls(), plan.input_tokens)
         summary_id = self.summary.summary_id
@@ -255,7 +255,7 @@ class SummaryRun:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
 
-def _plan_key(plan: Plan) -> str:
+def _plan_key(plan: SummaryPlan) -> str:
     digest = hashlib.sha256()
     for batch in plan.batches:
         digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import InvalidInputError
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 Int32 = npt.NDArray[np.int32]
 
@@ -76,7 +76,7 @@ class NormalizedText:
     text: str
     offsets: OffsetMap
 
-    def passage(self, start: int, end: int, text: str | None = None) -> Passage:
+    def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
         """Returns a part of the text, with offsets that hold in the original.
 
         Args:
@@ -86,9 +86,9 @@ class NormalizedText:
         """
         first, last = self.offsets.to_original(start, end)
         read = " ".join(self.text[start:end].split()) if text is None else text
-        return Passage(self.text_id, first, last, self.original[first:last], read)
+        return TextSpan(self.text_id, first, last, self.original[first:last], read)
 
-    def whole(self) -> Passage:
+    def whole(self) -> TextSpan:
         """Returns all of a text that is not empty."""
         return self.passage(0, len(self.text))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TextSpan:
     """Some sentences, a name, or a whole short text.
 
     Attributes:

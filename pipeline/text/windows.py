@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence
 
 
-def sentence_passages(source: NormalizedText, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
+def sentence_passages(source: NormalizedText, sentences: Sequence[Sentence]) -> tuple[TextSpan, ...]:
     """Returns each sentence as a passage."""
     return tuple(source.passage(sentence.start, sentence.end) for sentence in sentences)
 
 
-def sliding_windows(source: NormalizedText, sentences: Sequence[Sentence], sizes: Sequence[int]) -> tuple[Passage, ...]:
+def sliding_windows(
+    source: NormalizedText, sentences: Sequence[Sentence], sizes: Sequence[int]
+) -> tuple[TextSpan, ...]:
     """Returns all runs of neighbouring sentences, small sizes first, then by position.
 
     A window's text is its sentences joined by a space: list marks and headings between them are not read. A text
@@ -40,8 +42,8 @@ def sliding_windows(source: NormalizedText, sentences: Sequence[Sentence], sizes
 
 
 def _joined(
-    source: NormalizedText, sentences: Sequence[Sentence], singles: Sequence[Passage], first: int, last: int
-) -> Passage:
+    source: NormalizedText, sentences: Sequence[Sentence], singles: Sequence[TextSpan], first: int, last: int
+) -> TextSpan:
     if last - first == 1:
         return singles[first]
     text = " ".join(single.text for single in singles[first:last])

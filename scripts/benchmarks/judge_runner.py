@@ -16,7 +16,7 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
 from pipeline.protocols import Entailment
 from server.cli.console import progress_bar
-from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 
 IN_FLIGHT = 4
 _WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server
@@ -55,14 +55,14 @@ class JudgeRunner:
     @property
     def entailment(self) -> Entailment:
         """The NLI model, for baselines."""
-        return BoundEntailment(self._engine.nli, Terms(Call()))
+        return BoundEntailment(self._engine.nli, CallScope(Call()))
 
     async def judge(self, item: Item, frameworks: tuple[Framework, ...] = ()) -> Judgement:
         """Judges one summary without a language model."""
         return await self._judge.judge(
             JudgeRequest(*item, frameworks=frameworks),
             entailment=self.entailment,
-            embedder=BoundEmbedder(self._engine.embedder, Terms(Call())),
+            embedder=BoundEmbedder(self._engine.embedder, CallScope(Call())),
             tokenizer=TokenOffsets(self._engine.models["embedding"].directory),
         )
 

@@ -15,7 +15,7 @@ from pipeline.summarize.document import Document, make_document
 from pipeline.summarize.events import Event, Finished
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
@@ -38,7 +38,7 @@ class Timed:
     """
 
     result: SummaryResult
-    plan: Plan
+    plan: SummaryPlan
     wall_s: float
     cpu_s: float
 

@@ -13,7 +13,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from inference.compile.staging import Progress, ProgressEvent
+from inference.compile.staging import ProgressEvent, ProgressListener
 
 Float32 = NDArray[np.float32]
 
@@ -42,7 +42,7 @@ def open_encoder(graph: onnx.ModelProto, tokenizer_json: str) -> Encoder:
 
 
 def hidden_states(
-    encoder: Encoder, pairs: Sequence[tuple[str, str]], *, cache_dir: Path, subject: str, progress: Progress
+    encoder: Encoder, pairs: Sequence[tuple[str, str]], *, cache_dir: Path, subject: str, progress: ProgressListener
 ) -> Float32:
     """Returns (pairs, hidden size), from `cache_dir` when the same encoder has seen the same pairs."""
     key = hashlib.sha256(encoder.digest.encode() + repr(list(pairs)).encode()).hexdigest()[:16]
@@ -55,7 +55,7 @@ def hidden_states(
     return states
 
 
-def _compute(encoder: Encoder, pairs: Sequence[tuple[str, str]], subject: str, progress: Progress) -> Float32:
+def _compute(encoder: Encoder, pairs: Sequence[tuple[str, str]], subject: str, progress: ProgressListener) -> Float32:
     encodings = encoder.tokenizer.encode_batch(list(pairs))
     rows: list[Float32 | None] = [None] * len(encodings)
     done = 0

@@ -13,7 +13,7 @@ from precis.v1 import common_pb2
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 Meaning = TypeVar("Meaning")
 
@@ -32,10 +32,10 @@ def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:
 
 
 @overload
-def to_span(passage: Passage) -> common_pb2.TextSpan: ...
+def to_span(passage: TextSpan) -> common_pb2.TextSpan: ...
 @overload
-def to_span(passage: Passage | None) -> common_pb2.TextSpan | None: ...
-def to_span(passage: Passage | None) -> common_pb2.TextSpan | None:
+def to_span(passage: TextSpan | None) -> common_pb2.TextSpan | None: ...
+def to_span(passage: TextSpan | None) -> common_pb2.TextSpan | None:
     """Gives a stretch of the caller's text; nothing for nothing, which leaves a message field unset."""
     if passage is None:
         return None

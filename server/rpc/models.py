@@ -15,7 +15,7 @@ from precis.v1 import common_pb2
 
 from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError, QueueFullError
-from inference.front_doors import Embedder, ItemBatch, NliModel
+from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.protocols import Float32, ModelIdentity
@@ -41,7 +41,7 @@ class ModelUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class CallScope:
     """What all submissions of one evaluation have in common.
 
     Attributes:
@@ -86,7 +86,7 @@ class Terms:
 class BoundEntailment:
     """The NLI model on one evaluation's terms: pipeline.protocols.Entailment."""
 
-    def __init__(self, model: NliModel, terms: Terms) -> None:
+    def __init__(self, model: NliModel, terms: CallScope) -> None:
         self.identity = to_identity(model.model.directory)
         self._model = model
         self._terms = terms
@@ -101,7 +101,7 @@ class BoundEntailment:
 class BoundEmbedder:
     """The embedder on one evaluation's terms: pipeline.protocols.Embedder."""
 
-    def __init__(self, model: Embedder, terms: Terms) -> None:
+    def __init__(self, model: EmbeddingModel, terms: CallScope) -> None:
         self.identity = to_identity(model.model.directory)
         self._model = model
         self._terms = terms

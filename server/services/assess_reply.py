@@ -8,7 +8,15 @@ from typing import assert_never
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.run import AssessEvent, Assessment, AssessPlan, EvidenceGathered, Planned, Synthesized, ToolRun
+from pipeline.assess.run import (
+    AssessEvent,
+    Assessment,
+    AssessmentPlanned,
+    AssessPlan,
+    EvidenceGathered,
+    Synthesized,
+    ToolRun,
+)
 from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Synthesis
@@ -113,7 +121,7 @@ def to_assess_event(event: AssessEvent, *, language_model: str) -> pb.AssessResp
         language_model: identity of the one that may have been asked; empty without one.
     """
     match event:
-        case Planned(plan):
+        case AssessmentPlanned(plan):
             return pb.AssessResponse(plan=to_assessment_plan(plan))
         case ToolRun():
             return pb.AssessResponse(tool=to_tool_run(event))

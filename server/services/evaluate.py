@@ -21,7 +21,7 @@ from server.backends import ScoringModels
 from server.config import EvaluateServiceConfig
 from server.errors import FieldViolation, InvalidRequestError
 from server.rpc.calls import Context, current_call
-from server.rpc.models import Terms, parse_priority, to_call
+from server.rpc.models import CallScope, parse_priority, to_call
 from server.rpc.status import to_item_error
 from server.rpc.streams import map_concurrently, until
 from server.rpc.wire import MalformedRequest
@@ -112,7 +112,7 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
         """Evaluates one summary. A full queue is refused at once."""
         record = current_call()
-        terms = Terms(to_call(context, parse_priority(request.priority)))
+        terms = CallScope(to_call(context, parse_priority(request.priority)))
         try:
             return await self._evaluate(request, terms)
         finally:
@@ -141,14 +141,14 @@ class EvaluateServicer(EvaluateServiceServicer):
         try:
             item.check()
             call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
-            terms = Terms(call, self._config.max_queue_wait_s)
+            terms = CallScope(call, self._config.max_queue_wait_s)
             response = await self._evaluate(item.request, terms)
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
             return to_failure(item, error, record.call_id)
         record.queue_ms += terms.usage.queue_ms
         return pb.EvaluateStreamResponse(id=item.id, index=item.index, response=response)
 
-    async def _evaluate(self, request: pb.EvaluateRequest, terms: Terms) -> pb.EvaluateResponse:
+    async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
         evaluation = await Evaluator(parsed.config, executor=self._executor_for(parsed)).evaluate(

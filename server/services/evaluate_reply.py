@@ -14,6 +14,7 @@ from pipeline.evaluate.result import (
     EntitiesResult,
     EntityEvidence,
     EntityStatus,
+    EvaluateTimings,
     Evaluation,
     FactsResult,
     FlowResult,
@@ -22,7 +23,6 @@ from pipeline.evaluate.result import (
     LengthResult,
     OutlinePoint,
     SemanticResult,
-    Timings,
 )
 from server.rpc.fields import to_model_identity, to_span
 from server.rpc.status import to_duration
@@ -201,7 +201,7 @@ def to_options(config: EvaluateConfig) -> pb.EvaluateOptions:
     )
 
 
-def to_timings(timings: Timings) -> pb.EvaluateTimings:
+def to_timings(timings: EvaluateTimings) -> pb.EvaluateTimings:
     """Gives the time of each phase."""
     return pb.EvaluateTimings(
         total=to_duration(timings.total_ms / 1000),

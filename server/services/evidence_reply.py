@@ -2,17 +2,17 @@
 
 from precis.v1 import evidence_pb2 as pb
 
-from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.table import (
-    Covered,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
+    KeyPointCoverage,
     LexiconHit,
     LexiconKind,
-    Qag,
-    Segment,
-    Severity,
+    LexiconSeverity,
+    Question,
+    SummarySegment,
     Tone,
     ToneReading,
 )
@@ -20,14 +20,14 @@ from server.rpc.fields import to_span
 from server.rpc.status import to_duration
 
 LABELS = {
-    Label.SUPPORTED: pb.CLAIM_LABEL_SUPPORTED,
-    Label.PARTIAL: pb.CLAIM_LABEL_PARTIAL,
-    Label.UNSUPPORTED: pb.CLAIM_LABEL_UNSUPPORTED,
+    ClaimLabel.SUPPORTED: pb.CLAIM_LABEL_SUPPORTED,
+    ClaimLabel.PARTIAL: pb.CLAIM_LABEL_PARTIAL,
+    ClaimLabel.UNSUPPORTED: pb.CLAIM_LABEL_UNSUPPORTED,
 }
 COVERED = {
-    Covered.FULLY: pb.KEY_POINT_COVERAGE_FULLY,
-    Covered.PARTIAL: pb.KEY_POINT_COVERAGE_PARTIAL,
-    Covered.NOT: pb.KEY_POINT_COVERAGE_NOT,
+    KeyPointCoverage.FULLY: pb.KEY_POINT_COVERAGE_FULLY,
+    KeyPointCoverage.PARTIAL: pb.KEY_POINT_COVERAGE_PARTIAL,
+    KeyPointCoverage.NOT: pb.KEY_POINT_COVERAGE_NOT,
 }
 TONES = {
     Tone.NEUTRAL: pb.TONE_NEUTRAL,
@@ -46,7 +46,7 @@ LEXICON_KINDS = {
     LexiconKind.SLUR: pb.LEXICON_KIND_SLUR,
     LexiconKind.STEREOTYPE: pb.LEXICON_KIND_STEREOTYPE,
 }
-SEVERITIES = {Severity.MILD: pb.LEXICON_SEVERITY_MILD, Severity.STRONG: pb.LEXICON_SEVERITY_STRONG}
+SEVERITIES = {LexiconSeverity.MILD: pb.LEXICON_SEVERITY_MILD, LexiconSeverity.STRONG: pb.LEXICON_SEVERITY_STRONG}
 
 
 def to_evidence(table: EvidenceTable) -> pb.EvidenceTable:
@@ -59,14 +59,14 @@ def to_evidence(table: EvidenceTable) -> pb.EvidenceTable:
         segments=map(to_segment, table.segments),
         theme=to_span(table.theme),
         intent=table.intent,
-        coverage_questions=map(to_question, table.coverage_qags),
-        claim_questions=map(to_question, table.claim_qags),
+        coverage_questions=map(to_question, table.coverage_questions),
+        claim_questions=map(to_question, table.claim_questions),
         tone=to_tone(table.tone),
         lexicon_hits=map(to_lexicon_hit, table.lexicon_hits),
         window_count=table.window_count,
         summary_token_count=table.summary_token_count,
         extraneous_token_count=table.extraneous_token_count,
-        question_author=table.qag_author,
+        question_author=table.question_author,
         scored_pair_count=table.pairs.scored_pair_count,
         exact_pair_count=table.pairs.exact_pair_count,
         tokenizer=table.models.tokenizer,
@@ -106,7 +106,7 @@ def to_features(features: ClaimFeatures) -> pb.ClaimFeatures:
     return message
 
 
-def to_mismatch(mismatch: Mismatch) -> pb.ClaimMismatch:
+def to_mismatch(mismatch: ClaimMismatch) -> pb.ClaimMismatch:
     """Gives what of a claim its evidence does not say."""
     return pb.ClaimMismatch(
         kind=MISMATCH_KINDS[mismatch.kind], claim=to_span(mismatch.claim), source=to_span(mismatch.source)
@@ -126,7 +126,7 @@ def to_key_point(point: KeyPoint) -> pb.KeyPoint:
     )
 
 
-def to_segment(segment: Segment) -> pb.SummarySegment:
+def to_segment(segment: SummarySegment) -> pb.SummarySegment:
     """Gives a part of the summary and how much of it the source has."""
     return pb.SummarySegment(
         passage=to_span(segment.passage),
@@ -140,16 +140,16 @@ def to_segment(segment: Segment) -> pb.SummarySegment:
     )
 
 
-def to_question(qag: Qag) -> pb.Question:
+def to_question(question: Question) -> pb.Question:
     """Gives a question with both answers."""
     return pb.Question(
-        question=qag.question,
-        answer=qag.answer,
-        answer_span=to_span(qag.answer_span),
-        fact=to_span(qag.fact),
-        given=qag.given,
-        given_span=to_span(qag.given_span),
-        score=qag.score,
+        question=question.question,
+        answer=question.answer,
+        answer_span=to_span(question.answer_span),
+        fact=to_span(question.fact),
+        given=question.given,
+        given_span=to_span(question.given_span),
+        score=question.score,
     )
 
 

@@ -26,7 +26,7 @@ from server.backends import Backends
 from server.config import JudgeServiceConfig
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.calls import Context, current_call
-from server.rpc.models import BoundModels, Terms, parse_priority, to_call
+from server.rpc.models import BoundModels, CallScope, parse_priority, to_call
 from server.services.assess_reply import to_assess_event, to_synthesis
 from server.services.judge_reply import to_event, to_result
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
@@ -103,7 +103,7 @@ class Judges:
         self._metrics = metrics
         self._cache = JudgementCache(defaults.cache)
 
-    def bound(self, terms: Terms, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
+    def bound(self, terms: CallScope, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
         """Makes the judge of one request.
 
         Args:
@@ -179,11 +179,11 @@ class JudgeServicer(JudgeServiceServicer):
                 async for event in events:
                     yield to_assess_event(event, language_model=_name_of(chat))
 
-    def _judge_for(self, parsed: JudgeInput, terms: Terms) -> BoundJudge:
+    def _judge_for(self, parsed: JudgeInput, terms: CallScope) -> BoundJudge:
         chat = self._chat if parsed.uses_language_model else None
         return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
 
-    def _text_judge(self, request: AssessRequest, terms: Terms, chat: ChatModel | None) -> TextJudge | None:
+    def _text_judge(self, request: AssessRequest, terms: CallScope, chat: ChatModel | None) -> TextJudge | None:
         """Gives what judges the request's texts; None when it has none, so that images need no model of the engine."""
         if not request.summary.strip():
             return None
@@ -191,7 +191,7 @@ class JudgeServicer(JudgeServiceServicer):
         return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
 
 
-def _result(judgement: Judgement, judge: BoundJudge, terms: Terms) -> pb.JudgeResult:
+def _result(judgement: Judgement, judge: BoundJudge, terms: CallScope) -> pb.JudgeResult:
     result = to_result(judgement)
     result.applied_options.use_language_model = judge.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
@@ -203,10 +203,10 @@ def _name_of(chat: ChatModel | None) -> str:
 
 
 @contextmanager
-def _terms(priority: int, context: Context) -> Iterator[Terms]:
+def _terms(priority: int, context: Context) -> Iterator[CallScope]:
     """Gives the terms of a call, and notes in its record what the models did for it."""
     record = current_call()
-    terms = Terms(to_call(context, parse_priority(priority)))
+    terms = CallScope(to_call(context, parse_priority(priority)))
     try:
         yield terms
     finally:

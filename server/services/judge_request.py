@@ -14,7 +14,7 @@ from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
 
 from pipeline.assess.request import AssessRequest
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
@@ -134,11 +134,11 @@ def _parse_tool_score(score: pb.MetricToolScore, field: str) -> MetricToolScore:
 
 MODES = {Mode.EXPLANATION: synthesis_pb2.SYNTHESIS_MODE_EXPLANATION, Mode.SCORING: synthesis_pb2.SYNTHESIS_MODE_SCORING}
 SEVERITIES = {
-    Severity.NONE: synthesis_pb2.DISTORTION_SEVERITY_NONE,
-    Severity.SLIGHT: synthesis_pb2.DISTORTION_SEVERITY_SLIGHT,
-    Severity.MODERATE: synthesis_pb2.DISTORTION_SEVERITY_MODERATE,
-    Severity.SEVERE: synthesis_pb2.DISTORTION_SEVERITY_SEVERE,
-    Severity.UNCERTAIN: synthesis_pb2.DISTORTION_SEVERITY_UNCERTAIN,
+    DistortionSeverity.NONE: synthesis_pb2.DISTORTION_SEVERITY_NONE,
+    DistortionSeverity.SLIGHT: synthesis_pb2.DISTORTION_SEVERITY_SLIGHT,
+    DistortionSeverity.MODERATE: synthesis_pb2.DISTORTION_SEVERITY_MODERATE,
+    DistortionSeverity.SEVERE: synthesis_pb2.DISTORTION_SEVERITY_SEVERE,
+    DistortionSeverity.UNCERTAIN: synthesis_pb2.DISTORTION_SEVERITY_UNCERTAIN,
 }
 DEFAULT_ETA = 1.0
 

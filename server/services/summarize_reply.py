@@ -14,12 +14,12 @@ from pipeline.summarize.events import (
     GroupDone,
     Phase,
     Planned,
-    Progress,
     Reflected,
+    SummaryProgress,
     TopicsFound,
     Warned,
 )
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, SummaryView
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
@@ -73,7 +73,7 @@ def to_event(event: Event, chosen: ChosenWriter) -> pb.SummaryEvent:
     return message
 
 
-def to_plan(plan: Plan, chosen: ChosenWriter) -> pb.SummaryPlan:
+def to_plan(plan: SummaryPlan, chosen: ChosenWriter) -> pb.SummaryPlan:
     """Gives the calls of a summary."""
     return pb.SummaryPlan(
         writer=chosen.writer.identity,
@@ -92,7 +92,7 @@ def to_plan(plan: Plan, chosen: ChosenWriter) -> pb.SummaryPlan:
     )
 
 
-def to_progress(progress: Progress) -> pb.SummaryProgress:
+def to_progress(progress: SummaryProgress) -> pb.SummaryProgress:
     """Gives how far a summary is."""
     return pb.SummaryProgress(
         phase=PHASES[progress.phase],

@@ -10,7 +10,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from server.backends import Backends, ChosenWriter, ScoringModels
-from server.rpc.models import Terms
+from server.rpc.models import CallScope
 from server.settings import Settings
 
 
@@ -39,7 +39,7 @@ def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
 
 def extractive_writer(settings: Settings, scoring: ScoringModels, cpu: Executor) -> ExtractiveWriter:
     """Builds the writer over the engine's models. It works in bulk and waits for room: a summary takes minutes."""
-    terms = Terms(Call(deadline_s=None, priority=Priority.BULK), settings.summarize_service.max_queue_wait_s)
+    terms = CallScope(Call(deadline_s=None, priority=Priority.BULK), settings.summarize_service.max_queue_wait_s)
     models = scoring.bound(terms)
     return ExtractiveWriter(
         settings.extractive,

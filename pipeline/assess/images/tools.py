@@ -166,7 +166,7 @@ WITHOUT_REFERENCE: dict[ImageTool, Callable[[Float64], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class ImageMeasurement:
     """What one tool says of one image.
 
     Attributes:
@@ -182,7 +182,7 @@ class Measurement:
 
 def measure_image(
     image: Image, reference: Image | None = None, tools: Sequence[ImageTool] = tuple(ImageTool)
-) -> tuple[Measurement, ...]:
+) -> tuple[ImageMeasurement, ...]:
     """Measures an image with the tools asked for, in the order of `ImageTool`.
 
     Without a reference, those that need one are left out. Takes 0.1 s for a megapixel: run it where it holds nobody up.
@@ -196,7 +196,9 @@ def measure_image(
         expected = f"the size of {image.path}, {image.width} x {image.height}"
         raise InvalidInputError(reference.path, expected, f"{reference.width} x {reference.height}")
     original = None if reference is None else decode(reference)
-    return tuple(Measurement(tool, value, MAPPINGS[tool](value)) for tool, value in _values(pixels, original, tools))
+    return tuple(
+        ImageMeasurement(tool, value, MAPPINGS[tool](value)) for tool, value in _values(pixels, original, tools)
+    )
 
 
 def _values(pixels: Float64, original: Float64 | None, tools: Sequence[ImageTool]) -> Iterator[tuple[ImageTool, float]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
-from pipeline.assess.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
 
@@ -36,7 +36,9 @@ def choose(
     if all(_severity(choice) for choice in choices):
         asked = next((one for one in findings if _names(question, one.kind)), None)
         return None if asked is None else _only(choices, lambda text: _severity(text) is asked.severity)
-    wrong = [(part, one) for part, one in worst_findings(scope, evidence) if one.severity is not Severity.NONE]
+    wrong = [
+        (part, one) for part, one in worst_findings(scope, evidence) if one.severity is not DistortionSeverity.NONE
+    ]
     return _naming_the_worst(choices, wrong, evidence)
 
 
@@ -59,8 +61,8 @@ def _is_level(text: str, level: Level) -> bool:
         return False
 
 
-def _severity(text: str) -> Severity | None:
-    return next((one for one in Severity if one.value == text.strip(" .").casefold()), None)
+def _severity(text: str) -> DistortionSeverity | None:
+    return next((one for one in DistortionSeverity if one.value == text.strip(" .").casefold()), None)
 
 
 def _names(text: str, kind: str) -> bool:
@@ -80,7 +82,13 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-_ORDER = (Severity.NONE, Severity.UNCERTAIN, Severity.SLIGHT, Severity.MODERATE, Severity.SEVERE)
+_ORDER = (
+    DistortionSeverity.NONE,
+    DistortionSeverity.UNCERTAIN,
+    DistortionSeverity.SLIGHT,
+    DistortionSeverity.MODERATE,
+    DistortionSeverity.SEVERE,
+)
 _MAX_FINDINGS = 5
 _MAX_SCORES = 8
 
@@ -126,7 +134,7 @@ def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float
 
 def _found(scope: tuple[str, ...], evidence: Evidence, *, with_explanations: bool) -> list[str]:
     worst = worst_findings(scope, evidence)
-    if wrong := [pair for pair in worst if pair[1].severity is not Severity.NONE]:
+    if wrong := [pair for pair in worst if pair[1].severity is not DistortionSeverity.NONE]:
         said = "; ".join(_finding(*pair, with_explanation=with_explanations) for pair in wrong[:_MAX_FINDINGS])
         more = len(wrong) - _MAX_FINDINGS
         return [f"Found: {said}{f'; and {more} more' if more > 0 else ''}."]

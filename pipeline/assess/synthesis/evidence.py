@@ -14,7 +14,7 @@ GLOBAL = "Global"
 """The scope of a question about the whole text or image."""
 
 
-class Severity(StrEnum):
+class DistortionSeverity(StrEnum):
     """How bad a distortion is. UNCERTAIN: the executor cannot tell."""
 
     NONE = "none"
@@ -35,7 +35,7 @@ class Finding:
     """
 
     kind: str
-    severity: Severity
+    severity: DistortionSeverity
     explanation: str = ""
 
 

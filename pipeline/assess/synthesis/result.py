@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.judge.fusion import Fusion
 from pipeline.judge.ultra.levels import LevelSource
@@ -59,7 +59,7 @@ def _needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) 
         (part, finding.kind)
         for part, findings in evidence.distortion_analysis.items()
         for finding in findings or ()
-        if finding.severity is Severity.UNCERTAIN
+        if finding.severity is DistortionSeverity.UNCERTAIN
     ]
     if unsure:
         message = "uncertain about " + ", ".join(f"{kind} in {part}" for part, kind in unsure)
@@ -69,7 +69,7 @@ def _needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) 
 def _contradictions(evidence: Evidence, config: SynthesisConfig) -> Iterator[tuple[str, str]]:
     for part, found in evidence.distortion_analysis.items():
         findings = found or ()
-        is_clean = all(finding.severity is Severity.NONE for finding in findings)
+        is_clean = all(finding.severity is DistortionSeverity.NONE for finding in findings)
         for finding in findings:
             for score in evidence.tool_scores:
                 if score.scope == part and _contradict(finding, score, config, is_clean=is_clean):
@@ -83,9 +83,9 @@ def _contradict(finding: Finding, score: ToolScore, config: SynthesisConfig, *, 
     Quality as a whole cannot be high with one severe distortion, but it can be low without this one.
     """
     is_same_kind = finding.kind.casefold() == score.aspect.casefold()
-    if finding.severity is Severity.SEVERE:
+    if finding.severity is DistortionSeverity.SEVERE:
         return (is_same_kind or not score.aspect) and score.score > config.contradiction_high
-    if finding.severity is Severity.NONE:
+    if finding.severity is DistortionSeverity.NONE:
         return (is_same_kind or (is_clean and not score.aspect)) and score.score < config.contradiction_low
     return False
 

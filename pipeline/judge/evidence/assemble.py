@@ -9,19 +9,19 @@ import numpy as np
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.plan import Plan, exact_pair_count, key_point_counts
-from pipeline.judge.evidence.signals.drift import Compared, Told, find_told, focus_cosine, read_drift
+from pipeline.judge.evidence.plan import EvidencePlan, exact_pair_count, key_point_counts
+from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_told, focus_cosine, read_drift
 from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
-from pipeline.judge.evidence.signals.questions import claim_qags, coverage_qags
-from pipeline.judge.evidence.signals.tone import Voice, describe_intent, has_opinion, read_voice
+from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
+from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
 from pipeline.judge.evidence.table import (
     EvidenceModels,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
     PairUsage,
-    Segment,
+    SummarySegment,
     ToneReading,
 )
 from pipeline.judge.evidence.text.read import ReadText
@@ -47,7 +47,7 @@ class Instruments:
     models: EvidenceModels
 
 
-def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> EvidenceTable:
+def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals."""
     draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
@@ -57,7 +57,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
     )
     points, judge_points = tuple(map(read_point, plan.facts)), tuple(map(read_point, plan.judge_facts))
     twin_count, judge_count = key_point_counts(plan)
-    voices = _voices(plan, told.or_all())
+    tones = _tones(plan, told.or_all())
     ranked = [fact.sentence for fact in plan.facts]
     theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, config.theme_tokens)
     source_texts = [passage.text for passage in draft.source.read.passages[:_MOST_SENTENCES]]
@@ -71,10 +71,10 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         judge_key_points=_by_position(judge_points[:judge_count]),
         segments=_segments(plan, told, theme_sentence),
         theme=theme,
-        intent=describe_intent(draft.source.read, source_texts, voices[0], tokenizer, config.intent_tokens),
-        coverage_qags=coverage_qags(plan, [point.entailment for point in points], told.grounded, config),
-        claim_qags=claim_qags(plan, claims, config),
-        tone=_tone(plan, claims, told.or_all(), voices, config),
+        intent=describe_intent(draft.source.read, source_texts, tones[0], tokenizer, config.intent_tokens),
+        coverage_questions=coverage_questions(plan, [point.entailment for point in points], told.grounded, config),
+        claim_questions=claim_questions(plan, claims, config),
+        tone=_tone(plan, claims, told.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
         salient_share=salient_share(draft.source.index, _stems(draft.summary.read, told.grounded)),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
@@ -82,7 +82,7 @@ def assemble(plan: Plan, scores: PairScores, instruments: Instruments) -> Eviden
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
         models=instruments.models,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
-        qag_author="deterministic",
+        question_author="deterministic",
         proposals_failed=False,
         notes=_notes(draft.summary.read),
     )
@@ -101,19 +101,23 @@ def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:
     return tuple(sorted(points, key=lambda point: point.passage.start))
 
 
-def _voices(plan: Plan, told: Told) -> tuple[Voice, Voice]:
+def _tones(plan: EvidencePlan, told: Grounding) -> tuple[ToneScore, ToneScore]:
     """Reads both texts; of the summary, sentences that neither tell anything nor judge are passed over."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     grounded = frozenset(told.grounded)
     texts = [passage.text for passage in summary.passages[:_MOST_SENTENCES]]
     return (
-        read_voice([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
-        read_voice([text for index, text in enumerate(texts) if index in grounded or has_opinion(text)]),
+        score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
+        score_tone([text for index, text in enumerate(texts) if index in grounded or has_opinion(text)]),
     )
 
 
 def _tone(
-    plan: Plan, claims: Sequence[Claim], told: Told, voices: tuple[Voice, Voice], config: EvidenceConfig
+    plan: EvidencePlan,
+    claims: Sequence[Claim],
+    told: Grounding,
+    tones: tuple[ToneScore, ToneScore],
+    config: EvidenceConfig,
 ) -> ToneReading:
     """Compares the summary's tone with that of the sentences it is about."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
@@ -125,7 +129,7 @@ def _tone(
         for index in claim.place.sentences
     )
     compared = Compared(
-        *voices,
+        *tones,
         told=[source.passages[index].text for index in about],
         grounded=[summary.passages[index].text for index in told.grounded[:_MOST_SENTENCES]],
         others=[summary.passages[index].text for index in told.others[:_MOST_SENTENCES]],
@@ -134,7 +138,7 @@ def _tone(
     return read_drift(claims, grounded, compared, config.contradicted)
 
 
-def _segments(plan: Plan, told: Told, theme_sentence: int | None) -> tuple[Segment, ...]:
+def _segments(plan: EvidencePlan, told: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
     table, grounded = plan.draft.source.read.table, frozenset(told.grounded)
     article = frozenset(table.content_stems(range(len(table))))
@@ -144,13 +148,15 @@ def _segments(plan: Plan, told: Told, theme_sentence: int | None) -> tuple[Segme
     )
 
 
-def _segment(plan: Plan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None) -> Segment:
+def _segment(
+    plan: EvidencePlan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None
+) -> SummarySegment:
     to_theme = source_cosine = 0.0
     if span.passage.text in plan.embeddings and theme_sentence is not None:
         vector = plan.embeddings.of([span.passage.text])[0]
         to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
         source_cosine = float(plan.closeness.cosines(vector, 1).max())
-    return Segment(
+    return SummarySegment(
         passage=span.passage,
         token_count=span.token_count,
         content_token_count=len(span.stems),

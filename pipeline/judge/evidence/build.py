@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from pipeline.judge.evidence.assemble import Instruments, assemble
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import make_draft
-from pipeline.judge.evidence.plan import Plan, make_plan
+from pipeline.judge.evidence.draft import read_texts
+from pipeline.judge.evidence.plan import EvidencePlan, make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceModels, EvidenceTable, EvidenceTimings
 from pipeline.model_answers import NO_PROBABILITIES, Embeddings, PairScores
@@ -49,7 +49,7 @@ async def build_evidence(  # noqa: PLR0913 (two texts, and what reads them)
     """
     config, watch, run = config or EvidenceConfig(), _Watch(), _Runner(executor)
     instruments = Instruments(tokenizer, config, EvidenceModels(entailment.identity, embedder.identity, tokenizer.name))
-    draft = await run(partial(make_draft, source, summary, tokenizer, config))
+    draft = await run(partial(read_texts, source, summary, tokenizer, config))
     watch.lap()
     embeddings = Embeddings(draft.texts, await embedder.embed(draft.texts))
     watch.lap()
@@ -68,7 +68,9 @@ async def build_evidence(  # noqa: PLR0913 (two texts, and what reads them)
     return replace(table, timings=watch.timings())
 
 
-def _finish(plan: Plan, scores: PairScores, instruments: Instruments, proposed: ProposalSet | None) -> EvidenceTable:
+def _finish(
+    plan: EvidencePlan, scores: PairScores, instruments: Instruments, proposed: ProposalSet | None
+) -> EvidenceTable:
     table = assemble(plan, scores, instruments)
     return table if proposed is None else apply_proposals(table, plan, proposed, instruments.config)
 

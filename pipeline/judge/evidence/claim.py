@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ClaimFeatures:
     unmatched_word_share: float
 
 
-class Label(StrEnum):
+class ClaimLabel(StrEnum):
     """What the source says about a claim, the best first."""
 
     SUPPORTED = "supported"
@@ -91,7 +91,7 @@ class MismatchKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mismatch:
+class ClaimMismatch:
     """Something in a claim that its evidence does not say, or says otherwise.
 
     Attributes:
@@ -101,8 +101,8 @@ class Mismatch:
     """
 
     kind: MismatchKind
-    claim: Passage
-    source: Passage | None
+    claim: TextSpan
+    source: TextSpan | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +125,16 @@ class Claim:
         features: for calibrated scores.
     """
 
-    passage: Passage
+    passage: TextSpan
     token_count: int
     content_token_count: int
     sentence_index: int
     entailment: float
     contradiction: float
-    support: Passage | None
-    opposition: Passage | None
-    mismatches: tuple[Mismatch, ...]
-    label_by_nli: Label
-    label: Label
+    support: TextSpan | None
+    opposition: TextSpan | None
+    mismatches: tuple[ClaimMismatch, ...]
+    label_by_nli: ClaimLabel
+    label: ClaimLabel
     extraneous_token_count: int
     features: ClaimFeatures

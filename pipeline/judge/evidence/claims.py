@@ -11,7 +11,7 @@ from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
 from pipeline.protocols import Tokenizer
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 _BOUNDARY = re.compile(
     r"(?:,\s+|\s+)(?:and|but|while|whereas|although|though|yet|so)\s+(?=\w)|;\s+(?=\w)", re.IGNORECASE
@@ -47,7 +47,7 @@ class ClaimSpan:
         content_count: content words, repeats included.
     """
 
-    passage: Passage
+    passage: TextSpan
     words: range
     sentence_index: int
     content_count: int
@@ -128,7 +128,7 @@ class SegmentSpan:
         stems: distinct stems of its content words.
     """
 
-    passage: Passage
+    passage: TextSpan
     sentences: range
     token_count: int
     stems: frozenset[str]

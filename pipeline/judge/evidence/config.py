@@ -41,7 +41,7 @@ class EvidenceConfig(BaseModel):
     min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")
     theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
     intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")
-    qag_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")
+    question_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")
 
     @field_validator("window_sentences")
     @classmethod

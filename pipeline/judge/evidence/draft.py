@@ -38,7 +38,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draft:
+class ReadTexts:
     """One table between reading and embedding.
 
     Attributes:
@@ -64,7 +64,7 @@ class Draft:
     texts: tuple[str, ...]
 
 
-def make_draft(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> Draft:
+def read_texts(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
     """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
     article = ReadText.of(SOURCE, source, config.max_sentence_chars)
     told = ReadText.of_summary(SUMMARY, summary, config.max_sentence_chars)
@@ -78,7 +78,7 @@ def make_draft(source: str, summary: str, tokenizer: Tokenizer, config: Evidence
     texts = [article.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
     texts += [claim.passage.text for claim in claims] + [segment.passage.text for segment in segments[:most]]
-    return Draft(
+    return ReadTexts(
         source=Side(article, index, make_windows(article, config.window_sentences), embedded),
         summary=Side(told, told_index, make_windows(told, config.window_sentences), told_embedded),
         all_claims=all_claims,

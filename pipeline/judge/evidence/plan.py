@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import Draft, Side
+from pipeline.judge.evidence.draft import ReadTexts, Side
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.judge.evidence.text.windows import Closeness, Float64, Window, WordIndex, most_relevant
@@ -77,7 +77,7 @@ class FactPlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class EvidencePlan:
     """One table between embedding and NLI.
 
     Attributes:
@@ -92,7 +92,7 @@ class Plan:
         pairs: to submit, without repeats.
     """
 
-    draft: Draft
+    draft: ReadTexts
     embeddings: Embeddings
     centrality: Float64
     closeness: Closeness
@@ -103,14 +103,16 @@ class Plan:
     pairs: tuple[Pair, ...]
 
 
-def key_point_counts(plan: Plan) -> tuple[int, int]:
+def key_point_counts(plan: EvidencePlan) -> tuple[int, int]:
     """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
     wanted = -(-len(plan.draft.source.read.sentences) // _SENTENCES_PER_KEY_POINT)
     (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
     return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
 
 
-def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, preferred: Sequence[int] = ()) -> Plan:
+def make_plan(
+    draft: ReadTexts, embeddings: Embeddings, config: EvidenceConfig, preferred: Sequence[int] = ()
+) -> EvidencePlan:
     """Chooses windows and facts.
 
     Args:
@@ -133,7 +135,7 @@ def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, pref
     for fact in planned.values():
         text = draft.source.read.passages[fact.sentence].text
         pairs += [(window.passage.text, text) for window in fact.windows]
-    return Plan(
+    return EvidencePlan(
         draft,
         embeddings,
         centrality,
@@ -146,7 +148,7 @@ def make_plan(draft: Draft, embeddings: Embeddings, config: EvidenceConfig, pref
     )
 
 
-def exact_pair_count(plan: Plan) -> int:
+def exact_pair_count(plan: EvidencePlan) -> int:
     """Returns how many pairs all windows would make."""
     source_windows = sum(len(windows) for windows in plan.draft.source.windows.values())
     summary_windows = sum(len(windows) for windows in plan.draft.summary.windows.values())
@@ -160,7 +162,7 @@ def _closeness(side: Side, embeddings: Embeddings) -> Closeness:
 
 
 def _plan_claim(
-    draft: Draft, claim: ClaimSpan, closeness: Closeness, embeddings: Embeddings, config: EvidenceConfig
+    draft: ReadTexts, claim: ClaimSpan, closeness: Closeness, embeddings: Embeddings, config: EvidenceConfig
 ) -> ClaimPlan:
     stems = draft.summary.read.table.content_stems(claim.words)
     vector = embeddings.of([claim.passage.text])[0]
@@ -194,11 +196,11 @@ def _region(source: Side, windows: Sequence[Window], place: Window | None) -> Re
 
 
 def _facts(
-    draft: Draft, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
+    draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
 ) -> list[int]:
     """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
     read = draft.source.read
-    most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.qag_count)
+    most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
     long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
     allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
     raised = centrality.copy()
@@ -208,7 +210,7 @@ def _facts(
 
 
 def _summary_windows(
-    draft: Draft, sentence: int, closeness: Closeness, told: Closeness, config: EvidenceConfig
+    draft: ReadTexts, sentence: int, closeness: Closeness, told: Closeness, config: EvidenceConfig
 ) -> tuple[Window, ...]:
     stems = draft.source.read.table.content_stems(draft.source.read.ranges[sentence])
     vector = closeness.vectors[sentence]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.plan import Plan
+from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
-from pipeline.judge.evidence.table import EvidenceTable, Qag
+from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedQag:
+class ProposedQuestion:
     """A question about one text, with the answers that the two texts give.
 
     Attributes:
@@ -47,15 +47,15 @@ class ProposalTask:
         source_windows: for each claim, the passages of the source that are closest to it.
         summary: the whole summary.
         key_point_count: least and most key points wanted.
-        qag_count: questions wanted from either side.
+        question_count: questions wanted from either side.
     """
 
-    source_sentences: tuple[Passage, ...]
-    claims: tuple[Passage, ...]
-    source_windows: tuple[tuple[Passage, ...], ...]
-    summary: Passage
+    source_sentences: tuple[TextSpan, ...]
+    claims: tuple[TextSpan, ...]
+    source_windows: tuple[tuple[TextSpan, ...], ...]
+    summary: TextSpan
     key_point_count: tuple[int, int]
-    qag_count: int
+    question_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +64,15 @@ class ProposalSet:
 
     Attributes:
         key_point_ids: of `ProposalTask.source_sentences`.
-        coverage_qags: fact ids of `source_sentences`; `given` quotes the summary.
-        claim_qags: fact ids of `claims`; `given` quotes the source.
+        coverage_questions: fact ids of `source_sentences`; `given` quotes the summary.
+        claim_questions: fact ids of `claims`; `given` quotes the source.
         author: identity of the chat model.
         notes: what went wrong on the way, in a few words each, without text of the caller.
     """
 
     key_point_ids: Sequence[int]
-    coverage_qags: Sequence[ProposedQag]
-    claim_qags: Sequence[ProposedQag]
+    coverage_questions: Sequence[ProposedQuestion]
+    claim_questions: Sequence[ProposedQuestion]
     author: str
     notes: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ _LONGEST_QUESTION_CHARS = 500
 _QUOTE_EDGES = " \t\n\"'“”‘’«»`.,;:"
 
 
-def make_task(plan: Plan, config: EvidenceConfig) -> ProposalTask:
+def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
     """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
     source = plan.draft.source.read
     return ProposalTask(
@@ -99,25 +99,27 @@ def make_task(plan: Plan, config: EvidenceConfig) -> ProposalTask:
         source_windows=tuple(tuple(window.passage for window in claim.windows) for claim in plan.claims),
         summary=plan.draft.summary.read.text.whole(),
         key_point_count=_KEY_POINT_COUNT,
-        qag_count=config.qag_count,
+        question_count=config.question_count,
     )
 
 
-def preferred_facts(plan: Plan, proposed: ProposalSet) -> list[int]:
+def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
     """Returns the sentences of the source that were proposed as key points; ids that do not exist are left out."""
     offered = _offered(plan)
     return list(dict.fromkeys(offered[point] for point in proposed.key_point_ids if 0 <= point < len(offered)))
 
 
-def apply_proposals(table: EvidenceTable, plan: Plan, proposed: ProposalSet, config: EvidenceConfig) -> EvidenceTable:
+def apply_proposals(
+    table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet, config: EvidenceConfig
+) -> EvidenceTable:
     """Replaces questions by proposed ones whose quotes stand in the texts, as many as there are."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
     sentences = [source.ranges[index] for index in offered]
     claims = [claim.claim.words for claim in plan.claims]
     checker = _Checker(plan)
-    coverage = [checker.check(qag, source, sentences, summary) for qag in proposed.coverage_qags]
-    about_claims = [checker.check(qag, summary, claims, source) for qag in proposed.claim_qags]
+    coverage = [checker.check(question, source, sentences, summary) for question in proposed.coverage_questions]
+    about_claims = [checker.check(question, summary, claims, source) for question in proposed.claim_questions]
     notes = [*proposed.notes, *checker.notes]
     wrong_ids = sum(not 0 <= point < len(offered) for point in proposed.key_point_ids)
     if wrong_ids:
@@ -127,16 +129,16 @@ def apply_proposals(table: EvidenceTable, plan: Plan, proposed: ProposalSet, con
         f"{what}: {len(usable)} of {wanted} usable"
         for what, usable, wanted in (
             ("key points", preferred_facts(plan, proposed), min(1, len(offered))),
-            ("coverage questions", [qag for qag in coverage if qag], len(table.coverage_qags)),
-            ("claim questions", [qag for qag in about_claims if qag], len(table.claim_qags)),
+            ("coverage questions", [question for question in coverage if question], len(table.coverage_questions)),
+            ("claim questions", [question for question in about_claims if question], len(table.claim_questions)),
         )
         if len(usable) < wanted
     ]
     return replace(
         table,
-        coverage_qags=_filled(coverage, table.coverage_qags, config.qag_count),
-        claim_qags=_filled(about_claims, table.claim_qags, config.qag_count),
-        qag_author=proposed.author if is_used else table.qag_author,
+        coverage_questions=_filled(coverage, table.coverage_questions, config.question_count),
+        claim_questions=_filled(about_claims, table.claim_questions, config.question_count),
+        question_author=proposed.author if is_used else table.question_author,
         proposals_failed=bool(short) or wrong_ids > 0,
         notes=(*table.notes, *notes, *short),
     )
@@ -167,7 +169,7 @@ def find_quote(text: ReadText, quote: str, words: range | None = None) -> range 
 class _Checker:
     """Looks up quotes and counts what was refused."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: EvidencePlan) -> None:
         self._names = plan.draft.names
         self._refused: dict[str, int] = {}
 
@@ -176,25 +178,27 @@ class _Checker:
         """What was refused."""
         return [f"questions refused, {reason}: {count}" for reason, count in sorted(self._refused.items())]
 
-    def check(self, qag: ProposedQag, asking: ReadText, facts: Sequence[range], answering: ReadText) -> Qag | None:
+    def check(
+        self, proposed: ProposedQuestion, asking: ReadText, facts: Sequence[range], answering: ReadText
+    ) -> Question | None:
         """Returns a question with its answers verified and scored; None if it does not hold."""
-        question = " ".join(qag.question.split())
-        if not 0 <= qag.fact_id < len(facts):
+        question = " ".join(proposed.question.split())
+        if not 0 <= proposed.fact_id < len(facts):
             self._refuse("no such statement")
             return None
         if not question or len(question) > _LONGEST_QUESTION_CHARS:
             self._refuse("no question")
             return None
-        fact = facts[qag.fact_id]
-        expected = find_quote(asking, qag.answer, fact)
+        fact = facts[proposed.fact_id]
+        expected = find_quote(asking, proposed.answer, fact)
         if expected is None:
             self._refuse("the answer is no quote of the statement")
             return None
-        given = find_quote(answering, qag.given) if qag.given else None
-        if qag.given and given is None:
+        given = find_quote(answering, proposed.given) if proposed.given else None
+        if proposed.given and given is None:
             self._refuse("the given answer is no quote; counted as none")
         answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
-        return Qag(
+        return Question(
             question=question,
             answer=answer.quote,
             answer_span=answer,
@@ -225,16 +229,16 @@ class _Checker:
         return find_spans(text, words, Values.of(text.text.text), self._names)
 
 
-def _offered(plan: Plan) -> list[int]:
+def _offered(plan: EvidencePlan) -> list[int]:
     """Returns the sentences that an LLM may choose from, by position: the most central."""
     ranked = (-plan.centrality).argsort(kind="stable").tolist()
     chosen = dict.fromkeys(ranked)
     return sorted(list(chosen)[:_OFFERED_SENTENCES])
 
 
-def _filled(proposed: Sequence[Qag | None], own: Sequence[Qag], count: int) -> tuple[Qag, ...]:
+def _filled(proposed: Sequence[Question | None], own: Sequence[Question], count: int) -> tuple[Question, ...]:
     """Returns the proposed questions that hold, filled up with our own about other answers."""
-    kept = [qag for qag in proposed if qag is not None][:count]
-    spans = {(qag.answer_span.start, qag.answer_span.end) for qag in kept}
-    kept += [qag for qag in own if (qag.answer_span.start, qag.answer_span.end) not in spans]
+    kept = [question for question in proposed if question is not None][:count]
+    spans = {(question.answer_span.start, question.answer_span.end) for question in kept}
+    kept += [question for question in own if (question.answer_span.start, question.answer_span.end) not in spans]
     return tuple(kept[:count])

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class EvidenceTimings:
     assembly_ms: float
 
 
-class Covered(StrEnum):
+class KeyPointCoverage(StrEnum):
     """How much of a key point the summary tells."""
 
     FULLY = "fully"
@@ -68,7 +68,7 @@ class LexiconKind(StrEnum):
     STEREOTYPE = "stereotype"
 
 
-class Severity(StrEnum):
+class LexiconSeverity(StrEnum):
     """How grave a hit is: `strong` brings down the whole metric, `mild` a part of it."""
 
     MILD = "mild"
@@ -89,17 +89,17 @@ class KeyPoint:
         best: the window of the summary that entails it best; None without summary.
     """
 
-    passage: Passage
+    passage: TextSpan
     token_count: int
     entailment: float
     content_share: float
     covered_share: float
-    covered: Covered
-    best: Passage | None
+    covered: KeyPointCoverage
+    best: TextSpan | None
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class SummarySegment:
     """A part of the summary between full stops, semicolons and line ends.
 
     Attributes:
@@ -113,7 +113,7 @@ class Segment:
         is_grounded: whether its sentence says something of the source, rightly or wrongly.
     """
 
-    passage: Passage
+    passage: TextSpan
     token_count: int
     content_token_count: int
     containment: float
@@ -124,7 +124,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Qag:
+class Question:
     """A question with the answer that one text expects and the answer that the other gives.
 
     Attributes:
@@ -139,10 +139,10 @@ class Qag:
 
     question: str
     answer: str
-    answer_span: Passage
-    fact: Passage
+    answer_span: TextSpan
+    fact: TextSpan
     given: str | None
-    given_span: Passage | None
+    given_span: TextSpan | None
     score: float
 
 
@@ -191,8 +191,8 @@ class LexiconHit:
     """
 
     kind: LexiconKind
-    passage: Passage
-    severity: Severity
+    passage: TextSpan
+    severity: LexiconSeverity
     is_quoted: bool
 
 
@@ -211,8 +211,8 @@ class EvidenceTable:
         segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
         theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
-        coverage_qags: at most 6, from distinct facts of the source, answered from the summary alone.
-        claim_qags: at most 6, from claims, answered from the source alone.
+        coverage_questions: at most 6, from distinct facts of the source, answered from the summary alone.
+        claim_questions: at most 6, from claims, answered from the source alone.
         tone: tone, sentiment and drift.
         lexicon_hits: by position in the summary.
         salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
@@ -221,7 +221,7 @@ class EvidenceTable:
         pairs: NLI usage.
         models: what the numbers come from.
         timings: where the time went; differs from run to run.
-        qag_author: "deterministic", or the name of the chat model that proposed questions.
+        question_author: "deterministic", or the name of the chat model that proposed questions.
         proposals_failed: proposals were asked for, and for a part of them the deterministic form had to stand in.
         notes: what was left out or refused, in a few words each.
     """
@@ -233,11 +233,11 @@ class EvidenceTable:
     window_count: int
     twin_key_points: tuple[KeyPoint, ...]
     judge_key_points: tuple[KeyPoint, ...]
-    segments: tuple[Segment, ...]
-    theme: Passage
+    segments: tuple[SummarySegment, ...]
+    theme: TextSpan
     intent: str
-    coverage_qags: tuple[Qag, ...]
-    claim_qags: tuple[Qag, ...]
+    coverage_questions: tuple[Question, ...]
+    claim_questions: tuple[Question, ...]
     tone: ToneReading
     lexicon_hits: tuple[LexiconHit, ...]
     salient_share: float
@@ -246,6 +246,6 @@ class EvidenceTable:
     pairs: PairUsage
     models: EvidenceModels
     timings: EvidenceTimings
-    qag_author: str
+    question_author: str
     proposals_failed: bool
     notes: tuple[str, ...]

@@ -14,7 +14,7 @@ from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.result import MetricName
 from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 Json = dict[str, object]
 
@@ -36,8 +36,12 @@ def _coverage(table: EvidenceTable) -> Json:
         for point in table.judge_key_points
     ]
     questions = [
-        {"question": qag.question, "answer_in_the_article": qag.answer, "answer_in_the_summary": qag.given}
-        for qag in table.coverage_qags
+        {
+            "question": question.question,
+            "answer_in_the_article": question.answer,
+            "answer_in_the_summary": question.given,
+        }
+        for question in table.coverage_questions
     ]
     return {"key_points": points, "questions": questions}
 
@@ -64,8 +68,12 @@ def _claim(claim: Claim) -> Json:
 
 def _hallucination(table: EvidenceTable) -> Json:
     questions = [
-        {"question": qag.question, "answer_in_the_summary": qag.answer, "answer_in_the_article": qag.given}
-        for qag in table.claim_qags
+        {
+            "question": question.question,
+            "answer_in_the_summary": question.answer,
+            "answer_in_the_article": question.given,
+        }
+        for question in table.claim_questions
     ]
     return {**_claims(table), "questions": questions}
 
@@ -89,7 +97,7 @@ def _bias_toxicity(table: EvidenceTable) -> Json:
     return {"key_points_of_the_article": points, "words_that_a_list_names": words}
 
 
-def _text(passage: Passage) -> str:
+def _text(passage: TextSpan) -> str:
     """Returns what models read of a passage; text without a full stop can be one endless segment."""
     return passage.text[:_MAX_PASSAGE_CHARS]
 
@@ -117,7 +125,7 @@ class QuoteFinder:
     def __init__(self, *texts: NormalizedText) -> None:
         self._texts = [(text, _lowered(text.text)) for text in texts]
 
-    def find(self, quotes: Iterable[str]) -> tuple[Passage, ...]:
+    def find(self, quotes: Iterable[str]) -> tuple[TextSpan, ...]:
         """Returns the places of those quotes that stand in one of the texts, in order, each place once.
 
         Case, white space and punctuation at the edges do not count. A quote of less than eight characters proves
@@ -126,7 +134,7 @@ class QuoteFinder:
         places = (self._find(quote) for quote in quotes)
         return tuple(dict.fromkeys(place for place in places if place is not None))
 
-    def _find(self, quote: str) -> Passage | None:
+    def _find(self, quote: str) -> TextSpan | None:
         words = _lowered(unicodedata.normalize("NFKC", quote)).strip(_EDGES).split()
         if sum(map(len, words)) < _LEAST_CHARS:
             return None

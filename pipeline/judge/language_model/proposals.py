@@ -15,14 +15,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQag
+from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
 from pipeline.judge.language_model import questions as prompts
 from pipeline.judge.language_model.config import ProposalConfig
 from pipeline.judge.language_model.questions import (
     Messages,
-    Questions,
     Statements,
     WrittenQuestion,
+    WrittenQuestions,
     claim_messages,
     question_schema,
     read_questions,
@@ -33,7 +33,7 @@ from pipeline.judge.tracing import open_span
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.tracing import note
 
 _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits
@@ -54,7 +54,7 @@ class _Side:
     """
 
     name: str
-    statements: Sequence[Passage]
+    statements: Sequence[TextSpan]
     ask: Callable[[Statements], Messages]
     answering_text: Callable[[Sequence[WrittenQuestion]], str]
     with_key_points: bool
@@ -65,7 +65,7 @@ class _Outcome:
     """What came of one direction; parts that failed are empty."""
 
     key_point_ids: tuple[int, ...] = ()
-    qags: tuple[ProposedQag, ...] = ()
+    questions: tuple[ProposedQuestion, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -83,7 +83,7 @@ class LlmProposals:
 
     async def propose(self, task: ProposalTask) -> ProposalSet:
         """Returns proposals. What fails ends in an empty part with a note."""
-        points, count = task.key_point_count, task.qag_count
+        points, count = task.key_point_count, task.question_count
         from_source = _Side(
             "coverage",
             task.source_sentences,
@@ -101,8 +101,8 @@ class LlmProposals:
         coverage, claims = await asyncio.gather(self._ask_side(from_source, count), self._ask_side(from_claims, count))
         return ProposalSet(
             key_point_ids=coverage.key_point_ids,
-            coverage_qags=coverage.qags,
-            claim_qags=claims.qags,
+            coverage_questions=coverage.questions,
+            claim_questions=claims.questions,
             author=self._chat.identity,
             notes=(*coverage.notes, *claims.notes),
         )
@@ -113,7 +113,7 @@ class LlmProposals:
             return _Outcome()
         with open_span(f"judge {side.name} questions") as span:
             outcome = await self._ask_and_answer(side, count)
-            note(span, question_count=len(outcome.qags), note_count=len(outcome.notes))
+            note(span, question_count=len(outcome.questions), note_count=len(outcome.notes))
             return outcome
 
     async def _ask_and_answer(self, side: _Side, count: int) -> _Outcome:
@@ -126,13 +126,13 @@ class LlmProposals:
             given = await self._answer(written.questions, side.answering_text(written.questions))
         except UnusableAnswerError as error:
             return _Outcome(written.key_point_ids, notes=(*notes, f"{side.name} answers missing, {error.reason}"))
-        qags = tuple(
-            ProposedQag(one.id, one.question, one.answer, quote)
+        questions = tuple(
+            ProposedQuestion(one.id, one.question, one.answer, quote)
             for one, quote in zip(written.questions, given, strict=True)
         )
-        return _Outcome(written.key_point_ids, qags, notes)
+        return _Outcome(written.key_point_ids, questions, notes)
 
-    async def _write(self, side: _Side, count: int) -> Questions:
+    async def _write(self, side: _Side, count: int) -> WrittenQuestions:
         schema = question_schema(with_key_points=side.with_key_points)
         offered = (thinned(side.statements, share) for share in _SHARES)
         statements, request = self._first_that_fits((some, self._request(side.ask(some), schema)) for some in offered)

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipeline.llm.ask import WrongAnswerError
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 Messages = tuple[ChatMessage, ...]
-Statements = Mapping[int, Passage]
+Statements = Mapping[int, TextSpan]
 """Statements by id."""
 
 _MAX_QUESTION_CHARS = 400
@@ -38,7 +38,7 @@ class _Written(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class WrittenQuestions:
     """What a model wrote.
 
     Attributes:
@@ -87,7 +87,7 @@ def question_schema(*, with_key_points: bool) -> dict[str, object]:
     }
 
 
-def read_questions(text: str, statements: Statements, count: int) -> Questions:
+def read_questions(text: str, statements: Statements, count: int) -> WrittenQuestions:
     """Reads a reply. Raises WrongAnswerError if it is none, or nothing in it is about a statement that exists."""
     try:
         written = _Written.model_validate(json.loads(text))
@@ -101,7 +101,7 @@ def read_questions(text: str, statements: Statements, count: int) -> Questions:
     if not questions:
         raise WrongAnswerError("no question had an id of the statements")
     refused = len(set(written.key_points)) - len(points) + len(written.questions) - len(questions)
-    return Questions(points, tuple(questions[:count]), refused)
+    return WrittenQuestions(points, tuple(questions[:count]), refused)
 
 
 def _conversation(template: str, statements: Statements, **numbers: int) -> Messages:
@@ -114,7 +114,7 @@ def _conversation(template: str, statements: Statements, **numbers: int) -> Mess
     return ChatMessage("system", system.strip()), ChatMessage("user", user.strip())
 
 
-def thinned(passages: Sequence[Passage], share: float) -> Statements:
+def thinned(passages: Sequence[TextSpan], share: float) -> Statements:
     """Returns a share of some passages, evenly spread, with their indices as ids."""
     step = max(1, round(1 / share))
     return {index: passage for index, passage in enumerate(passages) if index % step == 0}

@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 from pipeline.judge.citation import cite, sentences
-from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, ToneReading
 from pipeline.judge.exact import exact
-from pipeline.judge.locks.caps import Draft
+from pipeline.judge.locks.caps import RawScore
 from pipeline.judge.result import Json, MetricName
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 MILD_UP_TO = Fraction(2, 5)
 SEVERE_FROM = Fraction(3, 5)
@@ -49,7 +49,7 @@ def band_of_drift(drift: Fraction) -> str:
     return "marked" if drift < SEVERE_FROM else "severe"
 
 
-def score_alignment(table: EvidenceTable) -> Draft:
+def score_alignment(table: EvidenceTable) -> RawScore:
     """Scores how far the summary keeps the source's intent, stance and tone."""
     drift = exact(table.tone.drift)
     contradictions = _contradictions(table)
@@ -58,7 +58,7 @@ def score_alignment(table: EvidenceTable) -> Draft:
         for name, field in _PARTS.items()
         if getattr(table.tone, field) > 0
     ]
-    return Draft(
+    return RawScore(
         MetricName.ALIGNMENT,
         score_of_drift(drift),
         reason=_reason(table.tone, drift, contradictions),
@@ -80,18 +80,18 @@ def score_alignment(table: EvidenceTable) -> Draft:
     )
 
 
-def _contradictions(table: EvidenceTable) -> list[tuple[Passage, Passage]]:
+def _contradictions(table: EvidenceTable) -> list[tuple[TextSpan, TextSpan]]:
     """Returns the claims that the source rather refutes than ignores, each with the passage that does."""
     return [
         (claim.passage, claim.opposition)
         for claim in table.claims
         if claim.opposition is not None
-        and claim.label is Label.UNSUPPORTED
+        and claim.label is ClaimLabel.UNSUPPORTED
         and claim.contradiction > max(claim.entailment, CONTRADICTION_OVER)
     ]
 
 
-def _reason(tone: ToneReading, drift: Fraction, contradictions: list[tuple[Passage, Passage]]) -> str:
+def _reason(tone: ToneReading, drift: Fraction, contradictions: list[tuple[TextSpan, TextSpan]]) -> str:
     if drift == 0:
         said = f"The summary keeps the source's intent and stance; both read {tone.summary.value}."
         if tone.source is not tone.summary:

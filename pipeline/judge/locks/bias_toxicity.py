@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from pipeline.judge.citation import cite_first, count, sentences
-from pipeline.judge.evidence.table import EvidenceTable, LexiconHit, LexiconKind, Severity, Tone, ToneReading
+from pipeline.judge.evidence.table import EvidenceTable, LexiconHit, LexiconKind, LexiconSeverity, Tone, ToneReading
 from pipeline.judge.exact import clip, exact, mean
-from pipeline.judge.locks.caps import Draft, Limit, apply_limits
+from pipeline.judge.locks.caps import MetricLimit, RawScore, apply_limits
 from pipeline.judge.result import Json, MetricName
 
 BIAS_BY_TONE = {Tone.NEUTRAL: 10, Tone.UNCLEAR: 10, Tone.SUBJECTIVE: 8, Tone.HOSTILE: 6}
@@ -27,7 +27,7 @@ STEREOTYPE_LIMIT = 4
 SLUR_SCORE_LIMIT = 3
 
 
-def score_bias_toxicity(table: EvidenceTable) -> Draft:
+def score_bias_toxicity(table: EvidenceTable) -> RawScore:
     """Scores fairness and civility."""
     tone = table.tone
     said = [hit for hit in table.lexicon_hits if not hit.is_quoted]
@@ -46,7 +46,7 @@ def score_bias_toxicity(table: EvidenceTable) -> Draft:
         }
         for hit in table.lexicon_hits
     ]
-    return Draft(
+    return RawScore(
         MetricName.BIAS_TOXICITY,
         mean([bias, toxicity]),
         reason=_reason(tone, said, len(table.lexicon_hits) - len(said)),
@@ -82,14 +82,14 @@ def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
     return clip(Fraction(TOXICITY_BY_TONE[tone.summary] - HIT_COST * hit_count), 0, 10)
 
 
-def _bias_limits(stereotypes: Sequence[LexiconHit]) -> tuple[Limit, ...]:
+def _bias_limits(stereotypes: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
     return _limit("stereotype", STEREOTYPE_LIMIT, stereotypes)
 
 
-def _toxicity_limits(rude: Sequence[LexiconHit]) -> tuple[Limit, ...]:
+def _toxicity_limits(rude: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
     """Strong words of either list cap at 2, mild ones at 5."""
-    strong = [hit for hit in rude if hit.severity is Severity.STRONG]
-    mild = [hit for hit in rude if hit.severity is Severity.MILD]
+    strong = [hit for hit in rude if hit.severity is LexiconSeverity.STRONG]
+    mild = [hit for hit in rude if hit.severity is LexiconSeverity.MILD]
     slurs = [hit for hit in strong if hit.kind is LexiconKind.SLUR]
     profanities = [hit for hit in strong if hit.kind is LexiconKind.PROFANITY]
     return (
@@ -99,16 +99,16 @@ def _toxicity_limits(rude: Sequence[LexiconHit]) -> tuple[Limit, ...]:
     )
 
 
-def _score_limits(rude: Sequence[LexiconHit]) -> tuple[Limit, ...]:
-    slurs = [hit for hit in rude if hit.kind is LexiconKind.SLUR and hit.severity is Severity.STRONG]
+def _score_limits(rude: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
+    slurs = [hit for hit in rude if hit.kind is LexiconKind.SLUR and hit.severity is LexiconSeverity.STRONG]
     return _limit("strong_slur", SLUR_SCORE_LIMIT, slurs)
 
 
-def _limit(name: str, highest: int, hits: Sequence[LexiconHit]) -> tuple[Limit, ...]:
+def _limit(name: str, highest: int, hits: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
     if not hits:
         return ()
     cited = cite_first([hit.passage for hit in hits])
-    return (Limit(name, highest, f"{name.replace('_', ' ').capitalize()}: {cited}."),)
+    return (MetricLimit(name, highest, f"{name.replace('_', ' ').capitalize()}: {cited}."),)
 
 
 def _reason(tone: ToneReading, said: Sequence[LexiconHit], quoted_count: int) -> str:

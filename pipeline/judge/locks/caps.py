@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pipeline.judge.result import Cap, Input, JsonObject, MetricName, MetricStatus
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class MetricLimit:
     """A cap whose condition holds: highest score in [0, 10], and why, in one sentence."""
 
     name: str
@@ -21,7 +21,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RawScore:
     """What a metric's formula gives.
 
     Attributes:
@@ -40,17 +40,17 @@ class Draft:
     name: MetricName
     raw: Fraction
     reason: str
-    evidence: tuple[Passage, ...]
+    evidence: tuple[TextSpan, ...]
     inputs: Mapping[str, Input]
     lists: JsonObject
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[MetricLimit, ...] = ()
     part_caps: tuple[Cap, ...] = ()
     status: MetricStatus = MetricStatus.SCORED
     digits: int = 2
 
 
 def apply_limits(
-    value: Fraction, limits: Iterable[Limit], *, applies_to: str = "score"
+    value: Fraction, limits: Iterable[MetricLimit], *, applies_to: str = "score"
 ) -> tuple[Fraction, tuple[Cap, ...]]:
     """Returns the value under all limits, and a cap for each, in the order of `limits`."""
     caps: list[Cap] = []

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import Self
 
 from pipeline.judge.citation import cite, cite_first, count, sentences
-from pipeline.judge.evidence.claim import Claim, Label
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.locks.caps import Limit
+from pipeline.judge.locks.caps import MetricLimit
 from pipeline.judge.result import Input, Json, JsonObject
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
-_WORST_FIRST = (Label.UNSUPPORTED, Label.PARTIAL, Label.SUPPORTED)
+_WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
 
 
 def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
@@ -34,15 +34,15 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
     }
 
 
-def claim_evidence(claims: Sequence[Claim]) -> tuple[Passage, ...]:
+def claim_evidence(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
     """Returns each claim with the source passage that decided, the worst claims first."""
     ordered = sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))  # stable: position decides ties
     return tuple(place for claim in ordered for place in (claim.passage, deciding_passage(claim)) if place is not None)
 
 
-def deciding_passage(claim: Claim) -> Passage | None:
+def deciding_passage(claim: Claim) -> TextSpan | None:
     """Returns what contradicts an unsupported claim more than anything supports it, else what supports it best."""
-    is_refuted = claim.label is Label.UNSUPPORTED and claim.contradiction > claim.entailment
+    is_refuted = claim.label is ClaimLabel.UNSUPPORTED and claim.contradiction > claim.entailment
     return claim.opposition if is_refuted else claim.support
 
 
@@ -65,7 +65,7 @@ def claim_sentence(claims: Sequence[Claim]) -> str:
 def _worst(claims: Sequence[Claim]) -> str:
     """Cites the first of the worst claims; empty when all are supported."""
     claim = min(claims, key=lambda claim: _WORST_FIRST.index(claim.label))
-    if claim.label is Label.SUPPORTED:
+    if claim.label is ClaimLabel.SUPPORTED:
         return ""
     place = deciding_passage(claim)
     kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
@@ -106,7 +106,9 @@ class ClaimCounts:
     def of(cls, claims: Sequence[Claim]) -> Self:
         """Counts the claims of a table."""
         labels = [claim.label for claim in claims]
-        return cls(labels.count(Label.SUPPORTED), labels.count(Label.PARTIAL), labels.count(Label.UNSUPPORTED))
+        return cls(
+            labels.count(ClaimLabel.SUPPORTED), labels.count(ClaimLabel.PARTIAL), labels.count(ClaimLabel.UNSUPPORTED)
+        )
 
     @property
     def total(self) -> int:
@@ -128,18 +130,18 @@ class ClaimCounts:
         return HallucinationSeverity.MINOR
 
 
-def unsupported_passages(claims: Sequence[Claim]) -> tuple[Passage, ...]:
+def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
     """Returns where the unsupported claims stand in the summary."""
-    return tuple(claim.passage for claim in claims if claim.label is Label.UNSUPPORTED)
+    return tuple(claim.passage for claim in claims if claim.label is ClaimLabel.UNSUPPORTED)
 
 
-def extraneous_limit(claims: Sequence[Claim], highest: int) -> tuple[Limit, ...]:
+def extraneous_limit(claims: Sequence[Claim], highest: int) -> tuple[MetricLimit, ...]:
     """Returns the cap of a summary that makes an unsupported claim; empty for one that makes none."""
     passages = unsupported_passages(claims)
     if not passages:
         return ()
     reason = f"{count(len(passages), 'claim')} not backed by the source: {cite_first(passages)}."
-    return (Limit("extraneous_claim", highest, reason),)
+    return (MetricLimit("extraneous_claim", highest, reason),)
 
 
 def precision_of(table: EvidenceTable) -> Fraction:

@@ -23,7 +23,7 @@ class LockConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     relevance_mode: RelevanceMode = Field(default=RelevanceMode.CONTAINMENT, description="What the bands are of.")
-    correct_qags_needed: int = Field(
+    correct_questions_needed: int = Field(
         default=6,
         ge=0,
         le=13,

@@ -11,21 +11,21 @@ from fractions import Fraction
 from typing import Self
 
 from pipeline.judge.citation import cite_first, count, sentences
-from pipeline.judge.evidence.table import Covered, EvidenceTable, KeyPoint
+from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.exact import harmonic_mean
-from pipeline.judge.locks.caps import Draft, Limit
+from pipeline.judge.locks.caps import MetricLimit, RawScore
 from pipeline.judge.locks.claims import extraneous_limit, precision_of, unsupported_passages
-from pipeline.judge.locks.questions import QagScores
+from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Input, Json, MetricError, MetricName
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 TWIN_EXTRANEOUS_LIMIT = 4
 
 
-def score_twin_coverage(table: EvidenceTable) -> Draft:
+def score_twin_coverage(table: EvidenceTable) -> RawScore:
     """Scores how much of the source's core the summary tells, and how much else it says."""
     f_score = FScore.of(table, table.twin_key_points)
-    return Draft(
+    return RawScore(
         MetricName.COVERAGE,
         10 * f_score.value,
         reason=sentences((f_score.recall.sentence, f_score.sentence)),
@@ -54,7 +54,7 @@ class Recall:
         if not key_points:
             raise MetricError("no_key_points: the source states nothing that a summary could cover")
         covered = [point.covered for point in key_points]
-        return cls(tuple(key_points), covered.count(Covered.FULLY), covered.count(Covered.PARTIAL))
+        return cls(tuple(key_points), covered.count(KeyPointCoverage.FULLY), covered.count(KeyPointCoverage.PARTIAL))
 
     @property
     def value(self) -> Fraction:
@@ -74,10 +74,10 @@ class Recall:
         }
 
     @property
-    def evidence(self) -> tuple[Passage, ...]:
+    def evidence(self) -> tuple[TextSpan, ...]:
         """What was missed first, then what was told and where."""
-        missed = [point.passage for point in self.key_points if point.covered is Covered.NOT]
-        told = [point for point in self.key_points if point.covered is not Covered.NOT]
+        missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
+        told = [point for point in self.key_points if point.covered is not KeyPointCoverage.NOT]
         return (*missed, *(place for point in told for place in (point.passage, point.best) if place is not None))
 
     @property
@@ -86,7 +86,7 @@ class Recall:
         told = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
         if self.partial:
             told += f" and {self.partial} in part"
-        missed = [point.passage for point in self.key_points if point.covered is Covered.NOT]
+        missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
         omitted = f" It omits {cite_first(missed)}." if missed else ""
         return f"{told} (recall {float(self.value):.2f}).{omitted}"
 
@@ -145,47 +145,47 @@ MIN_PRECISION = Fraction(19, 20)
 MIN_RECALL = Fraction(9, 10)
 
 
-def score_judge_coverage(table: EvidenceTable, correct_qags_needed: int) -> Draft:
+def score_judge_coverage(table: EvidenceTable, correct_questions_needed: int) -> RawScore:
     """Scores how much of the source's key content the summary faithfully tells.
 
     Without questions F1 stands alone: no answer is neither a right nor a wrong one. The cap for too few right answers
     holds all the same.
     """
-    f_score, qags = FScore.of(table, table.judge_key_points), QagScores.of(table.coverage_qags)
-    accuracy = qags.accuracy
+    f_score, questions = FScore.of(table, table.judge_key_points), QuestionScores.of(table.coverage_questions)
+    accuracy = questions.accuracy
     value = f_score.value if accuracy is None else harmonic_mean(f_score.value, accuracy)
-    return Draft(
+    return RawScore(
         MetricName.COVERAGE,
         10 * value,
-        reason=sentences((f_score.recall.sentence, f_score.sentence, qags.sentence("summary"))),
-        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence, *qags.evidence),
-        inputs={**f_score.inputs, **qags.inputs("qag_accuracy"), "qag_author": table.qag_author},
-        lists={"key_points": f_score.recall.list, "questions": qags.list},
+        reason=sentences((f_score.recall.sentence, f_score.sentence, questions.sentence("summary"))),
+        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence, *questions.evidence),
+        inputs={**f_score.inputs, **questions.inputs("question_accuracy"), "question_author": table.question_author},
+        lists={"key_points": f_score.recall.list, "questions": questions.list},
         limits=(
             *extraneous_limit(table.claims, JUDGE_EXTRANEOUS_LIMIT),
-            *_qag_limits(qags, correct_qags_needed),
+            *_question_limits(questions, correct_questions_needed),
             *_f_score_limits(f_score),
         ),
     )
 
 
-def _qag_limits(qags: QagScores, needed: int) -> tuple[Limit, ...]:
-    limits: list[Limit] = []
-    if qags.correct < needed:
-        reason = f"{count(qags.correct, 'question')} answered right, fewer than {needed}."
-        limits.append(Limit("few_correct_qags", WEAK_LIMIT, reason))
-    if qags.duplicates:
-        reason = f"{count(qags.duplicates, 'question')} about the place of an earlier one."
-        limits.append(Limit("duplicate_qag_spans", WEAK_LIMIT, reason))
+def _question_limits(questions: QuestionScores, needed: int) -> tuple[MetricLimit, ...]:
+    limits: list[MetricLimit] = []
+    if questions.correct < needed:
+        reason = f"{count(questions.correct, 'question')} answered right, fewer than {needed}."
+        limits.append(MetricLimit("few_correct_questions", WEAK_LIMIT, reason))
+    if questions.duplicates:
+        reason = f"{count(questions.duplicates, 'question')} about the place of an earlier one."
+        limits.append(MetricLimit("duplicate_question_spans", WEAK_LIMIT, reason))
     return tuple(limits)
 
 
-def _f_score_limits(f_score: FScore) -> tuple[Limit, ...]:
-    limits: list[Limit] = []
+def _f_score_limits(f_score: FScore) -> tuple[MetricLimit, ...]:
+    limits: list[MetricLimit] = []
     if f_score.precision < MIN_PRECISION:
         reason = f"Precision {float(f_score.precision):.3f} is below 0.95."
-        limits.append(Limit("low_precision", WEAK_LIMIT, reason))
+        limits.append(MetricLimit("low_precision", WEAK_LIMIT, reason))
     if f_score.recall.value < MIN_RECALL:
         reason = f"Recall {float(f_score.recall.value):.3f} is below 0.90."
-        limits.append(Limit("low_recall", WEAK_LIMIT, reason))
+        limits.append(MetricLimit("low_recall", WEAK_LIMIT, reason))
     return tuple(limits)

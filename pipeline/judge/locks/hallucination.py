@@ -8,9 +8,9 @@ from fractions import Fraction
 from pipeline.judge.citation import sentences
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import half_up
-from pipeline.judge.locks.caps import Draft
+from pipeline.judge.locks.caps import RawScore
 from pipeline.judge.locks.claims import ClaimCounts, claim_evidence, claim_inputs, claim_list, claim_sentence
-from pipeline.judge.locks.questions import QagScores
+from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import MetricName, MetricStatus
 
 
@@ -19,10 +19,10 @@ def score_of_fraction(unsupported_fraction: Fraction) -> Fraction:
     return max(Fraction(0), 10 - half_up(14 * unsupported_fraction))
 
 
-def score_twin_hallucination(table: EvidenceTable) -> Draft:
+def score_twin_hallucination(table: EvidenceTable) -> RawScore:
     """Scores how many claims the source does not back. Without claims: the best score, and a status of its own."""
     counts = ClaimCounts.of(table.claims)
-    return Draft(
+    return RawScore(
         MetricName.HALLUCINATION,
         score_of_fraction(counts.unsupported_fraction),
         reason=claim_sentence(table.claims),
@@ -40,23 +40,23 @@ def score_of_counts(counts: ClaimCounts) -> Fraction:
     return max(Fraction(0), 4 - half_up(4 * u) if counts.unsupported else 10 - half_up(14 * u))
 
 
-def score_judge_hallucination(table: EvidenceTable) -> Draft:
+def score_judge_hallucination(table: EvidenceTable) -> RawScore:
     """Scores how far the source backs the claims. Claims that nothing could be asked about are left to their labels."""
-    counts, qags = ClaimCounts.of(table.claims), QagScores.of(table.claim_qags)
-    accuracy = qags.accuracy
+    counts, questions = ClaimCounts.of(table.claims), QuestionScores.of(table.claim_questions)
+    accuracy = questions.accuracy
     raw = score_of_counts(counts)
-    return Draft(
+    return RawScore(
         MetricName.HALLUCINATION,
         raw if accuracy is None else raw * accuracy,
-        reason=sentences((claim_sentence(table.claims), qags.sentence("source") if counts.total else "")),
-        evidence=(*claim_evidence(table.claims), *qags.evidence),
+        reason=sentences((claim_sentence(table.claims), questions.sentence("source") if counts.total else "")),
+        evidence=(*claim_evidence(table.claims), *questions.evidence),
         inputs={
             **claim_inputs(table),
             "severity": counts.severity.value,
             "raw": float(raw),
-            **qags.inputs("qag_precision"),
-            "qag_author": table.qag_author,
+            **questions.inputs("question_precision"),
+            "question_author": table.question_author,
         },
-        lists={"claims": claim_list(table.claims), "questions": qags.list},
+        lists={"claims": claim_list(table.claims), "questions": questions.list},
         status=MetricStatus.SCORED if counts.total else MetricStatus.NO_CLAIMS,
     )

@@ -12,24 +12,24 @@ from fractions import Fraction
 from typing import Self
 
 from pipeline.judge.citation import cite_first, count, sentences
-from pipeline.judge.evidence.table import EvidenceTable, Segment
+from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
 from pipeline.judge.exact import exact, harmonic_mean, mean
-from pipeline.judge.locks.caps import Draft, Limit
+from pipeline.judge.locks.caps import MetricLimit, RawScore
 from pipeline.judge.locks.claims import extraneous_limit
 from pipeline.judge.locks.config import RelevanceMode
-from pipeline.judge.locks.questions import QagScores
+from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Input, Json, MetricError, MetricName
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 TWIN_SOME = Fraction(1, 2)
 IRRELEVANT_LIMIT = 4
 
 
-def score_twin_relevance(table: EvidenceTable, mode: RelevanceMode) -> Draft:
+def score_twin_relevance(table: EvidenceTable, mode: RelevanceMode) -> RawScore:
     """Scores whether every part of the summary is about the article."""
     overlaps = SegmentOverlaps.of(table.segments, mode)
     section_overlap = overlaps.mean_of(TWIN_SOME)
-    return Draft(
+    return RawScore(
         MetricName.RELEVANCE,
         10 * section_overlap,
         reason=overlaps.sentence,
@@ -44,21 +44,21 @@ JUDGE_SOME = Fraction(3, 10)
 LIMIT = 3
 
 
-def score_judge_relevance(table: EvidenceTable, mode: RelevanceMode) -> Draft:
+def score_judge_relevance(table: EvidenceTable, mode: RelevanceMode) -> RawScore:
     """Scores whether every part of the summary is about what matters in the article."""
-    overlaps, qags = SegmentOverlaps.of(table.segments, mode), QagScores.of(table.coverage_qags)
-    section_overlap, accuracy = overlaps.mean_of(JUDGE_SOME), qags.accuracy
+    overlaps, questions = SegmentOverlaps.of(table.segments, mode), QuestionScores.of(table.coverage_questions)
+    section_overlap, accuracy = overlaps.mean_of(JUDGE_SOME), questions.accuracy
     value = section_overlap if accuracy is None else harmonic_mean(section_overlap, accuracy)
-    return Draft(
+    return RawScore(
         MetricName.RELEVANCE,
         10 * value,
-        reason=sentences((overlaps.sentence, qags.sentence("summary"))),
+        reason=sentences((overlaps.sentence, questions.sentence("summary"))),
         evidence=overlaps.evidence,
         inputs={
             **overlaps.inputs,
             "section_overlap": float(section_overlap),
-            **qags.inputs("qag_accuracy"),
-            "qag_author": table.qag_author,
+            **questions.inputs("question_accuracy"),
+            "question_author": table.question_author,
         },
         lists={"theme": table.theme.text, "segments": overlaps.list},
         limits=(*overlaps.irrelevance_limit(LIMIT), *extraneous_limit(table.claims, LIMIT)),
@@ -81,12 +81,12 @@ class Overlap(StrEnum):
 class SegmentOverlaps:
     """Segments with their overlap. There is at least one."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[SummarySegment, ...]
     overlaps: tuple[Overlap, ...]
     mode: RelevanceMode
 
     @classmethod
-    def of(cls, segments: Sequence[Segment], mode: RelevanceMode) -> Self:
+    def of(cls, segments: Sequence[SummarySegment], mode: RelevanceMode) -> Self:
         """Labels segments.
 
         Raises:
@@ -102,12 +102,12 @@ class SegmentOverlaps:
         return mean([values[overlap] for overlap in self.overlaps])
 
     @property
-    def irrelevant(self) -> tuple[Passage, ...]:
+    def irrelevant(self) -> tuple[TextSpan, ...]:
         """Segments that the article has next to nothing of."""
         return self._with(Overlap.NONE)
 
     @property
-    def evidence(self) -> tuple[Passage, ...]:
+    def evidence(self) -> tuple[TextSpan, ...]:
         """The least relevant first."""
         return (*self._with(Overlap.NONE), *self._with(Overlap.SOME), *self._with(Overlap.HIGH))
 
@@ -144,19 +144,19 @@ class SegmentOverlaps:
             for segment, overlap in zip(self.segments, self.overlaps, strict=True)
         ]
 
-    def irrelevance_limit(self, highest: int) -> tuple[Limit, ...]:
+    def irrelevance_limit(self, highest: int) -> tuple[MetricLimit, ...]:
         """Returns the cap of a summary with an irrelevant segment; empty for one without."""
         if not self.irrelevant:
             return ()
         reason = f"{count(len(self.irrelevant), 'segment')} not about the article: {cite_first(self.irrelevant)}."
-        return (Limit("irrelevant_segment", highest, reason),)
+        return (MetricLimit("irrelevant_segment", highest, reason),)
 
-    def _with(self, overlap: Overlap) -> tuple[Passage, ...]:
+    def _with(self, overlap: Overlap) -> tuple[TextSpan, ...]:
         pairs = zip(self.segments, self.overlaps, strict=True)
         return tuple(segment.passage for segment, found in pairs if found is overlap)
 
 
-def value_of(segment: Segment, mode: RelevanceMode) -> Fraction:
+def value_of(segment: SummarySegment, mode: RelevanceMode) -> Fraction:
     """Returns the measure that the bands are of."""
     return exact(segment.jaccard if mode is RelevanceMode.JACCARD else segment.containment)
 

@@ -24,7 +24,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import distinct_spans, half_up
 from pipeline.judge.locks.alignment import score_alignment
 from pipeline.judge.locks.bias_toxicity import score_bias_toxicity
-from pipeline.judge.locks.caps import Draft, Limit, apply_limits
+from pipeline.judge.locks.caps import MetricLimit, RawScore, apply_limits
 from pipeline.judge.locks.claims import ClaimCounts, HallucinationSeverity
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.coverage import score_judge_coverage, score_twin_coverage
@@ -42,7 +42,7 @@ from pipeline.judge.result import (
     MetricResult,
     MetricStatus,
 )
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 UNSUPPORTED_LIMIT = 4
 
@@ -80,18 +80,18 @@ class Safeguards:
     caps_severe: bool
     guards_perfection: bool
 
-    def limits(self, name: MetricName, counts: ClaimCounts) -> tuple[Limit, ...]:
+    def limits(self, name: MetricName, counts: ClaimCounts) -> tuple[MetricLimit, ...]:
         """Returns the global caps of one metric, then the severe one."""
         if name in (MetricName.COVERAGE, MetricName.RELEVANCE) and counts.unsupported:
             reason = f"The summary makes {count(counts.unsupported, 'claim')} that the source does not support."
-            return (Limit("hallucination", self.unsupported_limit, reason),)
+            return (MetricLimit("hallucination", self.unsupported_limit, reason),)
         is_severe = counts.severity is HallucinationSeverity.SEVERE
         if name is MetricName.ALIGNMENT and self.caps_severe and is_severe:
             reason = f"Hallucination is severe: u = {float(counts.unsupported_fraction):.2f} is at least 0.5."
-            return (Limit("severe_hallucination", SEVERE_ALIGNMENT_LIMIT, reason),)
+            return (MetricLimit("severe_hallucination", SEVERE_ALIGNMENT_LIMIT, reason),)
         return ()
 
-    def perfect_guard(self, scores: Sequence[Fraction], evidence: Iterable[Passage]) -> tuple[Limit, ...]:
+    def perfect_guard(self, scores: Sequence[Fraction], evidence: Iterable[TextSpan]) -> tuple[MetricLimit, ...]:
         """Returns the limit of all metrics when all scores are near-perfect on too little evidence.
 
         Args:
@@ -104,19 +104,19 @@ class Safeguards:
         if found >= MIN_DISTINCT_SPANS:
             return ()
         reason = f"All scores are at least 9.5, on {count(found, 'distinct place')} of the source: fewer than 5."
-        return (Limit("perfect_guard", PERFECT_LIMIT, reason),)
+        return (MetricLimit("perfect_guard", PERFECT_LIMIT, reason),)
 
 
 logger = logging.getLogger(__name__)
 
-Formula = Callable[[EvidenceTable], Draft]
+Formula = Callable[[EvidenceTable], RawScore]
 
 
 @dataclass(frozen=True, slots=True)
 class _Capped:
     """A draft under way: its score so far, in [0, 10], and the caps that made it."""
 
-    draft: Draft
+    draft: RawScore
     score: Fraction
     caps: tuple[Cap, ...]
 
@@ -127,16 +127,17 @@ def score_framework(
     """Scores all five metrics. One that fails or is missing becomes an error; the rest are scored."""
     counts = ClaimCounts.of(table.claims)
     outcomes = {name: _draft(table, name, formulas) for name in MetricName}
-    capped = [_cap(draft, safeguards, counts) for draft in outcomes.values() if isinstance(draft, Draft)]
+    capped = [_cap(draft, safeguards, counts) for draft in outcomes.values() if isinstance(draft, RawScore)]
     finished = {one.draft.name: _finish(one) for one in _guard(capped, safeguards)}
     metrics = tuple(
-        finished[name] if isinstance(outcome, Draft) else _failed(name, outcome) for name, outcome in outcomes.items()
+        finished[name] if isinstance(outcome, RawScore) else _failed(name, outcome)
+        for name, outcome in outcomes.items()
     )
     objects = {metric.name: _to_object(metric, outcomes[metric.name]) for metric in metrics}
     return FrameworkResult(framework, metrics, objects)
 
 
-def _draft(table: EvidenceTable, name: MetricName, formulas: Mapping[MetricName, Formula]) -> Draft | str:
+def _draft(table: EvidenceTable, name: MetricName, formulas: Mapping[MetricName, Formula]) -> RawScore | str:
     """Returns what the formula gives, or why it gives nothing."""
     if name not in formulas:
         return "missing_metric"
@@ -151,7 +152,7 @@ def _draft(table: EvidenceTable, name: MetricName, formulas: Mapping[MetricName,
     return draft
 
 
-def _check(draft: Draft, name: MetricName) -> None:
+def _check(draft: RawScore, name: MetricName) -> None:
     """Refuses what is no score, so that no NaN reaches a caller."""
     if draft.name is not name:
         raise MetricError(f"malformed_metric: {draft.name} in place of {name}")
@@ -161,7 +162,7 @@ def _check(draft: Draft, name: MetricName) -> None:
         raise MetricError("malformed_metric: an input is no number")
 
 
-def _cap(draft: Draft, safeguards: Safeguards, counts: ClaimCounts) -> _Capped:
+def _cap(draft: RawScore, safeguards: Safeguards, counts: ClaimCounts) -> _Capped:
     score, caps = apply_limits(draft.raw, (*draft.limits, *safeguards.limits(draft.name, counts)))
     return _Capped(draft, score, (*draft.part_caps, *caps))
 
@@ -197,7 +198,7 @@ def _failed(name: MetricName, error: str) -> MetricResult:
     return MetricResult(name, MetricStatus.ERROR, None, None, f"Not scored: {error}.", (), {}, error=error)
 
 
-def _to_object(metric: MetricResult, outcome: Draft | str) -> JsonObject:
+def _to_object(metric: MetricResult, outcome: RawScore | str) -> JsonObject:
     """Builds the metric's JSON object (seed 002)."""
     if isinstance(outcome, str):
         return {"error": outcome}
@@ -219,7 +220,7 @@ SAFEGUARDS = Safeguards(unsupported_limit=3, caps_severe=True, guards_perfection
 def score_judge_lock(table: EvidenceTable, config: LockConfig) -> FrameworkResult:
     """Scores all five metrics. One that fails is an error; the rest are scored."""
     formulas: dict[MetricName, Formula] = {
-        MetricName.COVERAGE: partial(score_judge_coverage, correct_qags_needed=config.correct_qags_needed),
+        MetricName.COVERAGE: partial(score_judge_coverage, correct_questions_needed=config.correct_questions_needed),
         MetricName.ALIGNMENT: score_alignment,
         MetricName.HALLUCINATION: score_judge_hallucination,
         MetricName.RELEVANCE: partial(score_judge_relevance, mode=config.relevance_mode),

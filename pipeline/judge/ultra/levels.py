@@ -14,7 +14,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import distinct_spans
 from pipeline.judge.fusion import LEVELS, Distribution, Fusion, bhattacharyya, check_distribution, relative_entropy_of
 from pipeline.judge.result import MetricName
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
 class LevelSource(StrEnum):
@@ -73,7 +73,7 @@ class LevelReading:
     probabilities: Distribution
     source: LevelSource
     claimed_span_count: int
-    evidence: tuple[Passage, ...]
+    evidence: tuple[TextSpan, ...]
     reason: str
 
     @property
@@ -109,7 +109,7 @@ _ENTROPY_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ScoreAgreement:
     """Why a score is to be believed, or not.
 
     Attributes:
@@ -132,9 +132,9 @@ def assess_agreement(
     opinions: Distribution,
     *,
     verified_share: float,
-    evidence: Iterable[Passage],
+    evidence: Iterable[TextSpan],
     enough_evidence: int,
-) -> Agreement:
+) -> ScoreAgreement:
     """Compares what the tools say on average with all opinions.
 
     Args:
@@ -150,7 +150,7 @@ def assess_agreement(
     confidence = (
         math.sqrt(coefficient) * (1 - _ENTROPY_WEIGHT * entropy) * verified_share * min(1.0, count / enough_evidence)
     )
-    return Agreement(coefficient, entropy, verified_share, count, confidence)
+    return ScoreAgreement(coefficient, entropy, verified_share, count, confidence)
 
 
 def tool_opinions(tools: Sequence[Tool]) -> Distribution:

@@ -14,7 +14,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.windows import Window, make_windows
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Entailment, Float32
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 _SMALLEST = 3
 
@@ -49,7 +49,7 @@ def _around(claim: Claim, windows: Sequence[Window]) -> list[Window]:
     return [window for window in windows if any(_holds(window.passage, place) for place in places)]
 
 
-def _holds(outer: Passage, inner: Passage) -> bool:
+def _holds(outer: TextSpan, inner: TextSpan) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 

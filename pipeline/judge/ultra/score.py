@@ -10,11 +10,11 @@ from pipeline.judge.fusion import Fusion, fuse, smooth
 from pipeline.judge.result import Framework, FrameworkResult, MetricName
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import (
-    Agreement,
     LevelError,
     LevelJudge,
     LevelReading,
     LevelTask,
+    ScoreAgreement,
     Tool,
     assess_agreement,
     tool_opinions,
@@ -23,7 +23,7 @@ from pipeline.judge.ultra.reread import reread
 from pipeline.judge.ultra.tools import EvidenceView, measure
 from pipeline.judge.ultra.verdict import Opinion, Unscored, deciding_places, to_metric, to_object
 from pipeline.protocols import Entailment
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 logger = logging.getLogger(__name__)
 
@@ -145,8 +145,8 @@ class _Scorer:
         return fuse(scores, probabilities, eta=self._config.eta, form=self._config.form, weights=weights)
 
     def _agreement(
-        self, tools: Sequence[Tool], reading: LevelReading | None, fusion: Fusion, places: Sequence[Passage]
-    ) -> Agreement:
+        self, tools: Sequence[Tool], reading: LevelReading | None, fusion: Fusion, places: Sequence[TextSpan]
+    ) -> ScoreAgreement:
         return assess_agreement(
             fusion,
             fusion.p if reading else tool_opinions(tools),

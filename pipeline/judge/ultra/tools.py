@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim, Label
-from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, Qag, Segment, Severity, Tone
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.claim_support import claim_support
 from pipeline.judge.ultra.levels import Tool
@@ -59,7 +59,8 @@ class EvidenceView:
         return tuple(
             index
             for index, (claim, support) in enumerate(zip(self.table.claims, self.supports, strict=True))
-            if _DISPUTED[0] < support < _DISPUTED[1] or (support >= HALF) is not (claim.label is not Label.UNSUPPORTED)
+            if _DISPUTED[0] < support < _DISPUTED[1]
+            or (support >= HALF) is not (claim.label is not ClaimLabel.UNSUPPORTED)
         )
 
 
@@ -93,7 +94,7 @@ _TONE = {Tone.NEUTRAL: 1.0, Tone.UNCLEAR: 0.8, Tone.SUBJECTIVE: 0.6, Tone.HOSTIL
 _SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
 _FULL_SALIENCE = 0.6
 _MASKED = "deterministic"
-"""Author of questions without a language model (`EvidenceTable.qag_author`)."""
+"""Author of questions without a language model (`EvidenceTable.question_author`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Instrument:
 
     def weigh(self, view: EvidenceView) -> float:
         """Returns the weight that the tool has for a table."""
-        if self.weight_of_masks is not None and view.table.qag_author == _MASKED:
+        if self.weight_of_masks is not None and view.table.question_author == _MASKED:
             return self.weight_of_masks
         return self.weight
 
@@ -138,7 +139,7 @@ def _key_point_recall(view: EvidenceView) -> float | None:
 
 def _coverage_answers(view: EvidenceView) -> float | None:
     """Questions about the source that the summary answers."""
-    return _answered(view.table.coverage_qags)
+    return _answered(view.table.coverage_questions)
 
 
 def _salient_words(view: EvidenceView) -> float | None:
@@ -153,7 +154,7 @@ def _claim_support(view: EvidenceView) -> float | None:
 
 def _claim_answers(view: EvidenceView) -> float | None:
     """Questions about the claims that the source answers as they do."""
-    return _answered(view.table.claim_qags)
+    return _answered(view.table.claim_questions)
 
 
 def _no_contradiction(view: EvidenceView) -> float | None:
@@ -179,7 +180,9 @@ def _theme(view: EvidenceView) -> float | None:
     return _over_segments(segments, [_share_of_cosine(one.cosine_to_theme) for one in segments], [1.0] * len(segments))
 
 
-def _over_segments(segments: Sequence[Segment], values: Sequence[float], weights: Sequence[float]) -> float | None:
+def _over_segments(
+    segments: Sequence[SummarySegment], values: Sequence[float], weights: Sequence[float]
+) -> float | None:
     """Returns the weighted mean over the segments, which those that say nothing of the source cannot raise.
 
     They weigh as much as they fall short of the mean of the others: nothing when they reach it, in full when they have
@@ -215,7 +218,7 @@ def _lexicon(view: EvidenceView) -> float | None:
         if hit.is_quoted:
             continue
         if hit.kind is LexiconKind.SLUR:
-            worst.append(_SLUR if hit.severity is Severity.STRONG else _STEREOTYPE)
+            worst.append(_SLUR if hit.severity is LexiconSeverity.STRONG else _STEREOTYPE)
         else:
             worst.append(_STEREOTYPE if hit.kind is LexiconKind.STEREOTYPE else _PROFANITY)
     return min(worst)
@@ -254,8 +257,8 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
 """The tools of each metric, in the order in which they are reported."""
 
 
-def _answered(qags: Sequence[Qag]) -> float | None:
-    return _mean([qag.score for qag in qags])
+def _answered(questions: Sequence[Question]) -> float | None:
+    return _mean([question.score for question in questions])
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import Covered
+from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.exact import exact, half_up
 from pipeline.judge.fusion import LOWEST, Fusion
 from pipeline.judge.result import MAX_SCORE, Cap, Input, Json, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.judge.ultra.config import UltraConfig
-from pipeline.judge.ultra.levels import Agreement, LevelReading, LevelSource, Tool
+from pipeline.judge.ultra.levels import LevelReading, LevelSource, ScoreAgreement, Tool
 from pipeline.judge.ultra.tools import EvidenceView
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 _DIGITS = 2
 _STEP = MAX_SCORE / 4  # of the score for each level: 10 (q - 1) / 4
@@ -41,8 +41,8 @@ class Opinion:
     tools: tuple[Tool, ...]
     reading: LevelReading | None
     fusion: Fusion
-    agreement: Agreement
-    places: tuple[Passage, ...]
+    agreement: ScoreAgreement
+    places: tuple[TextSpan, ...]
     failure: str | None
 
 
@@ -178,19 +178,19 @@ def _limits(metric: MetricName, view: EvidenceView, contradiction_limit: float) 
         yield "verified_contradiction", contradiction_limit, reason
 
 
-def deciding_places(view: EvidenceView, metric: MetricName) -> tuple[Passage, ...]:
+def deciding_places(view: EvidenceView, metric: MetricName) -> tuple[TextSpan, ...]:
     """Returns the places, each once."""
     return tuple(dict.fromkeys(place for place in _places(view, metric) if place is not None))
 
 
-def _places(view: EvidenceView, metric: MetricName) -> Iterator[Passage | None]:
+def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]:
     table = view.table
     match metric:
         case MetricName.COVERAGE:
             points = table.judge_key_points or table.twin_key_points
-            for point in sorted(points, key=lambda point: point.covered is not Covered.NOT):
+            for point in sorted(points, key=lambda point: point.covered is not KeyPointCoverage.NOT):
                 yield point.passage
-                yield point.best if point.covered is not Covered.NOT else None
+                yield point.best if point.covered is not KeyPointCoverage.NOT else None
         case MetricName.ALIGNMENT:
             yield table.theme
             yield from _claim_places(view.contradicted)
@@ -211,7 +211,7 @@ def _least_supported(view: EvidenceView) -> list[Claim]:
     return [view.table.claims[index] for index in order]
 
 
-def _claim_places(claims: Iterable[Claim]) -> Iterator[Passage | None]:
+def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
     """Yields each claim with the window that speaks most about it."""
     for claim in claims:
         yield claim.passage

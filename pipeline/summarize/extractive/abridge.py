@@ -16,7 +16,7 @@ from pipeline.protocols import Float32
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind, write_markdown
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.selection import Budget, Candidates, Float64, centrality, select
-from pipeline.summarize.extractive.values import Values
+from pipeline.summarize.extractive.values import ExcerptValues
 
 _MATRIX = 2
 _MOST_ATTEMPTS = 8
@@ -76,7 +76,7 @@ class Shortening:
         ends_document: nothing follows, so that a heading at the end has nothing below it.
     """
 
-    values: Values
+    values: ExcerptValues
     budget: Budget
     relevance_weight: float
     ends_document: bool

@@ -19,8 +19,8 @@ from pipeline.summarize.extractive.lines import (
 )
 from pipeline.summarize.extractive.source_blocks import (
     GAP_MARK,
-    BlockKind,
     SourceBlock,
+    SourceBlockKind,
     is_caption,
     is_link,
     split_source,
@@ -33,11 +33,11 @@ _MAX_SENTENCE_CHARS = 1_500
 _MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
 _MAX_LISTING_CHARS = 2_000
-_ITEM_KINDS = {BlockKind.BULLET: ExcerptKind.BULLET, BlockKind.STEP: ExcerptKind.STEP}
+_ITEM_KINDS = {SourceBlockKind.BULLET: ExcerptKind.BULLET, SourceBlockKind.STEP: ExcerptKind.STEP}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptPiece:
     """A piece before it is known what stands around it; the attributes are those of `Excerpt`."""
 
     kind: ExcerptKind
@@ -49,16 +49,16 @@ class Piece:
     origin: int = 0
 
 
-def cut_pieces(texts: Sequence[str]) -> Iterator[Piece]:
+def cut_pieces(texts: Sequence[str]) -> Iterator[ExcerptPiece]:
     """Yields pieces in order. A sentence, a list or a fence may go on in the next text."""
     joined, starts = _join(texts)
     source = normalize("", joined)
     listing_end, number = -1, -1
     for block in split_source(source.text):
-        is_next_listing = block.kind is BlockKind.LISTING and not source.text[listing_end : block.start].strip()
+        is_next_listing = block.kind is SourceBlockKind.LISTING and not source.text[listing_end : block.start].strip()
         if not (is_next_listing and listing_end >= 0):
             number += 1
-        listing_end = block.end if block.kind is BlockKind.LISTING else -1
+        listing_end = block.end if block.kind is SourceBlockKind.LISTING else -1
         origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
         for piece in _block_pieces(source, block):
             yield replace(piece, block=number, origin=origin)
@@ -88,30 +88,30 @@ def _seam(before: str, after: str) -> str:
     return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"
 
 
-def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Piece]:
-    if block.kind is BlockKind.LISTING:
+def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[ExcerptPiece]:
+    if block.kind is SourceBlockKind.LISTING:
         yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
-    elif block.kind is BlockKind.TABLE:
+    elif block.kind is SourceBlockKind.TABLE:
         yield from _table_pieces(_original(source, block.start, block.end))
-    elif block.kind in (BlockKind.HEADING, BlockKind.LABEL):
-        kind = ExcerptKind.HEADING if block.kind is BlockKind.HEADING else ExcerptKind.LABEL
+    elif block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
+        kind = ExcerptKind.HEADING if block.kind is SourceBlockKind.HEADING else ExcerptKind.LABEL
         level = block.level or LABEL_LEVEL
-        yield Piece(kind, _flat(_original(source, block.start, block.end)), level)
+        yield ExcerptPiece(kind, _flat(_original(source, block.start, block.end)), level)
     else:
         yield from _prose_pieces(source, block)
 
 
-def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Piece]:
+def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[ExcerptPiece]:
     kind = _ITEM_KINDS.get(block.kind, ExcerptKind.SENTENCE)
     if block.kind in _ITEM_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
-        yield Piece(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
+        yield ExcerptPiece(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        yield Piece(kind, text, block.level, block.mark if number == 0 else "")
+        yield ExcerptPiece(kind, text, block.level, block.mark if number == 0 else "")
 
 
-def _listing_pieces(text: str, mark: str) -> Iterator[Piece]:
+def _listing_pieces(text: str, mark: str) -> Iterator[ExcerptPiece]:
     """Cuts a long listing before prompts or after some lines; notices the gaps that an earlier cut left."""
     lines: list[str] = []
     follows_gap = False
@@ -120,7 +120,7 @@ def _listing_pieces(text: str, mark: str) -> Iterator[Piece]:
         is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
         if lines and (is_gap or is_full or is_prompt(line)):
             if any(character.isalnum() for each in lines for character in each):
-                yield Piece(ExcerptKind.CODE, "\n".join(lines), 0, mark, follows_gap)
+                yield ExcerptPiece(ExcerptKind.CODE, "\n".join(lines), 0, mark, follows_gap)
                 follows_gap = False
             lines = []
         follows_gap = follows_gap or is_gap
@@ -128,12 +128,12 @@ def _listing_pieces(text: str, mark: str) -> Iterator[Piece]:
             lines.append(line.rstrip())
 
 
-def _table_pieces(text: str) -> Iterator[Piece]:
+def _table_pieces(text: str) -> Iterator[ExcerptPiece]:
     rows = [line.strip() for line in text.splitlines()]
     head = 2 if len(rows) > 1 and not any(character.isalnum() for character in rows[1]) else 1
-    yield Piece(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
+    yield ExcerptPiece(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
     for row in rows[head:]:
-        yield Piece(ExcerptKind.TABLE_ROW, row)
+        yield ExcerptPiece(ExcerptKind.TABLE_ROW, row)
 
 
 def _original(source: NormalizedText, start: int, end: int) -> str:
@@ -177,7 +177,7 @@ class _Reader:
     open_headings: list[int] = field(default_factory=list)
     chain_length: int = 0
 
-    def place(self, piece: Piece, count_tokens: Callable[[str], int]) -> None:
+    def place(self, piece: ExcerptPiece, count_tokens: Callable[[str], int]) -> None:
         """Adds the piece with its section, and with those of its needs that stand before it."""
         if piece.kind is ExcerptKind.HEADING:
             while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
@@ -239,7 +239,7 @@ def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
     return is_fragment or leans_on_previous(excerpt.text)
 
 
-def _is_cut(piece: Piece) -> bool:
+def _is_cut(piece: ExcerptPiece) -> bool:
     if piece.kind is not ExcerptKind.SENTENCE:
         return is_caption(piece.text)
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.values import Values
+from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
 Float64 = npt.NDArray[np.float64]
@@ -113,7 +113,7 @@ class Candidates:
 
     excerpts: Sequence[Excerpt]
     dropped: frozenset[int]
-    values: Values
+    values: ExcerptValues
     sentences: Sequence[int]
     centrality: Float64
     vectors: Float64

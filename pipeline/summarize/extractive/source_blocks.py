@@ -33,7 +33,7 @@ _MOST_HEADING_WORDS = 14
 _MOST_LABEL_WORDS = 12
 
 
-class BlockKind(Enum):
+class SourceBlockKind(Enum):
     """What a block is."""
 
     HEADING = auto()
@@ -50,14 +50,14 @@ class SourceBlock:
     """One block.
 
     Attributes:
-        kind: see `BlockKind`.
+        kind: see `SourceBlockKind`.
         start: first character of what it says, behind marks.
         end: exclusive.
         level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
         mark: of a list item; the words behind the fence of a listing; else empty.
     """
 
-    kind: BlockKind
+    kind: SourceBlockKind
     start: int
     end: int
     level: int = 0
@@ -90,17 +90,19 @@ def split_source(text: str) -> list[SourceBlock]:
             end = _fence_end(lines, position, fence.group(1))
             if end > position + 1:
                 mark = fence.group(2).strip()
-                blocks.append(SourceBlock(BlockKind.LISTING, lines[position + 1].start, lines[end - 1].end, 0, mark))
+                blocks.append(
+                    SourceBlock(SourceBlockKind.LISTING, lines[position + 1].start, lines[end - 1].end, 0, mark)
+                )
             position, is_after_listing = end + 1, False
         elif not _WORD_CHARACTER.search(line.text):
             position += 1
         else:
             end = _run_end(lines, position)
             if is_after_listing and end == position + 1 and _is_comment(lines, position):
-                blocks.append(SourceBlock(BlockKind.LISTING, line.start + line.indent, line.end))
+                blocks.append(SourceBlock(SourceBlockKind.LISTING, line.start + line.indent, line.end))
             else:
                 blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
-            position, is_after_listing = end, blocks[-1].kind is BlockKind.LISTING
+            position, is_after_listing = end, blocks[-1].kind is SourceBlockKind.LISTING
     return blocks
 
 
@@ -146,14 +148,14 @@ def _is_comment(lines: list[_Line], position: int) -> bool:
 def _run_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
     texts = [line.text for line in run]
     if all(_TABLE_ROW.match(text.strip()) for text in texts):
-        yield SourceBlock(BlockKind.TABLE, run[0].start + run[0].indent, run[-1].end)
+        yield SourceBlock(SourceBlockKind.TABLE, run[0].start + run[0].indent, run[-1].end)
         return
     only = _heading(run[0], is_first=is_first) if len(run) == 1 else None
     if only is None and not _is_marked(texts) and is_listing(texts):
-        yield SourceBlock(BlockKind.LISTING, run[0].start, run[-1].end)
+        yield SourceBlock(SourceBlockKind.LISTING, run[0].start, run[-1].end)
         return
     if only is None and len(run) == 1 and _is_label(texts[0].strip()):
-        yield SourceBlock(BlockKind.LABEL, run[0].start + run[0].indent, run[0].end)
+        yield SourceBlock(SourceBlockKind.LABEL, run[0].start + run[0].indent, run[0].end)
         return
     yield from _prose_blocks(run, is_first=is_first)
 
@@ -179,8 +181,8 @@ def _prose_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
             continue
         if open_block is not None:
             yield open_block
-        block = block or SourceBlock(BlockKind.PROSE, line.start + line.indent, line.end)
-        open_block = None if block.kind in (BlockKind.HEADING, BlockKind.LABEL) else block
+        block = block or SourceBlock(SourceBlockKind.PROSE, line.start + line.indent, line.end)
+        open_block = None if block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL) else block
         if open_block is None:
             yield block
     if open_block is not None:
@@ -195,13 +197,13 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
         title, level = stripped[match.end() :].rstrip("#").rstrip(), len(match.group(1))
         if not _WORD_CHARACTER.search(title) or not (_is_title(title, level) or (is_first and title.isalnum())):
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt
-        kind = BlockKind.LABEL if _ADMONITION.fullmatch(title) else BlockKind.HEADING
+        kind = SourceBlockKind.LABEL if _ADMONITION.fullmatch(title) else SourceBlockKind.HEADING
         start = offset + match.end()
-        return SourceBlock(kind, start, start + len(title), level * (kind is BlockKind.HEADING))
+        return SourceBlock(kind, start, start + len(title), level * (kind is SourceBlockKind.HEADING))
     if match := _BOLD_LINE.match(stripped):
-        return SourceBlock(BlockKind.LABEL, offset + match.start(2), offset + match.end(2))
+        return SourceBlock(SourceBlockKind.LABEL, offset + match.start(2), offset + match.end(2))
     if (match := _NUMBERED_HEADING.match(stripped)) and _is_title(stripped, 2) and not is_sentence_end(stripped):
-        return SourceBlock(BlockKind.HEADING, offset, line.end, min(6, match.group(1).count(".") + 1))
+        return SourceBlock(SourceBlockKind.HEADING, offset, line.end, min(6, match.group(1).count(".") + 1))
     return None
 
 
@@ -234,9 +236,9 @@ def is_caption(text: str) -> bool:
 
 def _marked_block(line: _Line) -> SourceBlock | None:
     stripped = line.text.strip()
-    for kind, pattern in ((BlockKind.BULLET, _BULLET), (BlockKind.STEP, _STEP)):
+    for kind, pattern in ((SourceBlockKind.BULLET, _BULLET), (SourceBlockKind.STEP, _STEP)):
         if (match := pattern.match(stripped)) and _WORD_CHARACTER.search(stripped, match.end()):
             start = line.start + line.indent + match.end()
-            mark = match.group().strip() if kind is BlockKind.STEP else "-"
+            mark = match.group().strip() if kind is SourceBlockKind.STEP else "-"
             return SourceBlock(kind, start, line.end, line.indent, mark)
     return None

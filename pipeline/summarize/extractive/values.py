@@ -29,7 +29,7 @@ _LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
 _MIN_WARNING_WORDS = 5
 
 
-class Values:
+class ExcerptValues:
     """What each excerpt is worth for its values, and what is worth nothing once it was said.
 
     Args:

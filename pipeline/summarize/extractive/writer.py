@@ -26,7 +26,7 @@ from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrase
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Float64
-from pipeline.summarize.extractive.values import Values, judge
+from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,
@@ -190,7 +190,7 @@ class ExtractiveWriter:
         def work() -> str:
             if budget is None or not material.excerpts:
                 return keep_all(material, ends_document=ends_document)
-            values = Values(material.excerpts, task.summary_type, task.critique)
+            values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
             shortening = Shortening(values, budget, self._config.relevance_weight, ends_document)
             return shorten(material, shortening, self.count_tokens)
 

@@ -6,10 +6,10 @@ from langgraph.types import Command, Send
 from pipeline.summarize.events import BatchDone, Phase
 from pipeline.summarize.graph.notes import critique_for, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import extract_fitting
-from pipeline.summarize.graph.run import Answer, BatchTask, Question, Run, SummaryState
+from pipeline.summarize.graph.run import BatchTask, PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TEXT, TextOutcome
 from pipeline.summarize.packing import fit_context, tail_by_tokens
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
@@ -46,7 +46,7 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
     return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
 
 
-async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> Answer[TextOutcome]:
+async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> StepAnswer[TextOutcome]:
     run = runtime.context
     batch = run.plan.batches[index]
     extract_task = await _extract_task(run, iteration, index)
@@ -57,7 +57,7 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> A
         retention = measure(run.terms.of(index), [run.mentions_of(written.text), *known])
         return TextOutcome(written, run.count_tokens(written.text), retention)
 
-    question = Question(
+    question = PlannedCall(
         StepId(iteration, Stage.MAP, 0, index),
         extract_task,
         ask,
@@ -83,7 +83,7 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> A
     return answer
 
 
-def _wave(plan: Plan, iteration: int, first: int) -> list[Send] | str:
+def _wave(plan: SummaryPlan, iteration: int, first: int) -> list[Send] | str:
     """Returns the tasks of the wave that begins at a batch, or what follows the last wave."""
     last = min(first + plan.wave, len(plan.batches))
     sends = [Send("extract", BatchTask(iteration=iteration, batch=batch)) for batch in range(first, last)]

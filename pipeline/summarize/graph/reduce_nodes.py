@@ -14,7 +14,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import GroupDone, Phase
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import merge_fitting
-from pipeline.summarize.graph.run import Answer, GroupTask, Question, Run, SummaryState
+from pipeline.summarize.graph.run import GroupTask, PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
 from pipeline.summarize.packing import group_by_tokens, level_calls, split_by_tokens
 from pipeline.summarize.retention import measure
@@ -78,7 +78,7 @@ async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
             note_text(span, answer.outcome, is_reused=answer.is_reused)
 
 
-async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> Answer[TextOutcome]:
+async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[TextOutcome]:
     run = runtime.context
     iteration, level = state["iteration"], state["level"]
     members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])
@@ -102,7 +102,7 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> Answer[TextOu
         return TextOutcome(written, run.count_tokens(written.text), retention)
 
     answer = await run.answer(
-        Question(
+        PlannedCall(
             StepId(iteration, Stage.REDUCE, level, state["group"]),
             merge_task,
             ask,
@@ -117,7 +117,7 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> Answer[TextOu
 
 
 def _tell(
-    runtime: Runtime[Run], state: GroupTask, whole: Extraction, answer: Answer[TextOutcome], extra: LlmUsage
+    runtime: Runtime[Run], state: GroupTask, whole: Extraction, answer: StepAnswer[TextOutcome], extra: LlmUsage
 ) -> None:
     runtime.stream_writer(
         GroupDone(
@@ -260,7 +260,7 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
         return TextOutcome(written, run.count_tokens(written.text), retention)
 
     answer = await run.answer(
-        Question(
+        PlannedCall(
             step,
             task,
             ask,

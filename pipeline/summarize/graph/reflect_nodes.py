@@ -5,7 +5,7 @@ from langgraph.types import Command
 
 from pipeline.summarize.events import Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.notes import final_text, verdict_of, warn
-from pipeline.summarize.graph.run import Answer, Question, Run, SummaryState
+from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TOPICS, VERDICT, VerdictOutcome
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
@@ -69,14 +69,14 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
 
 
-async def _find_topics(run: Run, best: int) -> Answer[TopicList]:
+async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
     task = TopicsTask(run.document.name, await final_text(run, best), run.config.min_topics, run.config.max_topics)
 
     async def ask() -> TopicList:
         return await run.writer.topics(task)
 
     return await run.answer(
-        Question(
+        PlannedCall(
             StepId(best, Stage.TOPICS),
             task,
             ask,
@@ -96,7 +96,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
         return VerdictOutcome(await run.writer.critique(task), retention)
 
     answer = await run.answer(
-        Question(
+        PlannedCall(
             StepId(iteration, Stage.REFLECT),
             task,
             ask,

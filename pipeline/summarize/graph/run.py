@@ -22,7 +22,7 @@ from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, SummaryObserver
 from pipeline.summarize.graph.texts import Task, task_key
 from pipeline.summarize.meter import BatchTerms, Meter
-from pipeline.summarize.plan import Plan
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
@@ -83,7 +83,7 @@ class WaveContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[Outcome]):
+class PlannedCall(Generic[Outcome]):
     """One planned call.
 
     Attributes:
@@ -104,7 +104,7 @@ class Question(Generic[Outcome]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Outcome]):
+class StepAnswer(Generic[Outcome]):
     """An outcome, new or from the store."""
 
     outcome: Outcome
@@ -137,7 +137,7 @@ class Run:
 
     summary_id: str
     document: Document
-    plan: Plan
+    plan: SummaryPlan
     options: SummarizeOptions
     config: SummarizeConfig
     writer: Writer
@@ -162,7 +162,7 @@ class Run:
         """Runs CPU-heavy work on the executor's thread."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
-    async def answer(self, question: Question[Outcome]) -> Answer[Outcome]:
+    async def answer(self, question: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
         """Returns the stored answer, or makes the call and stores its answer before anybody sees it.
 
         Raises:
@@ -175,14 +175,14 @@ class Run:
             is_new = await self._record(question, key, outcome, None)
             self.meter.count_reused(was_counted=not is_new)
             self.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
-            return Answer(outcome, key, is_reused=True)
+            return StepAnswer(outcome, key, is_reused=True)
         async with self.gate:
             outcome, call_s = await self._ask(question)
             await self._record(question, key, outcome, question.adapter.dump_json(outcome).decode())
         self.meter.count(question.usage(outcome), call_s)
-        return Answer(outcome, key, is_reused=False)
+        return StepAnswer(outcome, key, is_reused=False)
 
-    async def _ask(self, question: Question[Outcome]) -> tuple[Outcome, float]:
+    async def _ask(self, question: PlannedCall[Outcome]) -> tuple[Outcome, float]:
         """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
         stage, began = question.step.stage, time.monotonic()
         try:
@@ -195,7 +195,7 @@ class Run:
         self.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
         return outcome, call_s
 
-    async def _record(self, question: Question[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
+    async def _record(self, question: PlannedCall[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
         return await self.store.record(self.summary_id, question.step, output, body=body, is_call=True)
 

@@ -31,7 +31,7 @@ from server.cli.judge.names import add, breaches_of, counting_score, framework_n
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ItemAnswer:
     """What became of one item.
 
     Attributes:
@@ -51,11 +51,13 @@ class Answer:
     is_kept: bool = False
 
 
-def to_answer(item_id: str, item: Item | None, sha256: str, outcome: pb.JudgeResult | common_pb2.ItemError) -> Answer:
+def to_answer(
+    item_id: str, item: Item | None, sha256: str, outcome: pb.JudgeResult | common_pb2.ItemError
+) -> ItemAnswer:
     """Builds the answer to an item from its judgement or its error."""
     error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
     fields = {"id": item_id, "item_sha256": sha256, "error" if error else "result": to_json_fields(outcome)}
-    return Answer(item_id, item, result, error, to_json_line(fields))
+    return ItemAnswer(item_id, item, result, error, to_json_line(fields))
 
 
 @dataclass
@@ -65,7 +67,7 @@ class EarlierResults:
     file: BinaryIO | None = None
     offsets: dict[str, list[int]] = field(default_factory=dict)
 
-    def take(self, item: Item, sha256: str) -> Answer | None:
+    def take(self, item: Item, sha256: str) -> ItemAnswer | None:
         """Returns the judgement of an item, once for each time that it was judged."""
         offsets = self.offsets.get(sha256)
         if self.file is None or not offsets:
@@ -73,7 +75,7 @@ class EarlierResults:
         self.file.seek(offsets.pop(0))
         line = self.file.readline().decode()
         result = json_format.ParseDict(json.loads(line)["result"], pb.JudgeResult(), ignore_unknown_fields=True)
-        return Answer(item.id, item, result, None, line, is_kept=True)
+        return ItemAnswer(item.id, item, result, None, line, is_kept=True)
 
 
 @contextmanager
@@ -176,7 +178,7 @@ class JudgeTally:
         """Items that were answered."""
         return self.judged_count + self.failed.count
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: ItemAnswer) -> None:
         """Takes one answer in."""
         if answer.error is not None:
             self.failed.add(answer.id, answer.error)

@@ -29,7 +29,7 @@ from server.cli.judge.items import BadItem, Item, list_names, read_items, read_s
 from server.cli.judge.names import FRAMEWORKS, breaches_of
 from server.cli.judge.report.bulk import BulkReport, report_of
 from server.cli.judge.report.page import ReportedItem
-from server.cli.judge.results import Answer, EarlierResults, JudgeTally, earlier_results, print_tally, to_answer
+from server.cli.judge.results import EarlierResults, ItemAnswer, JudgeTally, earlier_results, print_tally, to_answer
 from server.cli.judge.table import print_comparison, print_judgement
 from server.cli.options import Connection
 from server.rpc.streams import map_concurrently
@@ -117,12 +117,12 @@ async def judge_bulk(path: Path, connection: Connection, run: JudgeRun) -> None:
 
 async def judge_items(
     path: Path, connection: Connection, run: JudgeRun, earlier: EarlierResults
-) -> AsyncGenerator[Answer, None]:
+) -> AsyncGenerator[ItemAnswer, None]:
     """Yields an answer for each item, as they come. Raises CliError when no further item can be judged."""
     metadata = call_metadata(connection)
     terms = (*run.frameworks, str(run.use_language_model))
 
-    async def judge_one(item: Item | BadItem) -> Answer:
+    async def judge_one(item: Item | BadItem) -> ItemAnswer:
         if isinstance(item, BadItem):
             return to_answer(item.id, None, "", item.error)
         sha256 = item.sha256(*terms)

@@ -20,7 +20,7 @@ from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
 from server.cli.summarize.source import read_document
-from server.cli.summarize.view import SummaryView, ending, print_plan, progress_view
+from server.cli.summarize.view import ProgressView, ending, print_plan, progress_view
 
 Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
 
@@ -133,7 +133,7 @@ async def follow(responses: AsyncIterable[Response], calls: SummaryCalls) -> pb.
     summary_id, summary = "", None
     try:
         with progress_view() as progress:
-            view = SummaryView(progress)
+            view = ProgressView(progress)
             async for response in responses:
                 event = response.event
                 view.show(event)

@@ -35,7 +35,7 @@ def progress_view() -> Progress:
     )
 
 
-class SummaryView:
+class ProgressView:
     """Shows events as they come."""
 
     def __init__(self, progress: Progress) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 Names = Mapping[type, Mapping[str, str]]
 """For some dataclasses: names of fields that the message spells differently; "" for those that it leaves out."""
@@ -49,7 +49,7 @@ def assert_mirrors(value: Any, message: Message, names: Names) -> None:  # noqa:
 
 
 def _assert_same(part: Any, got: Any, field: Any, names: Names) -> None:  # noqa: ANN401
-    if isinstance(part, Passage):
+    if isinstance(part, TextSpan):
         assert (got.text_id, got.start, got.end, got.text) == (part.text_id, part.start, part.end, part.quote)
     elif isinstance(part, Enum):
         assert field.enum_type.values_by_number[got].name.endswith(f"_{part.name}"), field.full_name

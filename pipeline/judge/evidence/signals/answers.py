@@ -92,7 +92,7 @@ _LEAST_SCORE = 0.5  # below, next to nothing around a candidate speaks for it: t
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MaskedStatement:
     """A statement with one span masked.
 
     Attributes:
@@ -124,7 +124,7 @@ class Place:
     spans: Sequence[AnswerSpan]
 
 
-def answer(question: Question, text: ReadText, places: Iterable[Place]) -> AnswerSpan | None:
+def answer(question: MaskedStatement, text: ReadText, places: Iterable[Place]) -> AnswerSpan | None:
     """Returns the best candidate, the first on a tie; None when the text does not say.
 
     Args:
@@ -164,7 +164,7 @@ def _repeats_question(span: AnswerSpan, table: WordTable, asked: frozenset[str])
     return span.kind is SpanKind.WORD and table.stems[span.words[0]] in asked
 
 
-def _context_score(question: Question, table: WordTable, place: range, span: AnswerSpan) -> float:
+def _context_score(question: MaskedStatement, table: WordTable, place: range, span: AnswerSpan) -> float:
     """Returns how alike the words around mask and candidate are: at most about 2 on either side."""
     own = question.text.table
     score = 0.0

@@ -22,8 +22,8 @@ import numpy as np
 
 from pipeline.judge.evidence.claim import Claim, MismatchKind
 from pipeline.judge.evidence.draft import Side
-from pipeline.judge.evidence.plan import Plan
-from pipeline.judge.evidence.signals.tone import Voice, mean_sentiment, sentiment
+from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
 from pipeline.judge.evidence.text.windows import Float64
 
@@ -37,16 +37,16 @@ class Compared:
     """The texts that are compared.
 
     Attributes:
-        source: voice of the source.
-        summary: voice of the summary.
+        source: tone_score of the source.
+        summary: tone_score of the summary.
         told: sentences of the source that the summary is about.
         grounded: sentences of the summary that say something of the source.
         others: the rest of the summary.
         focus_cosine: of the two texts' mean vectors, in [-1, 1].
     """
 
-    source: Voice
-    summary: Voice
+    source: ToneScore
+    summary: ToneScore
     told: Sequence[str]
     grounded: Sequence[str]
     others: Sequence[str]
@@ -65,9 +65,9 @@ def read_drift(
         contradicted: contradiction that refutes, when above the entailment.
     """
     source, summary, focus_cosine = compared.source, compared.summary, compared.focus_cosine
-    feelings = _feelings(compared)
-    stance = abs(feelings[0] - feelings[1]) / 2
-    tone = max(0.0, summary.heat - source.heat)
+    sentiments = _sentiments(compared)
+    stance = abs(sentiments[0] - sentiments[1]) / 2
+    tone = max(0.0, summary.intensity - source.intensity)
     meaning = _contradicted_share(claims, grounded, contradicted)
     focus = (1 - focus_cosine) / 2
     parts = (
@@ -85,8 +85,8 @@ def read_drift(
         summary_reason=summary.reason,
         subjectivity_source=source.subjectivity,
         subjectivity_summary=summary.subjectivity,
-        sentiment_source=feelings[0],
-        sentiment_summary=feelings[1],
+        sentiment_source=sentiments[0],
+        sentiment_summary=sentiments[1],
         stance_distance=stance,
         tone_distance=tone,
         meaning_distance=meaning,
@@ -95,7 +95,7 @@ def read_drift(
     )
 
 
-def _feelings(compared: Compared) -> tuple[float, float]:
+def _sentiments(compared: Compared) -> tuple[float, float]:
     """Returns the mean sentiment of what is told, and that of the summary, where it is farthest from it."""
     told = mean_sentiment(compared.told)
     total, count = sum(map(sentiment, compared.grounded)), len(compared.grounded)
@@ -129,7 +129,7 @@ _MOST_SENTENCES = 200  # that are looked for; later ones are taken to be grounde
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Grounding:
     """The sentences of a summary by what they are good for; indices, rising.
 
     Attributes:
@@ -140,12 +140,12 @@ class Told:
     grounded: tuple[int, ...]
     others: tuple[int, ...]
 
-    def or_all(self) -> "Told":
+    def or_all(self) -> "Grounding":
         """Returns the same, or all as grounded when none is: a text without evidence is compared as a whole."""
-        return self if self.grounded else Told(self.others, ())
+        return self if self.grounded else Grounding(self.others, ())
 
 
-def find_told(plan: Plan, claims: Sequence[Claim]) -> Told:
+def find_told(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
     """Divides the sentences of the summary.
 
     Args:
@@ -160,7 +160,7 @@ def find_told(plan: Plan, claims: Sequence[Claim]) -> Told:
         or _has_words(plan.draft.source, dict.fromkeys(summary.table.content_stems(summary.ranges[index])))
         for index in range(len(summary.sentences))
     ]
-    return Told(
+    return Grounding(
         tuple(index for index, is_grounded in enumerate(grounded) if is_grounded),
         tuple(index for index, is_grounded in enumerate(grounded) if not is_grounded),
     )
@@ -179,7 +179,7 @@ def _has_words(source: Side, stems: dict[str, None]) -> bool:
     return False
 
 
-def focus_cosine(plan: Plan, told: Told) -> float:
+def focus_cosine(plan: EvidencePlan, told: Grounding) -> float:
     """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
 
     Of the summary the sentences that say something of the source, alone or with the one other that leads farthest away.

@@ -14,47 +14,51 @@ from collections.abc import Collection
 
 from rapidfuzz.distance import LCSseq
 
-from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, WindowScore
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import Draft
-from pipeline.judge.evidence.plan import ClaimPlan, FactPlan, Plan
+from pipeline.judge.evidence.draft import ReadTexts
+from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
-from pipeline.judge.evidence.table import Covered, KeyPoint
+from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
 from pipeline.judge.evidence.text.overlap import Copying
 from pipeline.judge.evidence.text.windows import Window
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
-_WORSE = {Label.SUPPORTED: Label.PARTIAL, Label.PARTIAL: Label.UNSUPPORTED, Label.UNSUPPORTED: Label.UNSUPPORTED}
+_WORSE = {
+    ClaimLabel.SUPPORTED: ClaimLabel.PARTIAL,
+    ClaimLabel.PARTIAL: ClaimLabel.UNSUPPORTED,
+    ClaimLabel.UNSUPPORTED: ClaimLabel.UNSUPPORTED,
+}
 
 
-def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> Label:
+def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> ClaimLabel:
     """Returns the label of a claim from the probabilities; inclusive thresholds as the rules write them."""
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     if entailment < config.partial_entailment or is_contradicted:
-        return Label.UNSUPPORTED
+        return ClaimLabel.UNSUPPORTED
     if entailment >= config.supported_entailment and contradiction < config.supported_contradiction:
-        return Label.SUPPORTED
-    return Label.PARTIAL
+        return ClaimLabel.SUPPORTED
+    return ClaimLabel.PARTIAL
 
 
-def demote(label: Label) -> Label:
+def demote(label: ClaimLabel) -> ClaimLabel:
     """Returns the next worse label; the worst stays."""
     return _WORSE[label]
 
 
-def covered_of(share: float, config: EvidenceConfig) -> Covered:
+def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
     """Returns how much of a key point is told; a share on an edge takes the lower band."""
     if share > config.fully_covered:
-        return Covered.FULLY
-    return Covered.NOT if share < config.partly_covered else Covered.PARTIAL
+        return KeyPointCoverage.FULLY
+    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
 
 
 _LEAST_COPIED_WORDS = 5
 
 
 def read_claim(
-    draft: Draft, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
     claim = plan.claim
@@ -66,7 +70,7 @@ def read_claim(
     label_by_nli = label_of(entailment, contradiction, config)
     label = label_by_nli
     if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
-        label = Label.SUPPORTED
+        label = ClaimLabel.SUPPORTED
     if mismatches:
         label = demote(label)
     return Claim(
@@ -81,13 +85,13 @@ def read_claim(
         mismatches=mismatches,
         label_by_nli=label_by_nli,
         label=label,
-        extraneous_token_count=claim.content_count if label is Label.UNSUPPORTED else 0,
+        extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
         features=_features(draft, plan, scores, (copying, values), support),
     )
 
 
 def _features(
-    draft: Draft, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
+    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
 ) -> ClaimFeatures:
     copying, values = measured
     text = plan.claim.passage.text
@@ -128,7 +132,7 @@ def _features(
     )
 
 
-def _sequence_share(draft: Draft, plan: ClaimPlan, sentence: Window | None) -> float:
+def _sequence_share(draft: ReadTexts, plan: ClaimPlan, sentence: Window | None) -> float:
     """Returns the longest common subsequence of the claim and a sentence, as a share of the claim's words."""
     if sentence is None:
         return 0.0
@@ -138,7 +142,7 @@ def _sequence_share(draft: Draft, plan: ClaimPlan, sentence: Window | None) -> f
     return float(LCSseq.similarity(words, said)) / len(words)
 
 
-def _containment(draft: Draft, stems: frozenset[str], window: Window | None) -> float:
+def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None) -> float:
     if window is None or not stems:
         return 0.0
     read = draft.source.read
@@ -147,7 +151,7 @@ def _containment(draft: Draft, stems: frozenset[str], window: Window | None) -> 
 
 
 def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
-    plan: Plan,
+    plan: EvidencePlan,
     fact: FactPlan,
     scores: PairScores,
     *,
@@ -188,7 +192,7 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
     )
 
 
-def _share(plan: Plan, weights: dict[str, float], sentences: range) -> float:
+def _share(plan: EvidencePlan, weights: dict[str, float], sentences: range) -> float:
     """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
     read = plan.draft.summary.read
     told = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}

@@ -15,7 +15,7 @@ from functools import cache
 
 from glin_profanity.data.dictionary import DictionaryLoader
 
-from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity
+from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
 from pipeline.judge.evidence.text.read import ReadText, quotations
 
 
@@ -25,13 +25,13 @@ def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, 
     source_text = source.text.text.casefold()
     quoted = quotations(text)
     found = [
-        *((match.span(), LexiconKind.SLUR, Severity.STRONG) for match in SLUR.finditer(text)),
+        *((match.span(), LexiconKind.SLUR, LexiconSeverity.STRONG) for match in SLUR.finditer(text)),
         *(
-            (match.span(), LexiconKind.PROFANITY, Severity.MILD)
+            (match.span(), LexiconKind.PROFANITY, LexiconSeverity.MILD)
             for match in _profanity().finditer(text)
             if not _is_name(match)
         ),
-        *((match.span(), LexiconKind.STEREOTYPE, Severity.STRONG) for match in STEREOTYPE.finditer(text)),
+        *((match.span(), LexiconKind.STEREOTYPE, LexiconSeverity.STRONG) for match in STEREOTYPE.finditer(text)),
     ]
     hits = []
     for (start, end), kind, severity in sorted(found, key=lambda item: item[0]):

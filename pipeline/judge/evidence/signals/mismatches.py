@@ -7,14 +7,14 @@ it say that the evidence has another value in its place, or when the source has 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.plan import Region
 from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.judge.evidence.text.overlap import Replacement, align
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import DatePart, Placed, Quantity, Values, agree
 from pipeline.judge.evidence.text.words import WordTable
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 _COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
 _HEAD_CHARS = 20
@@ -40,7 +40,7 @@ class ClaimValues:
 
 def find_mismatches(
     summary: ReadText, words: range, source: SourceValues, region: Region
-) -> tuple[tuple[Mismatch, ...], ClaimValues]:
+) -> tuple[tuple[ClaimMismatch, ...], ClaimValues]:
     """Returns the mismatches of one claim in order, and the count of its values.
 
     Args:
@@ -86,7 +86,7 @@ class _Comparison:
             return any(agree(value, stated) for stated in self._source.values.quantities)
         return any(_same_part(value, part) for part in self._source.values.date_parts)
 
-    def number(self, claimed: Quantity) -> Mismatch | None:
+    def number(self, claimed: Quantity) -> ClaimMismatch | None:
         """Compares a number; ones counted by hand only with what stands in their place."""
         in_place = self._in_place(claimed, self._near_quantities)
         rivals = [rival for rival in in_place or () if rival.measure is claimed.measure]
@@ -107,7 +107,7 @@ class _Comparison:
         is_counted = claimed.is_word and claimed.value <= _COUNTED_BY_HAND
         return None if is_counted or self.is_stated(claimed) else self._mismatch(MismatchKind.NUMBER, claimed, None)
 
-    def date(self, claimed: DatePart) -> Mismatch | None:
+    def date(self, claimed: DatePart) -> ClaimMismatch | None:
         """Compares a part of a date."""
         in_place = self._in_place(claimed, self._near_parts)
         if in_place is None:
@@ -120,13 +120,13 @@ class _Comparison:
             return self._mismatch(MismatchKind.DATE, claimed, next(iter(rivals or same_kind), None))
         return None
 
-    def name(self, name: Name) -> Mismatch | None:
+    def name(self, name: Name) -> ClaimMismatch | None:
         """Compares a name: absent from the source, or another one in its place."""
         table = self._summary.table
         claimed = range(name.first, name.last)
         source_table = self._source.text.table
         if not self._source.has_name(table, name):
-            return Mismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
+            return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
         near = {
             source_table.words[index] for start, end in self._region.near for index in source_table.between(start, end)
         }
@@ -138,10 +138,10 @@ class _Comparison:
                     rivals = find_names(source_table, replacement.passage, self._source.known_names)
                     if rivals and not _is_short_for(table, name, source_table, rivals[0]):
                         rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
-                        return Mismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
+                        return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
 
-    def negations(self) -> Iterator[Mismatch]:
+    def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
         table, source = self._summary.table, self._source.text.table
         content = sum(table.content[index] for index in self._words)
@@ -155,15 +155,15 @@ class _Comparison:
                 ours = [index for index in replacement.claim if index in own]
                 theirs = [index for index in replacement.passage if index in stated]
                 if ours and not stated:
-                    yield Mismatch(
+                    yield ClaimMismatch(
                         MismatchKind.NEGATION, self._summary.words_passage(range(ours[0], ours[0] + 1)), None
                     )
                 elif theirs and not own and replacement.is_inside and set(theirs) & direct:
                     place = self._beside(replacement)
                     cue = self._source.text.words_passage(range(theirs[0], theirs[0] + 1))
-                    yield Mismatch(MismatchKind.NEGATION, place, cue)
+                    yield ClaimMismatch(MismatchKind.NEGATION, place, cue)
 
-    def _beside(self, replacement: Replacement) -> Passage:
+    def _beside(self, replacement: Replacement) -> TextSpan:
         """Returns the words of the claim where the source has a negation: those replaced, else the one before."""
         if replacement.claim:
             return self._summary.words_passage(replacement.claim)
@@ -194,9 +194,9 @@ class _Comparison:
         words = text.table.between(position, position + _HEAD_CHARS)
         return text.table.stems[words[0]] if words and text.table.content[words[0]] else None
 
-    def _mismatch(self, kind: MismatchKind, claimed: Placed, stated: Placed | None) -> Mismatch:
+    def _mismatch(self, kind: MismatchKind, claimed: Placed, stated: Placed | None) -> ClaimMismatch:
         place = self._summary.text.passage(claimed.start + self._span[0], claimed.end + self._span[0])
-        return Mismatch(kind, place, self._source.text.text.passage(stated.start, stated.end) if stated else None)
+        return ClaimMismatch(kind, place, self._source.text.text.passage(stated.start, stated.end) if stated else None)
 
 
 def _same_part(left: DatePart, right: DatePart) -> bool:

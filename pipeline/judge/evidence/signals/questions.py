@@ -10,20 +10,20 @@ Third step, for questions: asked, answered from the other text, scored 1, 0.5 or
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.claim import Claim, Label
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Side
-from pipeline.judge.evidence.plan import Plan
+from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.answers import (
     AnswerSpan,
+    MaskedStatement,
     Place,
-    Question,
     SpanKind,
     answer,
     find_spans,
     score_answer,
 )
-from pipeline.judge.evidence.table import Qag
+from pipeline.judge.evidence.table import Question
 from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
@@ -49,7 +49,7 @@ class AskedStatement:
 
 def ask_where_wording_departs(
     text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", sequences: SourceSequences, *, most: int
-) -> list[tuple[int, Question]]:
+) -> list[tuple[int, MaskedStatement]]:
     """Returns questions about claims with the position of the claim, in order of the text.
 
     Args:
@@ -66,12 +66,12 @@ def ask_where_wording_departs(
     ]
     found.sort(key=lambda item: item[2])
     chosen = sorted(found[:most], key=lambda item: item[1].words[0])
-    return [(statement.position, Question(text, statement.words, span)) for statement, span, _ in chosen]
+    return [(statement.position, MaskedStatement(text, statement.words, span)) for statement, span, _ in chosen]
 
 
 def ask_about_facts(
     text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", *, most: int
-) -> list[tuple[int, Question]]:
+) -> list[tuple[int, MaskedStatement]]:
     """Returns questions about facts with the position of the fact: one for each, then a second one, until enough.
 
     Args:
@@ -85,7 +85,9 @@ def ask_about_facts(
         spans = sorted(reader.spans(statement.words), key=lambda span: (-reader.weight(span), span.words[0]))
         found += [(nth, rank, statement, span) for nth, span in enumerate(spans)]
     found.sort(key=lambda item: item[:2])
-    return [(statement.position, Question(text, statement.words, span)) for _, _, statement, span in found[:most]]
+    return [
+        (statement.position, MaskedStatement(text, statement.words, span)) for _, _, statement, span in found[:most]
+    ]
 
 
 class SpanReader:
@@ -115,7 +117,7 @@ class SpanReader:
         return self.rarity(span) + _KIND_WEIGHTS[span.kind]
 
 
-def masked(question: Question) -> str:
+def masked(question: MaskedStatement) -> str:
     """Returns the text of a question: the statement with a line in place of the answer."""
     table = question.text.table
     start, end = table.starts[question.words[0]], table.ends[question.words[-1]]
@@ -137,9 +139,9 @@ _SHARED_NEIGHBOURS = 2
 _OTHER_WORDING = 0.5  # the answer differs, but the whole statement is entailed
 
 
-def coverage_qags(
-    plan: Plan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
-) -> tuple[Qag, ...]:
+def coverage_questions(
+    plan: EvidencePlan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
@@ -150,9 +152,11 @@ def coverage_qags(
     """
     draft = plan.draft
     read, told = draft.source.read, draft.summary.read
-    facts = plan.facts[: config.qag_count]
+    facts = plan.facts[: config.question_count]
     statements = [AskedStatement(rank, read.ranges[fact.sentence]) for rank, fact in enumerate(facts)]
-    asked = ask_about_facts(read, statements, SpanReader(read, draft.source.index, draft.names), most=config.qag_count)
+    asked = ask_about_facts(
+        read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
+    )
     respondent = _Respondent(draft.summary, SpanReader(told, draft.source.index, draft.names), grounded)
     return tuple(
         _ask(
@@ -165,7 +169,7 @@ def coverage_qags(
     )
 
 
-def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Qag, ...]:
+def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
     """Returns questions about claims, answered from the source alone.
 
     Args:
@@ -177,7 +181,7 @@ def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> t
     read = draft.summary.read
     statements = [AskedStatement(place, claim.words) for place, claim in enumerate(draft.claims)]
     reader = SpanReader(read, draft.source.index, draft.names)
-    asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.qag_count)
+    asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.question_count)
     everything = range(len(draft.source.read.sentences))
     respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names), everything)
     return tuple(
@@ -185,7 +189,7 @@ def claim_qags(plan: Plan, claims: Sequence[Claim], config: EvidenceConfig) -> t
             question,
             respondent,
             [sentence for window in plan.claims[place].windows for sentence in window.sentences],
-            is_entailed=claims[place].label is Label.SUPPORTED,
+            is_entailed=claims[place].label is ClaimLabel.SUPPORTED,
         )
         for place, question in asked
     )
@@ -199,7 +203,7 @@ class _Respondent:
     reader: SpanReader
     sentences: Collection[int]
 
-    def answer(self, question: Question, sentences: Sequence[int]) -> AnswerSpan | None:
+    def answer(self, question: MaskedStatement, sentences: Sequence[int]) -> AnswerSpan | None:
         """Answers from the sentence that says most of the question; if it has nothing to say, from the next best."""
         read = self.side.read
         shares = self.side.index.shares(question.stems(), 1)
@@ -214,7 +218,7 @@ class _Respondent:
                 return found
         return None
 
-    def find(self, question: Question, sentences: Sequence[int]) -> AnswerSpan | None:
+    def find(self, question: MaskedStatement, sentences: Sequence[int]) -> AnswerSpan | None:
         """Returns the first place in some sentences where the masked words stand among words of the question."""
         asking, table = question.text.table, self.side.read.table
         masked_stems = [asking.stems[index] for index in question.span.words]
@@ -235,7 +239,9 @@ def _content_around(table: WordTable, statement: range, span: range) -> frozense
     return frozenset(table.content_stems(index for index in beside if index in statement))
 
 
-def _ask(question: Question, respondent: _Respondent, sentences: Sequence[int], *, is_entailed: bool) -> Qag:
+def _ask(
+    question: MaskedStatement, respondent: _Respondent, sentences: Sequence[int], *, is_entailed: bool
+) -> Question:
     """Answers and scores a question.
 
     The words around a mask find the answer when both texts are worded alike. When they are not, but the whole statement
@@ -256,7 +262,7 @@ def _ask(question: Question, respondent: _Respondent, sentences: Sequence[int], 
         given, score = (literal, 1.0) if literal else (given, max(score, _OTHER_WORDING))
     expected = asking.words_passage(question.span.words)
     given_span = text.words_passage(given.words) if given else None
-    return Qag(
+    return Question(
         question=masked(question),
         answer=expected.quote,
         answer_span=expected,

@@ -60,38 +60,40 @@ _STRONG_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class ToneScore:
     """How a text speaks.
 
     Attributes:
         tone: in one word.
         subjectivity: share of sentences with a mark of opinion, in [0, 1].
-        heat: 0 neutral, 0.5 subjective, 1 hostile.
+        intensity: 0 neutral, 0.5 subjective, 1 hostile.
         reason: what decided it.
     """
 
     tone: Tone
     subjectivity: float
-    heat: float
+    intensity: float
     reason: str
 
 
-def read_voice(sentences: Sequence[str]) -> Voice:
+def score_tone(sentences: Sequence[str]) -> ToneScore:
     """Reads how some sentences of one text speak."""
     told = [without_quotations(sentence) for sentence in sentences]
     words = [word.lower() for sentence in told for word in _WORD.findall(sentence)]
     function_words = sum(word in FUNCTION_WORDS for word in words)
     if len(words) < _FEWEST_WORDS or function_words < _LEAST_FUNCTION_WORDS * len(words):
-        return Voice(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
+        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
     hostile = sorted(_HOSTILE.intersection(words))
     hostile += [match.group().lower() for sentence in told for match in _HOSTILE_PATTERN.finditer(sentence)]
     marked = sum(_is_opinion(sentence) for sentence in told)
     subjectivity = marked / len(told)
     if len(hostile) > 1 or (hostile and len(told) <= _FEWEST_WORDS):
-        return Voice(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
+        return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
     if subjectivity >= _SUBJECTIVE_SHARE:
-        return Voice(Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(told)}")
-    return Voice(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(told)}")
+        return ToneScore(
+            Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(told)}"
+        )
+    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(told)}")
 
 
 def has_opinion(sentence: str) -> bool:
@@ -141,13 +143,15 @@ _TOPIC_WORDS = 3
 _LONGEST_TOPIC_WORD = 24
 
 
-def describe_intent(source: ReadText, sentences: Sequence[str], voice: Voice, tokenizer: Tokenizer, most: int) -> str:
+def describe_intent(
+    source: ReadText, sentences: Sequence[str], tone_score: ToneScore, tokenizer: Tokenizer, most: int
+) -> str:
     """Returns the bullets, fewer topic words when they would be too long.
 
     Args:
         source: read.
         sentences: of it, a bounded number.
-        voice: how it speaks.
+        tone_score: how it speaks.
         tokenizer: counts tokens.
         most: tokens.
     """
@@ -158,7 +162,7 @@ def describe_intent(source: ReadText, sentences: Sequence[str], voice: Voice, to
     topics = _topics(source)
     while True:
         about = f" on {', '.join(topics)}" if topics else ""
-        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {voice.tone}"
+        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone_score.tone}"
         if not topics or len(tokenizer.offsets(text)) <= most:
             return text
         topics.pop()

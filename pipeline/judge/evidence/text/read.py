@@ -18,7 +18,7 @@ import numpy as np
 from pipeline.judge.evidence.text.instructions import is_instruction
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence, claims, split_sentences
 from pipeline.text.windows import sentence_passages
 
@@ -39,7 +39,7 @@ class ReadText:
 
     text: NormalizedText
     sentences: tuple[Sentence, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[TextSpan, ...]
     table: WordTable
     ranges: tuple[range, ...]
     instruction_count: int
@@ -77,7 +77,7 @@ class ReadText:
         passages = sentence_passages(text, sentences)
         return cls(text, tuple(sentences), passages, table, ranges, instruction_count=0, repeat_count=0)
 
-    def words_passage(self, words: range) -> Passage:
+    def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
 

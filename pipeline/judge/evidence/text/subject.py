@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.windows import Closeness, Float64, WordIndex
 from pipeline.protocols import Tokenizer
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 _MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
 _LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
@@ -118,7 +118,7 @@ _LEAST_PART = 0.5  # better to end at a clause than anywhere, unless half would 
 
 def find_theme(
     source: ReadText, ranked: Sequence[int], tokenizer: Tokenizer, max_tokens: int
-) -> tuple[Passage, int | None]:
+) -> tuple[TextSpan, int | None]:
     """Returns the most central sentence that is short enough, of the first three; else the beginning of the first.
 
     With it comes the index of the sentence; None when the source has none.

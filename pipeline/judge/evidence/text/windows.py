@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from pipeline.text.windows import sliding_windows
 
 
@@ -27,7 +27,7 @@ class Window:
         size: sentences.
     """
 
-    passage: Passage
+    passage: TextSpan
     first: int
     size: int
 

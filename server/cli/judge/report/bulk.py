@@ -8,7 +8,7 @@ from server.cli.judge.floors import Floor
 from server.cli.judge.names import LABELS, breaches_of, framework_name
 from server.cli.judge.report.page import Index, IndexRow, ReportedItem, render_report
 from server.cli.judge.report.scores import mean_charts, to_title
-from server.cli.judge.results import Answer, JudgeTally, badness_of, to_answer
+from server.cli.judge.results import ItemAnswer, JudgeTally, badness_of, to_answer
 
 WHOLE_ITEMS = 200  # a page with thousands of articles opens in no browser
 
@@ -22,7 +22,7 @@ class BulkReport:
     rows: list[tuple[float, IndexRow]] = field(default_factory=list)
     worst: WorstItems[tuple[int, ReportedItem]] = field(default_factory=lambda: WorstItems(WHOLE_ITEMS))
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: ItemAnswer) -> None:
         """Takes one answer in; failed items are counted by the tally."""
         item, result = answer.item, answer.result
         if item is None or result is None:

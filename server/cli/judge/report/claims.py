@@ -35,7 +35,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedText:
     """A stretch of a text in which nothing begins or ends.
 
     Attributes:
@@ -53,20 +53,20 @@ class Piece:
         return sorted({mark.claim for mark in self.marks if mark.role in roles})
 
 
-def cut(text: str, marks: Sequence[Mark]) -> list[Piece]:
+def cut(text: str, marks: Sequence[Mark]) -> list[MarkedText]:
     """Cuts a text; the pieces' texts make up the whole again. Marks beyond its end are shortened."""
     inside = [mark for mark in marks if 0 <= mark.start < min(mark.end, len(text))]
     edges = sorted({0, len(text)} | {edge for mark in inside for edge in (mark.start, min(mark.end, len(text)))})
     pieces = []
     for start, end in pairwise(edges):
         covering = tuple(mark for mark in inside if mark.start <= start and end <= min(mark.end, len(text)))
-        pieces.append(Piece(text[start:end], covering, tuple(mark for mark in covering if mark.start == start)))
+        pieces.append(MarkedText(text[start:end], covering, tuple(mark for mark in covering if mark.start == start)))
     return pieces
 
 
-def runs(pieces: Sequence[Piece]) -> list[tuple[int | None, list[Piece]]]:
+def runs(pieces: Sequence[MarkedText]) -> list[tuple[int | None, list[MarkedText]]]:
     """Groups neighbouring pieces of the same claim; None for what belongs to no claim."""
-    grouped: list[tuple[int | None, list[Piece]]] = []
+    grouped: list[tuple[int | None, list[MarkedText]]] = []
     for piece in pieces:
         claim = next(iter(piece.claims(Role.CLAIM)), None)
         if grouped and grouped[-1][0] == claim:
@@ -89,7 +89,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimCard:
     """A claim as the page shows it.
 
     Attributes:
@@ -116,10 +116,10 @@ class Claim:
     opposition: str | None
 
 
-def to_claim(number: int, claim: evidence_pb2.Claim) -> Claim:
+def to_claim(number: int, claim: evidence_pb2.Claim) -> ClaimCard:
     """Builds one claim."""
     label = LABELS.get(claim.label, UNKNOWN)
-    return Claim(
+    return ClaimCard(
         number=number,
         label=label,
         symbol=SYMBOLS.get(label, "?"),

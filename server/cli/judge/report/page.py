@@ -23,7 +23,7 @@ from precis.v1 import judge_pb2 as pb
 from server.cli.judge.floors import Floor
 from server.cli.judge.items import Item
 from server.cli.judge.names import breaches_of
-from server.cli.judge.report.claims import Claim, Piece, cut, runs, source_marks, summary_marks, to_claim
+from server.cli.judge.report.claims import ClaimCard, MarkedText, cut, runs, source_marks, summary_marks, to_claim
 from server.cli.judge.report.scores import Chart, to_chart
 
 COVERED = {
@@ -42,7 +42,7 @@ class KeyPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class ItemQuestions:
     """Questions that one text asks and the other answers."""
 
     title: str
@@ -70,13 +70,13 @@ class ReportItem:
     anchor: str
     id: str
     charts: tuple[Chart, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[ClaimCard, ...]
     counts: dict[str, int]
-    summary: tuple[tuple[int | None, list[Piece]], ...]
-    source: tuple[Piece, ...]
+    summary: tuple[tuple[int | None, list[MarkedText]], ...]
+    source: tuple[MarkedText, ...]
     breaches: tuple[str, ...]
     key_points: tuple[KeyPoints, ...]
-    questions: tuple[Questions, ...]
+    questions: tuple[ItemQuestions, ...]
     result: pb.JudgeResult
 
 
@@ -99,7 +99,7 @@ def to_report_item(anchor: str, item: Item, result: pb.JudgeResult, floors: Sequ
     )
 
 
-def count_labels(claims: Sequence[Claim]) -> dict[str, int]:
+def count_labels(claims: Sequence[ClaimCard]) -> dict[str, int]:
     """Counts the claims of each label."""
     labels = ("supported", "partial", "unsupported")
     return {label: sum(claim.label == label for claim in claims) for label in labels}
@@ -118,13 +118,13 @@ def key_points_of(evidence: evidence_pb2.EvidenceTable) -> tuple[KeyPoints, ...]
     )
 
 
-def questions_of(evidence: evidence_pb2.EvidenceTable) -> tuple[Questions, ...]:
+def questions_of(evidence: evidence_pb2.EvidenceTable) -> tuple[ItemQuestions, ...]:
     """Lists the questions of both directions, where there are any."""
     lists = (
         ("Asked about the source, answered from the summary", evidence.coverage_questions),
         ("Asked about the summary, answered from the source", evidence.claim_questions),
     )
-    return tuple(Questions(title, tuple(questions)) for title, questions in lists if questions)
+    return tuple(ItemQuestions(title, tuple(questions)) for title, questions in lists if questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ QUOTE_LIMIT = 5  # passages that one metric names
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class CapLine:
     """A cap: what it says, whether the score is lower for it, and why it holds."""
 
     says: str
@@ -54,7 +54,7 @@ class Bar:
     counts: bool = True
     remarks: tuple[str, ...] = ()
     reason: str = ""
-    caps: tuple[Limit, ...] = ()
+    caps: tuple[CapLine, ...] = ()
     inputs: tuple[tuple[str, str], ...] = ()
     quotes: tuple[tuple[str, str], ...] = ()
 
@@ -96,9 +96,9 @@ def to_bar(metric: pb.JudgeMetric) -> Bar:
     )
 
 
-def to_limit(cap: pb.MetricCap) -> Limit:
+def to_limit(cap: pb.MetricCap) -> CapLine:
     """Builds one limit."""
-    return Limit(cap_name(cap), cap.lowered, cap.reason)
+    return CapLine(cap_name(cap), cap.lowered, cap.reason)
 
 
 def capped_at(metric: pb.JudgeMetric) -> str:

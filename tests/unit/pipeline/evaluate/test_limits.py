@@ -5,7 +5,7 @@ from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, EvaluateWeights
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.plan import check_input, check_pairs, check_text_count
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 LIMITS = EvaluateLimits(
     max_source_chars=100,
@@ -59,7 +59,7 @@ def test_weights_must_leave_a_component_that_applies() -> None:
     check_input(datum(entity_list=["e"]), GeneratedSummary(text="g"), EvaluateConfig(weights=weights))
 
 
-TEXT = Passage("t", 0, 1, "x", "x")
+TEXT = TextSpan("t", 0, 1, "x", "x")
 
 
 def test_pairs_are_counted_as_the_mode_scores_them() -> None:

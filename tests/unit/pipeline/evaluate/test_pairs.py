@@ -3,11 +3,11 @@ import pytest
 
 from pipeline.errors import ModelOutputError
 from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Verdicts, exact_pair_count, unique_pairs
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
-def passages(*texts: str) -> tuple[Passage, ...]:
-    return tuple(Passage("t", index, index + 1, text, text) for index, text in enumerate(texts))
+def passages(*texts: str) -> tuple[TextSpan, ...]:
+    return tuple(TextSpan("t", index, index + 1, text, text) for index, text in enumerate(texts))
 
 
 PREMISES = passages("p0", "p1", "p0")

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.plan import compared_texts, prune
 from pipeline.model_answers import Embeddings
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
-def passage(text: str) -> Passage:
-    return Passage("t", 0, 1, text, text)
+def passage(text: str) -> TextSpan:
+    return TextSpan("t", 0, 1, text, text)
 
 
 PREMISES = tuple(passage(f"p{index}") for index in range(4))

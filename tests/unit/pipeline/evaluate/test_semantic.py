@@ -6,14 +6,14 @@ from pipeline.evaluate.semantic import WeightedChunk, score_semantic, weighted_c
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.text.normalize import normalize
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from tests.fakes_pipeline import WordTokenizer
 
 EMBEDDINGS = Embeddings(["x", "y", "-x"], np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32))
 
 
 def chunk(text: str, tokens: int) -> WeightedChunk:
-    return Passage("t", 0, tokens, text, text), tokens
+    return TextSpan("t", 0, tokens, text, text), tokens
 
 
 def test_chunks_are_pooled_by_their_tokens() -> None:

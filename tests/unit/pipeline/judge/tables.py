@@ -4,30 +4,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim import Claim, ClaimFeatures, Label, WindowScore
+from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.table import (
-    Covered,
     EvidenceModels,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
+    KeyPointCoverage,
     LexiconHit,
     LexiconKind,
+    LexiconSeverity,
     PairUsage,
-    Qag,
-    Segment,
-    Severity,
+    Question,
+    SummarySegment,
     Tone,
     ToneReading,
 )
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 CLAIM_TOKENS = 10
 PLACE_CHARS = 100
 
-S, P, U = Label.SUPPORTED, Label.PARTIAL, Label.UNSUPPORTED
-FULLY, PARTLY, NOT = Covered.FULLY, Covered.PARTIAL, Covered.NOT
+S, P, U = ClaimLabel.SUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.UNSUPPORTED
+FULLY, PARTLY, NOT = KeyPointCoverage.FULLY, KeyPointCoverage.PARTIAL, KeyPointCoverage.NOT
 
 FEATURES = ClaimFeatures(
     windows=(WindowScore(1, 0.9, 0.05), WindowScore(2, 0.9, 0.05)),
@@ -69,13 +69,13 @@ NEUTRAL = ToneReading(
 _MODEL = ModelIdentity("none", "1", "0" * 64)
 
 
-def place(text_id: str, index: int, text: str = "some words") -> Passage:
+def place(text_id: str, index: int, text: str = "some words") -> TextSpan:
     """Makes the passage number `index` of a text; passages with different numbers do not overlap."""
     start = index * PLACE_CHARS
-    return Passage(text_id, start, start + len(text), text, text)
+    return TextSpan(text_id, start, start + len(text), text, text)
 
 
-def claims(*labels: Label) -> tuple[Claim, ...]:
+def claims(*labels: ClaimLabel) -> tuple[Claim, ...]:
     """Makes claims of 10 content tokens; each is backed by a place of its own."""
     entailments = {S: 0.9, P: 0.4, U: 0.1}
     return tuple(
@@ -98,7 +98,7 @@ def claims(*labels: Label) -> tuple[Claim, ...]:
     )
 
 
-def key_points(*covered: Covered) -> tuple[KeyPoint, ...]:
+def key_points(*covered: KeyPointCoverage) -> tuple[KeyPoint, ...]:
     """Makes key points, each told at a place of its own."""
     shares = {FULLY: 0.9, PARTLY: 0.5, NOT: 0.1}
     return tuple(
@@ -107,18 +107,18 @@ def key_points(*covered: Covered) -> tuple[KeyPoint, ...]:
     )
 
 
-def segments(*containments: float, jaccard: float = 0.05) -> tuple[Segment, ...]:
+def segments(*containments: float, jaccard: float = 0.05) -> tuple[SummarySegment, ...]:
     """Makes segments that share a part of their words with the article."""
     return tuple(
-        Segment(place("summary", index, f"segment {index}"), 9, 5, containment, jaccard, 0.5, 0.5)
+        SummarySegment(place("summary", index, f"segment {index}"), 9, 5, containment, jaccard, 0.5, 0.5)
         for index, containment in enumerate(containments)
     )
 
 
-def qags(*scores: float, side: str = "source") -> tuple[Qag, ...]:
+def questions(*scores: float, side: str = "source") -> tuple[Question, ...]:
     """Makes questions about distinct places of one text."""
     return tuple(
-        Qag(
+        Question(
             question=f"question {index} ____",
             answer="12",
             answer_span=place(side, index, "12"),
@@ -131,7 +131,7 @@ def qags(*scores: float, side: str = "source") -> tuple[Qag, ...]:
     )
 
 
-def hit(kind: LexiconKind, severity: Severity = Severity.MILD, *, is_quoted: bool = False) -> LexiconHit:
+def hit(kind: LexiconKind, severity: LexiconSeverity = LexiconSeverity.MILD, *, is_quoted: bool = False) -> LexiconHit:
     """Makes a listed expression."""
     return LexiconHit(kind, place("summary", 1, "word"), severity, is_quoted)
 
@@ -146,9 +146,9 @@ class Parts(TypedDict, total=False):
 
     made_claims: Sequence[Claim]
     points: Sequence[KeyPoint]
-    made_segments: Sequence[Segment]
-    coverage: Sequence[Qag]
-    about_claims: Sequence[Qag]
+    made_segments: Sequence[SummarySegment]
+    coverage: Sequence[Question]
+    about_claims: Sequence[Question]
     tone: ToneReading
     hits: Sequence[LexiconHit]
 
@@ -168,8 +168,8 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         segments=tuple(parts.get("made_segments", segments(1.0, 0.9))),
         theme=place("source", 0, "the theme"),
         intent="reports on fees; neutral",
-        coverage_qags=tuple(parts.get("coverage", qags(1, 1, 1, 1, 1, 1))),
-        claim_qags=tuple(parts.get("about_claims", qags(1, 1, 1, 1, 1, 1, side="summary"))),
+        coverage_questions=tuple(parts.get("coverage", questions(1, 1, 1, 1, 1, 1))),
+        claim_questions=tuple(parts.get("about_claims", questions(1, 1, 1, 1, 1, 1, side="summary"))),
         tone=parts.get("tone", NEUTRAL),
         lexicon_hits=tuple(parts.get("hits", ())),
         salient_share=0.5,
@@ -178,7 +178,7 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         pairs=PairUsage(0, 0),
         models=EvidenceModels(_MODEL, _MODEL, "words"),
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
-        qag_author="deterministic",
+        question_author="deterministic",
         proposals_failed=False,
         notes=(),
     )

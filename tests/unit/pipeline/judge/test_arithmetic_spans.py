@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 
 from pipeline.judge.exact import distinct_spans, duplicate_span_count, intersection_over_union
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 
-def span(start: int, end: int, text_id: str = "source") -> Passage:
-    return Passage(text_id, start, end, "x" * (end - start), "x" * (end - start))
+def span(start: int, end: int, text_id: str = "source") -> TextSpan:
+    return TextSpan(text_id, start, end, "x" * (end - start), "x" * (end - start))
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def span(start: int, end: int, text_id: str = "source") -> Passage:
         (span(0, 0), span(0, 0), Fraction(0)),
     ],
 )
-def test_intersection_over_union_by_hand(first: Passage, second: Passage, expected: Fraction) -> None:
+def test_intersection_over_union_by_hand(first: TextSpan, second: TextSpan, expected: Fraction) -> None:
     assert intersection_over_union(first, second) == intersection_over_union(second, first) == expected
 
 

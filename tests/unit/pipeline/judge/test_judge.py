@@ -170,7 +170,7 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
     assert (helped.usage, plain.usage) == (LlmUsage(asked, 10 * asked, 5 * asked), LlmUsage())
     assert helped[TWIN] == plain[TWIN]
     assert helped.table.judge_key_points != plain.table.judge_key_points
-    assert helped[JUDGE][MetricName.COVERAGE].inputs["qag_author"] == "fake-chat"
+    assert helped[JUDGE][MetricName.COVERAGE].inputs["question_author"] == "fake-chat"
     assert helped[JUDGE][MetricName.COVERAGE] != plain[JUDGE][MetricName.COVERAGE]
     assert helped[ULTRA] != plain[ULTRA]
 

@@ -15,7 +15,7 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 
 pytestmark = pytest.mark.models
 
@@ -55,7 +55,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 
 async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
-    terms = Terms(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
+    terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     return await Judge().judge(
         JudgeRequest(SOURCE, summary, frameworks),
         entailment=BoundEntailment(engine.nli, terms),
@@ -136,7 +136,7 @@ async def test_order_and_company_change_nothing(engine: Engine) -> None:
 async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
     filler = "The committee discussed item {0} of the agenda and moved on to the next point without a vote. "
     pages = "\n\n".join("".join(filler.format(30 * page + line) for line in range(30)) for page in range(100))
-    terms = Terms(Call(None, Priority.BULK), max_queue_wait_s=100)
+    terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=100)
     judgement = await Judge().judge(
         JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
         entailment=BoundEntailment(engine.nli, terms),

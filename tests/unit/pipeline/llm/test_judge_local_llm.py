@@ -63,5 +63,5 @@ async def test_it_grades_in_both_orders_of_the_letters(config: LlmConfig) -> Non
 async def test_its_proposals_are_proposals_or_notes(config: LlmConfig) -> None:
     async with Endpoint(config) as endpoint:
         proposed = await LlmProposals(OpenAiChatModel(endpoint), QUICK).propose(TASK)
-    assert proposed.coverage_qags or any(note.startswith("coverage") for note in proposed.notes)
-    assert proposed.claim_qags or any(note.startswith("claim") for note in proposed.notes)
+    assert proposed.coverage_questions or any(note.startswith("coverage") for note in proposed.notes)
+    assert proposed.claim_questions or any(note.startswith("claim") for note in proposed.notes)

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 
 from pipeline.summarize.meter import BatchTerms
-from pipeline.summarize.packing import Batch
+from pipeline.summarize.packing import ChunkBatch
 from pipeline.summarize.writer import SourceChunk
 from pipeline.text.terms import Term, TermKind
 
-BATCHES = [Batch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
+BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
 PART_NUMBERS = {Term(TermKind.PART_NUMBER, f"p-{index}") for index in range(5)}
 
 

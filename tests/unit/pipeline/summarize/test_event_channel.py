@@ -12,8 +12,8 @@ from pipeline.summarize.events import (
     GroupDone,
     Phase,
     Planned,
-    Progress,
     Reflected,
+    SummaryProgress,
     TopicsFound,
     Warned,
 )
@@ -23,7 +23,7 @@ from tests.unit.pipeline.summarize.documents import numbered_document, summarize
 
 
 def batch_done(index: int) -> BatchDone:
-    progress = Progress(Phase.MAP, 1, index + 1, 100, 0, LlmUsage(), 1.0, None)
+    progress = SummaryProgress(Phase.MAP, 1, index + 1, 100, 0, LlmUsage(), 1.0, None)
     return BatchDone(index, 100, (index, index), (1, 1), LlmUsage(), False, Retention(()), "key", progress)  # noqa: FBT003
 
 

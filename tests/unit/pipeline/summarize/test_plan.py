@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.packing import group_by_tokens, level_calls
-from pipeline.summarize.plan import Plan, make_plan
+from pipeline.summarize.plan import SummaryPlan, make_plan
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document
 
 
-def plan_of(chunk_count: int, **options: object) -> Plan:
+def plan_of(chunk_count: int, **options: object) -> SummaryPlan:
     writer = ScriptedWriter()
     document = numbered_document(chunk_count)
     return make_plan(document, writer, config=SummarizeConfig(), options=SummarizeOptions.model_validate(options))

@@ -7,7 +7,7 @@ from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.assess.request import AssessRequest
-from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Planned, Synthesized, ToolRun
+from pipeline.assess.run import Assessment, AssessmentPlanned, AssessPlan, EvidenceGathered, Synthesized, ToolRun
 from pipeline.assess.synthesis.evidence import ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.errors import InvalidInputError
@@ -75,7 +75,7 @@ def test_the_wrong_field_is_named(request_: pb.AssessRequest, field: str) -> Non
 
 def test_a_plan_keeps_everything() -> None:
     plan = filled(AssessPlan)
-    sent = to_assess_event(Planned(plan), language_model=MODEL).plan
+    sent = to_assess_event(AssessmentPlanned(plan), language_model=MODEL).plan
     assert (sent.iteration, sent.reason, sent.author, sent.is_wide) == (plan.iteration, plan.reason, plan.author, True)
     assert (tuple(sent.distortions), tuple(sent.tools), tuple(sent.notes)) == (plan.distortions, plan.tools, plan.notes)
     assert tuple(sent.scope.objects.names) == plan.scope

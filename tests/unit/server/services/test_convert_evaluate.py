@@ -18,6 +18,7 @@ from pipeline.evaluate.result import (
     EntitiesResult,
     EntityEvidence,
     EntityStatus,
+    EvaluateTimings,
     Evaluation,
     FactsResult,
     FlowResult,
@@ -28,10 +29,9 @@ from pipeline.evaluate.result import (
     NliUsage,
     OutlinePoint,
     SemanticResult,
-    Timings,
 )
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from server.errors import InvalidRequestError
 from server.rpc.models import parse_priority
 from server.services.evaluate_reply import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
@@ -44,8 +44,8 @@ from server.services.evaluate_request import (
 )
 from tests.integration.evaluations import evaluate_request
 
-FACT = Passage("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
-SENTENCE = Passage("generated.text", 2, 10, "Sentence", "Sentence")
+FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
+SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")
 HIT = EntailmentEvidence(FACT, SENTENCE, 0, 0.9, 0.05, hit=True)
 MISS = EntailmentEvidence(SENTENCE, None, None, 0.0, 0.0, hit=False)
 NAMES = ("facts", "entities", "flow", "semantic", "length")
@@ -72,7 +72,7 @@ def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Eva
         config=EvaluateConfig(),
         models=Models(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
         nli=NliUsage(21, 22),
-        timings=Timings(100.0, 1.5, 20.25, 70.0, 8.25),
+        timings=EvaluateTimings(100.0, 1.5, 20.25, 70.0, 8.25),
     )
     return dataclasses.replace(whole, **changes)
 

@@ -7,16 +7,16 @@ import pytest
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from precis.v1 import evidence_pb2 as pb
 
-from pipeline.judge.evidence.claim import Claim, Label, MismatchKind
+from pipeline.judge.evidence.claim import Claim, ClaimLabel, MismatchKind
 from pipeline.judge.evidence.table import (
-    Covered,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
+    KeyPointCoverage,
     LexiconKind,
-    Qag,
-    Segment,
-    Severity,
+    LexiconSeverity,
+    Question,
+    SummarySegment,
     Tone,
     ToneReading,
 )
@@ -36,7 +36,7 @@ from tests.unit.server.mirror import Names, assert_mirrors, filled
 NAMES: Names = {
     Claim: {"label_by_nli": "nli_label"},
     KeyPoint: {"covered": "coverage"},
-    Segment: {"cosine_to_theme": "theme_cosine"},
+    SummarySegment: {"cosine_to_theme": "theme_cosine"},
     ToneReading: {
         "source": "source_tone",
         "summary": "summary_tone",
@@ -57,8 +57,8 @@ def test_every_part_of_the_table_is_sent() -> None:
         *zip(table.twin_key_points, message.twin_key_points, strict=True),
         *zip(table.judge_key_points, message.judge_key_points, strict=True),
         *zip(table.segments, message.segments, strict=True),
-        *zip(table.coverage_qags, message.coverage_questions, strict=True),
-        *zip(table.claim_qags, message.claim_questions, strict=True),
+        *zip(table.coverage_questions, message.coverage_questions, strict=True),
+        *zip(table.claim_questions, message.claim_questions, strict=True),
         *zip(table.lexicon_hits, message.lexicon_hits, strict=True),
         (table.tone, message.tone),
         (table.timings, message.timings),
@@ -73,9 +73,9 @@ def test_the_numbers_of_the_whole_table_are_sent() -> None:
     assert unset == set()
     same = (
         *("omitted_claim_count", "window_count", "summary_token_count", "extraneous_token_count", "intent"),
-        *("qag_author", "notes"),
+        *("question_author", "notes"),
     )
-    renamed = {"qag_author": "question_author"}
+    renamed = {"question_author": "question_author"}
     for name in same:
         sent = getattr(message, renamed.get(name, name))
         assert (tuple(sent) if name == "notes" else sent) == getattr(table, name)
@@ -91,7 +91,7 @@ def test_what_was_not_found_is_not_set() -> None:
     claim = to_claim(replace(filled(Claim), support=None, opposition=None))
     assert not claim.HasField("support")
     assert not claim.HasField("opposition")
-    question = to_question(replace(filled(Qag), given=None, given_span=None))
+    question = to_question(replace(filled(Question), given=None, given_span=None))
     assert not question.HasField("given")
     assert not question.HasField("given_span")
 
@@ -99,12 +99,12 @@ def test_what_was_not_found_is_not_set() -> None:
 @pytest.mark.parametrize(
     ("numbers", "kind", "known"),
     [
-        (LABELS, Label, pb.ClaimLabel),
-        (COVERED, Covered, pb.KeyPointCoverage),
+        (LABELS, ClaimLabel, pb.ClaimLabel),
+        (COVERED, KeyPointCoverage, pb.KeyPointCoverage),
         (TONES, Tone, pb.Tone),
         (MISMATCH_KINDS, MismatchKind, pb.MismatchKind),
         (LEXICON_KINDS, LexiconKind, pb.LexiconKind),
-        (SEVERITIES, Severity, pb.LexiconSeverity),
+        (SEVERITIES, LexiconSeverity, pb.LexiconSeverity),
     ],
 )
 def test_every_member_has_a_number_of_its_own(

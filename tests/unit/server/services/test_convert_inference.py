@@ -6,7 +6,7 @@ from google.protobuf.wrappers_pb2 import Int64Value
 from precis.v1 import common_pb2
 
 from inference.errors import PoisonedItemError
-from inference.front_doors import EmbeddingBatch, EntailmentBatch, Timings
+from inference.front_doors import EmbeddingBatch, EntailmentBatch, InferenceTimings
 from server.services.inference import to_embed_response, to_entail_response, varint
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
@@ -20,7 +20,7 @@ def test_numbers_are_encoded_as_protobuf_does(number: int) -> None:
 @pytest.mark.parametrize("dimension", [1, 31, 32, 384, 4096])
 def test_vectors_arrive_bit_by_bit(dimension: int) -> None:
     values = np.random.default_rng(dimension).normal(size=(3, dimension)).astype(np.float32)
-    batch = EmbeddingBatch(values, {}, (5, 6, 7), (False, True, False), Timings(0.25, 1.5), 2)
+    batch = EmbeddingBatch(values, {}, (5, 6, 7), (False, True, False), InferenceTimings(0.25, 1.5), 2)
     response = to_embed_response(batch, MODEL, "call-1")
     received = np.array([result.embedding.values for result in response.results], np.float32)
     assert received.tobytes() == values.tobytes()
@@ -35,7 +35,7 @@ def test_vectors_arrive_bit_by_bit(dimension: int) -> None:
 def test_a_failed_text_is_an_error_at_its_place() -> None:
     values = np.ones((2, 4), np.float32)
     values[0] = np.nan
-    batch = EmbeddingBatch(values, {0: PoisonedItemError()}, (3, 3), (False, False), Timings(0, 0), 0)
+    batch = EmbeddingBatch(values, {0: PoisonedItemError()}, (3, 3), (False, False), InferenceTimings(0, 0), 0)
     response = to_embed_response(batch, MODEL, "call-1")
     assert [result.WhichOneof("result") for result in response.results] == ["error", "embedding"]
     assert response.results[0].error.field == "texts[0]"
@@ -43,7 +43,7 @@ def test_a_failed_text_is_an_error_at_its_place() -> None:
 
 def test_probabilities_keep_their_names() -> None:
     values = np.array([[0.75, 0.125, 0.125], [np.nan] * 3], np.float32)
-    batch = EntailmentBatch(values, {1: PoisonedItemError()}, (9, 4), (True, False), Timings(0, 0), 0)
+    batch = EntailmentBatch(values, {1: PoisonedItemError()}, (9, 4), (True, False), InferenceTimings(0, 0), 0)
     response = to_entail_response(batch, MODEL, "call-1")
     scores = response.results[0].scores
     assert (scores.entailment, scores.neutral, scores.contradiction) == (0.75, 0.125, 0.125)

@@ -14,20 +14,20 @@ from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, Met
 from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from server.observe.service_metrics import JudgeMetrics
 from server.services.judge_reply import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
 from tests.unit.pipeline.judge.tables import table
 from tests.unit.server.mirror import assert_mirrors, filled
 
-QUOTE = Passage("summary", 3, 8, "12 km", "12 km")
+QUOTE = TextSpan("summary", 3, 8, "12 km", "12 km")
 COVERAGE = MetricResult(
     MetricName.COVERAGE,
     MetricStatus.ABSTAINED,
     4.25,
     0.5,
     "It tells two points of three.",
-    (QUOTE, Passage("source", 0, 4, "Text", "Text")),
+    (QUOTE, TextSpan("source", 0, 4, "Text", "Text")),
     {"recall": 0.75, "full_count": 0, "severity": "severe", "is_capped": False},
     (Cap("extraneous_claim", 4.0, "A claim is unsupported."),),
 )

@@ -15,8 +15,8 @@ from pipeline.summarize.events import (
     Finished,
     GroupDone,
     Phase,
-    Progress,
     Reflected,
+    SummaryProgress,
     TopicsFound,
     Warned,
 )
@@ -31,7 +31,7 @@ from tests.fakes_summarize import ScriptedWriter
 
 CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
 USAGE = LlmUsage(3, 500, 60)
-PROGRESS = Progress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
+PROGRESS = SummaryProgress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
 RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
 RESULT = SummaryResult(
     summary_id="a1",

@@ -8,7 +8,7 @@ import pytest
 from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.synthesis.evidence import Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
 from pipeline.judge.fusion import FusionForm, Level, fuse
@@ -24,7 +24,13 @@ from server.services.assess_reply import (
 )
 
 EVIDENCE = Evidence(
-    {"Global": (Finding("Blurs", Severity.MODERATE, "Soft edges."), Finding("Noise", Severity.NONE)), "car": None},
+    {
+        "Global": (
+            Finding("Blurs", DistortionSeverity.MODERATE, "Soft edges."),
+            Finding("Noise", DistortionSeverity.NONE),
+        ),
+        "car": None,
+    },
     (ToolScore("psnr", 2.75, "car", "Noise"), ToolScore("whole", 4.5)),
 )
 C_AT_70 = (0.075, 0.075, 0.7, 0.075, 0.075)

@@ -7,7 +7,7 @@ import pytest
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.synthesis.evidence import Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm, LogisticMapping
@@ -47,7 +47,9 @@ def test_everything_that_is_set_is_read() -> None:
     parsed = parse_synthesis(request)
     assert (parsed.question, parsed.mode, parsed.choices) == ("Which?", Mode.EXPLANATION, ("this", "that"))
     assert (parsed.scope, parsed.images, parsed.context) == (("car", "tree"), (b"one", b"two"), "Taken at night.")
-    assert parsed.evidence.distortion_analysis == {"car": (Finding("Blurs", Severity.MODERATE, "Soft edges."),)}
+    assert parsed.evidence.distortion_analysis == {
+        "car": (Finding("Blurs", DistortionSeverity.MODERATE, "Soft edges."),)
+    }
     assert parsed.evidence.tool_scores == (
         ToolScore("psnr", 31.5, "car", "Noise", LogisticMapping(1, 2, 3, 4, 5)),
         ToolScore("whole", 4.5),
@@ -108,7 +110,7 @@ def test_the_wrong_field_is_named(request_: pb.SynthesizeRequest, field: str) ->
 
 @pytest.mark.parametrize(
     ("numbers", "kind", "known"),
-    [(MODES, Mode, pb.SynthesisMode), (SEVERITIES, Severity, pb.DistortionSeverity)],
+    [(MODES, Mode, pb.SynthesisMode), (SEVERITIES, DistortionSeverity, pb.DistortionSeverity)],
 )
 def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
     assert set(numbers) == set(kind)

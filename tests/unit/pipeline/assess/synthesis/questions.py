@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode, SynthesisRequest
 from pipeline.llm.chat_model import ChatRequest, Completion, TokenLogprobs
 from pipeline.llm.errors import LlmError
 from tests.unit.pipeline.llm.models import Bench
 
-BLUR = Finding("Blurs", Severity.MODERATE, "Edges appear soft.")
+BLUR = Finding("Blurs", DistortionSeverity.MODERATE, "Edges appear soft.")
 EVIDENCE = Evidence(
     {GLOBAL: (BLUR,)}, (ToolScore("TOPIQ_FR", 2.6, aspect="Blurs"), ToolScore("QAlign", 2.8, aspect="Blurs"))
 )

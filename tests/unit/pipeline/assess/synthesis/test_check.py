@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess.synthesis.config import SynthesisLimits
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, SynthesisRequest, check_request, parse_scope
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import LogisticMapping
@@ -29,7 +29,7 @@ BAD = {
     "evidence.tool_scores[0].tool": replace(OPEN, evidence=Evidence({}, (ToolScore("", 3),))),
     "evidence.distortion_analysis": replace(OPEN, evidence=Evidence({"x" * 201: ()})),
     "evidence.distortion_analysis.findings[0].kind": replace(
-        OPEN, evidence=Evidence({GLOBAL: (Finding("", Severity.NONE),)})
+        OPEN, evidence=Evidence({GLOBAL: (Finding("", DistortionSeverity.NONE),)})
     ),
     "level_answer.level": replace(SCORING, level_answer=LevelAnswer(level="F")),
     "level_answer.logits": replace(SCORING, level_answer=LevelAnswer({"A": math.nan})),

@@ -1,20 +1,20 @@
 import pytest
 
 from pipeline.assess.synthesis.choose import choose
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.judge.fusion import fuse
 
 FINDINGS = (
-    Finding("Blurs", Severity.MODERATE),
-    Finding("Noise", Severity.SEVERE),
-    Finding("Loss of detail", Severity.SLIGHT),
-    Finding("Blocking", Severity.NONE),
+    Finding("Blurs", DistortionSeverity.MODERATE),
+    Finding("Noise", DistortionSeverity.SEVERE),
+    Finding("Loss of detail", DistortionSeverity.SLIGHT),
+    Finding("Blocking", DistortionSeverity.NONE),
 )
 EVIDENCE = Evidence({GLOBAL: FINDINGS})
 
 
 def test_of_two_equally_severe_problems_the_one_that_scores_lower_is_worse() -> None:
-    findings = (Finding("coverage", Severity.SEVERE), Finding("hallucination", Severity.SEVERE))
+    findings = (Finding("coverage", DistortionSeverity.SEVERE), Finding("hallucination", DistortionSeverity.SEVERE))
     scores = (ToolScore("A", 1.4, aspect="coverage"), ToolScore("B", 1.1, aspect="hallucination"))
     choices = ("It is biased", "It covers too little", "It hallucinates")
     assert choose("What is worst?", choices, (GLOBAL,), Evidence({GLOBAL: findings}, scores), None) == 2

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding
 from pipeline.assess.synthesis.request import SynthesisRequest
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.llm.errors import EmptyAnswerError, EndpointBusyError, SchemaMismatchError
@@ -83,7 +83,7 @@ async def test_malformed_replies_over_http_degrade_the_answer(words: str) -> Non
 
 
 async def test_evidence_that_does_not_fit_is_shortened_first() -> None:
-    long = Evidence({GLOBAL: tuple(Finding("Noise", Severity.SLIGHT, "grain " * 500) for _ in range(10))})
+    long = Evidence({GLOBAL: tuple(Finding("Noise", DistortionSeverity.SLIGHT, "grain " * 500) for _ in range(10))})
     chat = ScriptedChat(reply("C", used=["D10"]), context_tokens=4096)
     synthesis = await synthesizer.synthesize(replace(OPEN, evidence=long), chat_model=chat)
     assert not synthesis.output.degraded
@@ -101,7 +101,7 @@ async def test_evidence_that_never_fits_degrades_the_answer() -> None:
 
 
 def injected(request: SynthesisRequest) -> SynthesisRequest:
-    finding = Finding("Blurs", Severity.MODERATE, INJECTION)
+    finding = Finding("Blurs", DistortionSeverity.MODERATE, INJECTION)
     evidence = Evidence({GLOBAL: (finding,)}, EVIDENCE.tool_scores)
     return replace(request, evidence=evidence, context=INJECTION, question=f"{request.question} {INJECTION}")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding, Severity, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.result import ReplanReason, replan_needs
 from tests.unit.pipeline.assess.synthesis.questions import EVIDENCE
 
@@ -34,43 +34,45 @@ def test_no_tool_scores_ask_for_some() -> None:
 @pytest.mark.parametrize(
     ("severity", "aspect", "score", "contradicts"),
     [
-        (Severity.SEVERE, "Blurs", 4.1, True),
-        (Severity.SEVERE, "blurs", 4.1, True),
-        (Severity.SEVERE, "Blurs", 4.0, False),
-        (Severity.SEVERE, "", 4.1, True),
-        (Severity.SEVERE, "Noise", 4.9, False),
-        (Severity.NONE, "Blurs", 1.9, True),
-        (Severity.NONE, "", 1.9, True),
-        (Severity.NONE, "Blurs", 2.0, False),
-        (Severity.NONE, "Noise", 1.0, False),
-        (Severity.MODERATE, "Blurs", 5.0, False),
-        (Severity.SLIGHT, "Blurs", 1.0, False),
+        (DistortionSeverity.SEVERE, "Blurs", 4.1, True),
+        (DistortionSeverity.SEVERE, "blurs", 4.1, True),
+        (DistortionSeverity.SEVERE, "Blurs", 4.0, False),
+        (DistortionSeverity.SEVERE, "", 4.1, True),
+        (DistortionSeverity.SEVERE, "Noise", 4.9, False),
+        (DistortionSeverity.NONE, "Blurs", 1.9, True),
+        (DistortionSeverity.NONE, "", 1.9, True),
+        (DistortionSeverity.NONE, "Blurs", 2.0, False),
+        (DistortionSeverity.NONE, "Noise", 1.0, False),
+        (DistortionSeverity.MODERATE, "Blurs", 5.0, False),
+        (DistortionSeverity.SLIGHT, "Blurs", 1.0, False),
     ],
 )
 def test_severity_and_score_may_contradict_each_other(
-    severity: Severity, aspect: str, score: float, *, contradicts: bool
+    severity: DistortionSeverity, aspect: str, score: float, *, contradicts: bool
 ) -> None:
     evidence = Evidence({GLOBAL: (Finding("Blurs", severity),)}, (ToolScore("IQA", score, aspect=aspect),))
     assert reasons(evidence) == ([ReplanReason.CONTRADICTION] if contradicts else [])
 
 
 def test_low_quality_as_a_whole_may_have_another_cause() -> None:
-    findings = (Finding("Blurs", Severity.NONE), Finding("Noise", Severity.SEVERE))
+    findings = (Finding("Blurs", DistortionSeverity.NONE), Finding("Noise", DistortionSeverity.SEVERE))
     assert reasons(Evidence({GLOBAL: findings}, (ToolScore("IQA", 1.2),))) == []
 
 
 def test_a_score_of_another_part_contradicts_nothing() -> None:
-    evidence = Evidence({"face": (Finding("Blurs", Severity.SEVERE),)}, (ToolScore("IQA", 4.8, aspect="Blurs"),))
+    evidence = Evidence(
+        {"face": (Finding("Blurs", DistortionSeverity.SEVERE),)}, (ToolScore("IQA", 4.8, aspect="Blurs"),)
+    )
     assert reasons(evidence, "face") == []
 
 
 def test_what_the_executor_cannot_tell_is_looked_at_again() -> None:
-    evidence = Evidence({GLOBAL: (Finding("Noise", Severity.UNCERTAIN),)}, EVIDENCE.tool_scores)
+    evidence = Evidence({GLOBAL: (Finding("Noise", DistortionSeverity.UNCERTAIN),)}, EVIDENCE.tool_scores)
     assert reasons(evidence) == [ReplanReason.UNCERTAIN]
 
 
 def test_several_gaps_are_all_named() -> None:
-    evidence = Evidence({"sky": (Finding("Noise", Severity.UNCERTAIN),)})
+    evidence = Evidence({"sky": (Finding("Noise", DistortionSeverity.UNCERTAIN),)})
     assert reasons(evidence) == [
         ReplanReason.SCOPE_NOT_COVERED,
         ReplanReason.NO_TOOL_SCORES,

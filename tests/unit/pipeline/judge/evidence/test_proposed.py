@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQag
+from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
 from pipeline.judge.evidence.table import EvidenceTable
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ScriptedProposals, build, timeless
 
@@ -21,21 +21,21 @@ def good(task: ProposalTask) -> ProposalSet:
     repairs, council = fact_id(task, "Repairs"), fact_id(task, "The council of")
     return ProposalSet(
         key_point_ids=[council, repairs, fact_id(task, "Work is due"), fact_id(task, "Shop owners")],
-        coverage_qags=[
-            ProposedQag(repairs, "What do repairs cost?", "$4.2 million", "$42 million"),
-            ProposedQag(council, "Who voted?", "The council of Brookfield", "the  council of brookfield"),
-            ProposedQag(council, "When did it vote?", "on Tuesday", "Tuesday"),
-            ProposedQag(fact_id(task, "Work is due"), "When does work begin?", "March", None),
-            ProposedQag(fact_id(task, "Tom Reed"), "What does Reed sell?", "books", None),
-            ProposedQag(fact_id(task, "Tom Reed"), "For how long?", "30 years", None),
+        coverage_questions=[
+            ProposedQuestion(repairs, "What do repairs cost?", "$4.2 million", "$42 million"),
+            ProposedQuestion(council, "Who voted?", "The council of Brookfield", "the  council of brookfield"),
+            ProposedQuestion(council, "When did it vote?", "on Tuesday", "Tuesday"),
+            ProposedQuestion(fact_id(task, "Work is due"), "When does work begin?", "March", None),
+            ProposedQuestion(fact_id(task, "Tom Reed"), "What does Reed sell?", "books", None),
+            ProposedQuestion(fact_id(task, "Tom Reed"), "For how long?", "30 years", None),
         ],
-        claim_qags=[
-            ProposedQag(claim_id(task, "Repairs"), "What do repairs cost?", "$42 million", "$4.2 million"),
-            ProposedQag(claim_id(task, "Repairs"), "Who pays half?", "the state", "the state"),
-            ProposedQag(claim_id(task, "The council"), "Which bridge?", "steel bridge", "old steel bridge"),
-            ProposedQag(claim_id(task, "The council"), "When?", "Tuesday", "Tuesday"),
-            ProposedQag(claim_id(task, "Shop"), "Who fears?", "Shop owners", "Shop owners"),
-            ProposedQag(claim_id(task, "Shop"), "What do they lose?", "customers", "customers"),
+        claim_questions=[
+            ProposedQuestion(claim_id(task, "Repairs"), "What do repairs cost?", "$42 million", "$4.2 million"),
+            ProposedQuestion(claim_id(task, "Repairs"), "Who pays half?", "the state", "the state"),
+            ProposedQuestion(claim_id(task, "The council"), "Which bridge?", "steel bridge", "old steel bridge"),
+            ProposedQuestion(claim_id(task, "The council"), "When?", "Tuesday", "Tuesday"),
+            ProposedQuestion(claim_id(task, "Shop"), "Who fears?", "Shop owners", "Shop owners"),
+            ProposedQuestion(claim_id(task, "Shop"), "What do they lose?", "customers", "customers"),
         ],
         author=MODEL,
     )
@@ -43,10 +43,10 @@ def good(task: ProposalTask) -> ProposalSet:
 
 def test_proposals_that_hold_take_the_place_of_ours() -> None:
     table = build(proposals=ScriptedProposals(good))
-    assert (table.qag_author, table.proposals_failed, table.notes) == (MODEL, False, ())
-    assert [qag.score for qag in table.coverage_qags] == [0, 1, 1, 0, 0, 0]
-    assert [qag.score for qag in table.claim_qags] == [0, 1, 1, 1, 1, 1]
-    assert table.coverage_qags[1].given == "The council of Brookfield"
+    assert (table.question_author, table.proposals_failed, table.notes) == (MODEL, False, ())
+    assert [question.score for question in table.coverage_questions] == [0, 1, 1, 0, 0, 0]
+    assert [question.score for question in table.claim_questions] == [0, 1, 1, 1, 1, 1]
+    assert table.coverage_questions[1].given == "The council of Brookfield"
     beginnings = [point.passage.quote[:9] for point in table.judge_key_points]
     assert {"The counc", "Repairs a", "Work is d", "Shop owne"} <= set(beginnings)
 
@@ -63,19 +63,19 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
     def invented(task: ProposalTask) -> ProposalSet:
         proposals = good(task)
         wrong = [
-            ProposedQag(0, "Who resigned?", "the prime minister", "the prime minister"),
-            ProposedQag(99, "Who?", "Tuesday", "Tuesday"),
-            ProposedQag(-1, "Who?", "Tuesday", "Tuesday"),
-            ProposedQag(fact_id(task, "Repairs"), "What do repairs cost?", "$4.2 million", "nine euros"),
-            ProposedQag(fact_id(task, "Repairs"), " ", "$4.2 million", None),
+            ProposedQuestion(0, "Who resigned?", "the prime minister", "the prime minister"),
+            ProposedQuestion(99, "Who?", "Tuesday", "Tuesday"),
+            ProposedQuestion(-1, "Who?", "Tuesday", "Tuesday"),
+            ProposedQuestion(fact_id(task, "Repairs"), "What do repairs cost?", "$4.2 million", "nine euros"),
+            ProposedQuestion(fact_id(task, "Repairs"), " ", "$4.2 million", None),
         ]
-        return replace(proposals, key_point_ids=[77], coverage_qags=wrong)
+        return replace(proposals, key_point_ids=[77], coverage_questions=wrong)
 
     table = build(proposals=ScriptedProposals(invented))
     assert table.proposals_failed
-    (only,) = [qag for qag in table.coverage_qags if "____" not in qag.question]
+    (only,) = [question for question in table.coverage_questions if "____" not in question.question]
     assert (only.answer, only.given, only.given_span, only.score) == ("$4.2 million", None, None, 0)
-    assert len(table.coverage_qags) == 6
+    assert len(table.coverage_questions) == 6
     assert table.judge_key_points == build().judge_key_points
     assert table.notes == (
         "questions refused, no question: 1",
@@ -91,7 +91,7 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
 def test_empty_proposals_leave_our_own_form_and_say_so() -> None:
     empty = ScriptedProposals(lambda _: ProposalSet((), (), (), MODEL, ("timeout",)))
     table, own = build(proposals=empty), build()
-    assert (table.qag_author, table.proposals_failed) == ("deterministic", True)
+    assert (table.question_author, table.proposals_failed) == ("deterministic", True)
     assert table.notes[0] == "timeout"
     assert timeless(replace(table, notes=(), proposals_failed=False)) == timeless(own)
 

@@ -11,9 +11,9 @@ from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.claim import Label, MismatchKind
+from pipeline.judge.evidence.claim import ClaimLabel, MismatchKind
 from pipeline.judge.evidence.table import EvidenceTable
-from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, timeless
 
 pytestmark = pytest.mark.models
@@ -56,7 +56,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 
 async def build(engine: Engine, source: str, summary: str) -> EvidenceTable:
-    terms = Terms(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
+    terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     return await build_evidence(
         source,
         summary,
@@ -68,7 +68,7 @@ async def build(engine: Engine, source: str, summary: str) -> EvidenceTable:
 
 def support(table: EvidenceTable) -> float:
     """Returns 1 - u."""
-    weights = {Label.SUPPORTED: 1.0, Label.PARTIAL: 0.5, Label.UNSUPPORTED: 0.0}
+    weights = {ClaimLabel.SUPPORTED: 1.0, ClaimLabel.PARTIAL: 0.5, ClaimLabel.UNSUPPORTED: 0.0}
     return mean(weights[claim.label] for claim in table.claims)
 
 
@@ -78,7 +78,9 @@ async def test_faithful_summaries_are_supported_and_hallucinated_ones_are_not(en
     for good, bad in zip(faithful, hallucinated, strict=True):
         assert support(good) >= 0.8
         assert support(bad) <= 0.3
-        assert mean(qag.score for qag in good.claim_qags) > mean(qag.score for qag in bad.claim_qags)
+        assert mean(question.score for question in good.claim_questions) > mean(
+            question.score for question in bad.claim_questions
+        )
         assert good.tone.drift < 0.4
     assert mean(table.tone.drift for table in hallucinated) > mean(table.tone.drift for table in faithful)
 

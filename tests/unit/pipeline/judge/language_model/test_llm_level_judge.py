@@ -7,7 +7,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelError, LevelSource, LevelTask, Tool
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat
@@ -23,7 +23,7 @@ TABLE = replace(
 
 
 def task(metric: MetricName = MetricName.HALLUCINATION, evidence: EvidenceTable = TABLE) -> LevelTask:
-    return LevelTask(metric, evidence, (Tool("claim_support", 3.21), Tool("qag", 4.56)), 1)
+    return LevelTask(metric, evidence, (Tool("claim_support", 3.21), Tool("question", 4.56)), 1)
 
 
 async def test_two_orders_of_the_letters_are_averaged() -> None:
@@ -115,7 +115,7 @@ async def test_the_model_sees_texts_and_no_scores(metric: MetricName) -> None:
 
 
 async def test_a_segment_without_an_end_does_not_fill_the_prompt() -> None:
-    endless = Passage("summary", 0, 200_000, "x " * 100_000, "x " * 100_000)
+    endless = TextSpan("summary", 0, 200_000, "x " * 100_000, "x " * 100_000)
     hostile = replace(TABLE, summary=endless.quote, segments=(replace(TABLE.segments[0], passage=endless),))
     chat = ScriptedChat(grade("B"))
     reading = await LlmLevelJudge(chat).read_level(task(MetricName.RELEVANCE, hostile))

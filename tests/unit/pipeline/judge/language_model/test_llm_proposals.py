@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from pipeline.judge.evidence.proposals import ProposalTask, ProposedQag
+from pipeline.judge.evidence.proposals import ProposalTask, ProposedQuestion
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.text.normalize import normalize
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat
@@ -23,7 +23,7 @@ FACTS = ("The bridge opened in 1932.", "It cost nine million pounds.", "Eight me
 CLAIM = "The summary says the bridge opened in 1932."
 
 
-def passages(text_id: str, *texts: str) -> tuple[Passage, ...]:
+def passages(text_id: str, *texts: str) -> tuple[TextSpan, ...]:
     whole = normalize(text_id, "\n".join(texts))
     starts = [whole.text.index(text) for text in texts]
     return tuple(whole.passage(start, start + len(text)) for start, text in zip(starts, texts, strict=True))
@@ -44,11 +44,11 @@ async def test_questions_of_both_sides_come_with_ids_and_quotes() -> None:
     async with bench(Script(replies=GOOD)) as at:
         proposed = await LlmProposals(at.model).propose(TASK)
     assert proposed.key_point_ids == (0, 1)
-    assert proposed.coverage_qags == (
-        ProposedQag(0, "When did it open?", "1932", "1932"),
-        ProposedQag(2, "Who died?", "Eight men", None),
+    assert proposed.coverage_questions == (
+        ProposedQuestion(0, "When did it open?", "1932", "1932"),
+        ProposedQuestion(2, "Who died?", "Eight men", None),
     )
-    assert proposed.claim_qags == (ProposedQag(0, "When?", "1932", "in 1932"),)
+    assert proposed.claim_questions == (ProposedQuestion(0, "When?", "1932", "in 1932"),)
     assert proposed.author.startswith("scripted@")
     assert proposed.notes == ()
 
@@ -82,7 +82,7 @@ async def test_statements_that_do_not_exist_are_refused_and_counted() -> None:
     async with bench(Script(replies=(Reply(ABOUT_SOURCE, wrong), *GOOD[1:]))) as at:
         proposed = await LlmProposals(at.model).propose(TASK)
     assert proposed.key_point_ids == (0,)
-    assert [qag.fact_id for qag in proposed.coverage_qags] == [0]
+    assert [question.fact_id for question in proposed.coverage_questions] == [0]
     assert "coverage ids refused, no such statement: 2" in proposed.notes
 
 
@@ -101,8 +101,8 @@ async def test_one_side_that_fails_leaves_the_other(reply: str) -> None:
     async with bench(script) as at:
         proposed = await LlmProposals(at.model).propose(TASK)
     assert proposed.key_point_ids == ()
-    assert proposed.coverage_qags == ()
-    assert len(proposed.claim_qags) == 1
+    assert proposed.coverage_questions == ()
+    assert len(proposed.claim_questions) == 1
     (note,) = proposed.notes
     assert note.startswith("coverage questions missing, invalid_answer")
 
@@ -112,15 +112,15 @@ async def test_questions_that_nobody_answers_are_no_wrong_answers() -> None:
     async with bench(script) as at:
         proposed = await LlmProposals(at.model).propose(TASK)
     assert proposed.key_point_ids == (0, 1)
-    assert proposed.coverage_qags == ()
+    assert proposed.coverage_questions == ()
     assert proposed.notes[0].startswith("coverage answers missing")
 
 
 async def test_an_endpoint_that_is_down_leaves_both_sides_empty() -> None:
     async with bench(Script(models=("another",))) as at:
         proposed = await LlmProposals(at.model).propose(TASK)
-    assert not proposed.coverage_qags
-    assert not proposed.claim_qags
+    assert not proposed.coverage_questions
+    assert not proposed.claim_questions
     assert [note.split(",")[1].split(":")[0] for note in proposed.notes] == [" unknown_model", " unknown_model"]
 
 
@@ -128,7 +128,7 @@ async def test_a_wrong_reply_is_asked_for_again_in_stricter_words() -> None:
     chat = ScriptedChat("no", questions((0, "When did it open?", "1932")), answers("1932"))
     empty = ProposalTask((), CLAIMS, TASK.source_windows, CLAIMS[0], (4, 7), 6)
     proposed = await LlmProposals(chat).propose(empty)
-    assert len(proposed.claim_qags) == 1
+    assert len(proposed.claim_questions) == 1
     assert "refused before: it was no JSON" in chat.requests[1].messages[-1].content
 
 
@@ -146,7 +146,7 @@ async def test_a_long_summary_is_shown_as_far_as_it_fits() -> None:
     whole = normalize("summary", "The summary goes on and on. " * 4_000).whole()
     chat = ScriptedChat(questions((0, "When did it open?", "1932"), key_points=[0]), answers("on and on"))
     proposed = await LlmProposals(chat).propose(ProposalTask(SOURCE, (), (), whole, (4, 7), 6))
-    assert len(proposed.coverage_qags) == 1
+    assert len(proposed.coverage_questions) == 1
     assert "goes on and on" in chat.requests[1].messages[1].content
 
 

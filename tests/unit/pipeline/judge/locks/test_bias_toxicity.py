@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity, Tone
+from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
 from pipeline.judge.result import FrameworkResult, MetricName, MetricResult
 from tests.unit.pipeline.judge.tables import NEUTRAL, hit, table
 
-MILD, STRONG = Severity.MILD, Severity.STRONG
+MILD, STRONG = LexiconSeverity.MILD, LexiconSeverity.STRONG
 PROFANITY, SLUR, STEREOTYPE = LexiconKind
 
 

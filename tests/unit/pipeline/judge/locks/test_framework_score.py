@@ -9,18 +9,29 @@ from fractions import Fraction
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.locks.caps import Draft, Limit
+from pipeline.judge.locks.caps import MetricLimit, RawScore
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import SAFEGUARDS, Formula, score_framework, score_judge_lock, score_twin_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from tests.unit.pipeline.judge.tables import FULLY, S, U, claims, drifting, key_points, place, qags, segments, table
+from tests.unit.pipeline.judge.tables import (
+    FULLY,
+    S,
+    U,
+    claims,
+    drifting,
+    key_points,
+    place,
+    questions,
+    segments,
+    table,
+)
 
 COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
 WORDS = "the caller's own words"
 
 
-def draft(name: MetricName, raw: Fraction | int = 10, **changes: object) -> Draft:
-    return replace(Draft(name, Fraction(raw), "Reason.", (), {}, {}), **changes)  # type: ignore[arg-type]
+def draft(name: MetricName, raw: Fraction | int = 10, **changes: object) -> RawScore:
+    return replace(RawScore(name, Fraction(raw), "Reason.", (), {}, {}), **changes)  # type: ignore[arg-type]
 
 
 def drafting(name: MetricName, raw: Fraction | int = 10, **changes: object) -> Formula:
@@ -38,7 +49,7 @@ def scored(
 
 
 def failing(error: Exception) -> Formula:
-    def fail(_: EvidenceTable) -> Draft:
+    def fail(_: EvidenceTable) -> RawScore:
         raise error
 
     return fail
@@ -89,7 +100,7 @@ def test_when_all_fail_there_is_no_mean() -> None:
 
 
 def test_caps_are_applied_in_their_order() -> None:
-    own = (Limit("own", 8, "Own."),)
+    own = (MetricLimit("own", 8, "Own."),)
     limited = {name: drafting(name, limits=own) for name in (COVERAGE, ALIGNMENT)}
     result = scored(limited, table(made_claims=claims(U)))
     assert [(cap.name, cap.limit, cap.lowered) for cap in result[COVERAGE].caps] == [
@@ -108,7 +119,7 @@ def test_the_guard_looks_at_scores_before_rounding_and_after_the_other_caps() ->
     assert [metric.score for metric in below.metrics] == [9.5, 10, 10, 10, 10]
     at = scored({COVERAGE: drafting(COVERAGE, Fraction(19, 2))})
     assert [metric.score for metric in at.metrics] == [9] * 5
-    capped = scored({COVERAGE: drafting(COVERAGE, limits=(Limit("own", 7, "Own."),))})
+    capped = scored({COVERAGE: drafting(COVERAGE, limits=(MetricLimit("own", 7, "Own."),))})
     assert [metric.score for metric in capped.metrics] == [7, 10, 10, 10, 10]
 
 
@@ -127,7 +138,7 @@ def test_scores_are_rounded_once_at_the_end() -> None:
 
 
 def test_the_reason_names_the_caps_that_lowered_the_score() -> None:
-    result = scored({COVERAGE: drafting(COVERAGE, limits=(Limit("a", 8, "One."), Limit("b", 9, "Two.")))})
+    result = scored({COVERAGE: drafting(COVERAGE, limits=(MetricLimit("a", 8, "One."), MetricLimit("b", 9, "Two.")))})
     assert result[COVERAGE].reason == "Reason. Capped at 8: One."
 
 
@@ -155,7 +166,7 @@ def test_reasons_are_sentences_that_cite_the_evidence(
         made_claims=claims(S, U),
         points=key_points(FULLY, FULLY, FULLY),
         made_segments=segments(1.0, 0.1),
-        about_claims=qags(1, 0, side="summary"),
+        about_claims=questions(1, 0, side="summary"),
     )
     result = score(made, LockConfig())
     assert all(metric.reason.endswith(".") for metric in result.metrics)

@@ -5,8 +5,8 @@ from typing import Unpack
 
 import pytest
 
-from pipeline.judge.evidence.claim import Label
-from pipeline.judge.evidence.table import Covered
+from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import score_judge_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
@@ -22,13 +22,13 @@ from tests.unit.pipeline.judge.tables import (
     drifting,
     key_points,
     place,
-    qags,
+    questions,
     segments,
     table,
 )
 
 COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
-ALL_RIGHT = qags(1, 1, 1, 1, 1, 1)
+ALL_RIGHT = questions(1, 1, 1, 1, 1, 1)
 
 
 def judge(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
@@ -56,26 +56,26 @@ def test_a_perfect_summary_with_enough_evidence_scores_ten() -> None:
         ((0, 0, 0, 0, 0, 0), 0.0, 0.0, 0.0),
     ],
 )
-def test_coverage_is_the_harmonic_mean_of_f1_and_qag_accuracy(
+def test_coverage_is_the_harmonic_mean_of_f1_and_question_accuracy(
     scores: tuple[float, ...], accuracy: float, uncapped: float, score: float
 ) -> None:
-    metric = judge(coverage=qags(*scores))[COVERAGE]
+    metric = judge(coverage=questions(*scores))[COVERAGE]
     assert metric.inputs["f1"] == 1
-    assert metric.inputs["qag_accuracy"] == pytest.approx(accuracy)
+    assert metric.inputs["question_accuracy"] == pytest.approx(accuracy)
     assert metric.inputs["uncapped_score"] == pytest.approx(uncapped)
     assert metric.score == score
-    assert cap_names(metric) == ["few_correct_qags"] * (accuracy < 1)
+    assert cap_names(metric) == ["few_correct_questions"] * (accuracy < 1)
 
 
 def test_the_seeds_literal_six_or_fewer_caps_everything() -> None:
-    metric = judge(LockConfig(correct_qags_needed=7))[COVERAGE]
-    assert (metric.score, cap_names(metric)) == (7, ["few_correct_qags"])
+    metric = judge(LockConfig(correct_questions_needed=7))[COVERAGE]
+    assert (metric.score, cap_names(metric)) == (7, ["few_correct_questions"])
 
 
 def test_without_questions_f1_stands_alone_under_the_cap() -> None:
     metric = judge(coverage=())[COVERAGE]
     assert (metric.inputs["uncapped_score"], metric.score) == (10, 7)
-    assert "qag_accuracy" not in metric.inputs
+    assert "question_accuracy" not in metric.inputs
     assert judge(coverage=())[RELEVANCE].score == 10
 
 
@@ -85,7 +85,11 @@ def test_duplicate_spans_cap_coverage_at_seven_from_one_half_on() -> None:
     shared = (twice.fact.end - twice.fact.start) / (first.fact.end - first.fact.start)
     assert shared == 0.5
     metric = judge(coverage=(first, twice, *rest[1:]))[COVERAGE]
-    assert (metric.score, cap_names(metric), metric.inputs["duplicate_qag_spans"]) == (7, ["duplicate_qag_spans"], 1)
+    assert (metric.score, cap_names(metric), metric.inputs["duplicate_question_spans"]) == (
+        7,
+        ["duplicate_question_spans"],
+        1,
+    )
     less = replace(twice, fact=replace(twice.fact, end=twice.fact.end - 1))
     assert judge(coverage=(first, less, *rest[1:]))[COVERAGE].score == 10
 
@@ -100,7 +104,7 @@ def test_duplicate_spans_cap_coverage_at_seven_from_one_half_on() -> None:
     ],
 )
 def test_low_recall_caps_coverage_at_seven(
-    covered: tuple[Covered, ...], recall: float, score: float, *, capped: bool
+    covered: tuple[KeyPointCoverage, ...], recall: float, score: float, *, capped: bool
 ) -> None:
     metric = judge(points=key_points(*covered))[COVERAGE]
     assert metric.inputs["recall"] == pytest.approx(recall)
@@ -141,7 +145,7 @@ def test_an_extraneous_claim_caps_coverage_and_relevance_at_three() -> None:
     ],
 )
 def test_hallucination_has_two_scales_and_three_severities(
-    labels: tuple[Label, ...], u: float, severity: str, raw: int
+    labels: tuple[ClaimLabel, ...], u: float, severity: str, raw: int
 ) -> None:
     metric = judge(made_claims=claims(*labels))[HALLUCINATION]
     assert metric.inputs["unsupported_fraction"] == u
@@ -152,8 +156,8 @@ def test_hallucination_has_two_scales_and_three_severities(
     ("scores", "score"),
     [((1, 1, 1, 1, 1, 1), 8.0), ((1, 1, 1, 1, 1, 0.5), 7.33), ((1, 0.5, 0, 0, 0, 0), 2.0), ((0,) * 6, 0.0), ((), 8.0)],
 )
-def test_hallucination_is_multiplied_with_qag_precision(scores: tuple[float, ...], score: float) -> None:
-    metric = judge(made_claims=claims(S, S, S, P), about_claims=qags(*scores, side="summary"))[HALLUCINATION]
+def test_hallucination_is_multiplied_with_question_precision(scores: tuple[float, ...], score: float) -> None:
+    metric = judge(made_claims=claims(S, S, S, P), about_claims=questions(*scores, side="summary"))[HALLUCINATION]
     assert (metric.inputs["raw"], metric.score) == (8, score)
 
 
@@ -166,7 +170,9 @@ def test_a_summary_without_claims_scores_ten_and_says_so() -> None:
     ("labels", "score", "capped"),
     [((S, S, S, U), 7.5, False), ((S, S, U, P, U), 3.0, True), ((P, P), 3.0, True), ((S, P), 7.5, False)],
 )
-def test_severe_hallucination_caps_alignment_at_three(labels: tuple[Label, ...], score: float, *, capped: bool) -> None:
+def test_severe_hallucination_caps_alignment_at_three(
+    labels: tuple[ClaimLabel, ...], score: float, *, capped: bool
+) -> None:
     metric = judge(made_claims=claims(*labels), tone=drifting(0.1))[ALIGNMENT]
     assert metric.score == score
     assert cap_names(metric) == ["severe_hallucination"] * capped
@@ -183,10 +189,10 @@ def test_severe_hallucination_caps_alignment_at_three(labels: tuple[Label, ...],
         ((1.0,), (0,) * 6, 0.0, []),
     ],
 )
-def test_relevance_is_the_harmonic_mean_of_overlap_and_qag_accuracy(
+def test_relevance_is_the_harmonic_mean_of_overlap_and_question_accuracy(
     containments: tuple[float, ...], scores: tuple[float, ...], score: float, caps: list[str]
 ) -> None:
-    metric = judge(made_segments=segments(*containments), coverage=qags(*scores))[RELEVANCE]
+    metric = judge(made_segments=segments(*containments), coverage=questions(*scores))[RELEVANCE]
     assert (metric.score, cap_names(metric)) == (score, caps)
 
 
@@ -194,30 +200,32 @@ def test_perfection_on_fewer_than_five_places_of_the_source_is_nine_at_most() ->
     four: Parts = {
         "points": key_points(FULLY, FULLY, FULLY, FULLY),
         "made_claims": claims(S, S),
-        "coverage": tuple(replace(qag, fact=place("source", index % 4)) for index, qag in enumerate(ALL_RIGHT)),
+        "coverage": tuple(
+            replace(question, fact=place("source", index % 4)) for index, question in enumerate(ALL_RIGHT)
+        ),
     }
-    result = judge(LockConfig(correct_qags_needed=0), **four)
+    result = judge(LockConfig(correct_questions_needed=0), **four)
     assert result[COVERAGE].score == 7  # duplicate spans: not all are near-perfect
     assert result[ALIGNMENT].score == 10
     thin: Parts = {**four, "coverage": (), "about_claims": ()}
-    guarded = judge(LockConfig(correct_qags_needed=0), **thin)
+    guarded = judge(LockConfig(correct_questions_needed=0), **thin)
     assert [metric.score for metric in guarded.metrics] == [9] * 5
     assert {cap_names(metric)[-1] for metric in guarded.metrics} == {"perfect_guard"}
     enough: Parts = {**thin, "made_claims": claims(*[S] * 5)}
-    assert judge(LockConfig(correct_qags_needed=0), **enough)[COVERAGE].score == 10
+    assert judge(LockConfig(correct_questions_needed=0), **enough)[COVERAGE].score == 10
 
 
 def test_one_score_below_nine_and_a_half_lifts_the_guard() -> None:
     thin: Parts = {"points": key_points(FULLY), "made_claims": claims(S), "coverage": (), "about_claims": ()}
     drifted: Parts = {**thin, "tone": drifting(0.1)}
-    result = judge(LockConfig(correct_qags_needed=0), **drifted)
+    result = judge(LockConfig(correct_questions_needed=0), **drifted)
     assert [metric.score for metric in result.metrics] == [10, 7.5, 10, 10, 10]
 
 
 def test_the_author_of_the_questions_is_named() -> None:
-    made = replace(table(), qag_author="some-model")
+    made = replace(table(), question_author="some-model")
     result = score_judge_lock(made, LockConfig())
-    assert [result[name].inputs.get("qag_author") for name in MetricName] == [
+    assert [result[name].inputs.get("question_author") for name in MetricName] == [
         "some-model",
         None,
         "some-model",

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import Label
-from pipeline.judge.evidence.table import Covered, EvidenceTable, LexiconKind, Severity, Tone
+from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.claims import ClaimCounts
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import score_of_counts, score_of_fraction
 from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
 from pipeline.judge.result import FrameworkResult, MetricName
-from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, qags, segments, table
+from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, questions, segments, table
 
 Score = Callable[[EvidenceTable, LockConfig], FrameworkResult]
 
 SHARE = st.floats(0, 1)
-LABELS = st.lists(st.sampled_from(Label), max_size=10)
+LABELS = st.lists(st.sampled_from(ClaimLabel), max_size=10)
 ANSWERS = st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=6)
 TONES = st.builds(
     lambda summary, drift, before, after: replace(
@@ -37,7 +37,7 @@ HITS = st.lists(
     st.builds(
         lambda kind, severity, quoted: hit(kind, severity, is_quoted=quoted),
         st.sampled_from(LexiconKind),
-        st.sampled_from(Severity),
+        st.sampled_from(LexiconSeverity),
         st.booleans(),
     ),
     max_size=12,
@@ -47,13 +47,13 @@ TABLES = st.builds(
         made_claims=claims(*labels),
         points=key_points(*covered),
         made_segments=segments(*shares),
-        coverage=qags(*coverage),
-        about_claims=qags(*about, side="summary"),
+        coverage=questions(*coverage),
+        about_claims=questions(*about, side="summary"),
         tone=tone,
         hits=hits,
     ),
     LABELS,
-    st.lists(st.sampled_from(Covered), min_size=1, max_size=7),
+    st.lists(st.sampled_from(KeyPointCoverage), min_size=1, max_size=7),
     st.lists(SHARE, min_size=1, max_size=8),
     ANSWERS,
     ANSWERS,
@@ -61,10 +61,14 @@ TABLES = st.builds(
     HITS,
 )
 BOTH = pytest.mark.parametrize("score", [score_twin_lock, score_judge_lock])
-WORSE = {Label.SUPPORTED: Label.PARTIAL, Label.PARTIAL: Label.UNSUPPORTED, Label.UNSUPPORTED: Label.UNSUPPORTED}
+WORSE = {
+    ClaimLabel.SUPPORTED: ClaimLabel.PARTIAL,
+    ClaimLabel.PARTIAL: ClaimLabel.UNSUPPORTED,
+    ClaimLabel.UNSUPPORTED: ClaimLabel.UNSUPPORTED,
+}
 
 
-def relabelled(made: EvidenceTable, labels: Sequence[Label]) -> EvidenceTable:
+def relabelled(made: EvidenceTable, labels: Sequence[ClaimLabel]) -> EvidenceTable:
     """Replaces the claims, and the tokens that they count."""
     other = table(made_claims=claims(*labels))
     return replace(
@@ -126,7 +130,9 @@ def test_a_worse_claim_never_raises_a_score(score: Score, made: EvidenceTable, d
 @given(made=TABLES)
 def test_an_unsupported_claim_caps_coverage_and_relevance(score: Score, made: EvidenceTable) -> None:
     limit = 4 if score is score_twin_lock else 3
-    result = score(relabelled(made, [*[claim.label for claim in made.claims[:9]], Label.UNSUPPORTED]), LockConfig())
+    result = score(
+        relabelled(made, [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]), LockConfig()
+    )
     for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
         metric = result[name]
         assert metric.score is not None

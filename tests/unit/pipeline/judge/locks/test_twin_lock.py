@@ -5,8 +5,8 @@ from typing import Unpack
 
 import pytest
 
-from pipeline.judge.evidence.claim import Label
-from pipeline.judge.evidence.table import Covered
+from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.locks.config import LockConfig, RelevanceMode
 from pipeline.judge.locks.hallucination import score_of_fraction
 from pipeline.judge.locks.score import score_twin_lock
@@ -63,7 +63,9 @@ def test_a_perfect_summary_scores_ten_everywhere_in_the_strict_order() -> None:
         ((NOT, NOT, NOT), 0.0, 0.0),
     ],
 )
-def test_coverage_is_f1_of_precision_and_recall(covered: tuple[Covered, ...], score: float, recall: float) -> None:
+def test_coverage_is_f1_of_precision_and_recall(
+    covered: tuple[KeyPointCoverage, ...], score: float, recall: float
+) -> None:
     metric = twin(points=key_points(*covered))[COVERAGE]
     assert metric.score == score
     assert metric.inputs["recall"] == pytest.approx(recall)
@@ -120,7 +122,7 @@ def test_hallucination_rounds_fourteen_u_half_up(u: Fraction, score: int) -> Non
         ((P,) * 10, 0.5, 3),
     ],
 )
-def test_hallucination_counts_partial_claims_half(labels: tuple[Label, ...], u: float, score: int) -> None:
+def test_hallucination_counts_partial_claims_half(labels: tuple[ClaimLabel, ...], u: float, score: int) -> None:
     result = twin(made_claims=claims(*labels))
     metric = result[HALLUCINATION]
     assert (metric.inputs["unsupported_fraction"], metric.score) == (u, score)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pipeline.judge.fusion import Distribution
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
-from pipeline.text.passage import Passage
+from pipeline.text.passage import TextSpan
 
 FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
 
@@ -20,7 +20,7 @@ class ScriptedLevelJudge:
         script: Mapping[MetricName, Distribution | str] | None = None,
         *,
         claimed: int = 0,
-        evidence: tuple[Passage, ...] = (),
+        evidence: tuple[TextSpan, ...] = (),
     ) -> None:
         self.asked: list[tuple[MetricName, int]] = []
         self._script = dict(script or {})

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.fusion import fuse
-from pipeline.judge.ultra.levels import Agreement, Tool, assess_agreement, tool_opinions
+from pipeline.judge.ultra.levels import ScoreAgreement, Tool, assess_agreement, tool_opinions
 from tests.unit.pipeline.judge.tables import place
 
 PLACES = [place("source", index) for index in range(5)]
 
 
-def agreement(*scores: float, evidence_count: int = 5, verified_share: float = 1.0) -> Agreement:
+def agreement(*scores: float, evidence_count: int = 5, verified_share: float = 1.0) -> ScoreAgreement:
     opinions = tool_opinions([Tool(f"tool_{index}", score) for index, score in enumerate(scores)])
     return assess_agreement(
         fuse(scores),

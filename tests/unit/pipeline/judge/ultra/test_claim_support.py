@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import Claim, Mismatch, MismatchKind, WindowScore
+from pipeline.judge.evidence.claim import Claim, ClaimMismatch, MismatchKind, WindowScore
 from pipeline.judge.ultra.claim_support import claim_support, signals
 from tests.unit.pipeline.judge.tables import FEATURES, S, claims, place
 
@@ -89,6 +89,6 @@ def test_one_word_in_common_or_two_is_the_same() -> None:
 
 
 def test_a_number_that_the_source_does_not_have_lowers_support() -> None:
-    mismatch = Mismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
+    mismatch = ClaimMismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
     changed = replace(having(unmatched_number_count=1), mismatches=(mismatch,))
     assert claim_support(changed) < claim_support(PERFECT)

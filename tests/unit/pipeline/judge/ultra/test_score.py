@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, Severity, Tone
+from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.fusion import FusionForm, fuse, smooth
 from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.judge.ultra.config import UltraConfig
@@ -22,7 +22,7 @@ from tests.unit.pipeline.judge.tables import (
     drifting,
     hit,
     key_points,
-    qags,
+    questions,
     segments,
     table,
 )
@@ -59,7 +59,7 @@ def test_all_metrics_come_in_the_strict_order() -> None:
 
 def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
     # Coverage: recall (.9 + .9 + .1) / 3, no questions answered (masks count half), salient .5 / .6.
-    evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=qags(0, 0))
+    evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=questions(0, 0))
     metric = score(evidence).result[COVERAGE]
     shares = [(0.9 + 0.9 + 0.1) / 3, 0.0, 0.5 / 0.6]
     expected = 1 + 4 * (shares[0] + 0.5 * shares[1] + shares[2]) / 2.5
@@ -169,9 +169,9 @@ def test_drift_lowers_alignment_and_foreign_words_lower_relevance() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "severity", "most"),
-    [(LexiconKind.SLUR, Severity.STRONG, 6.0), (LexiconKind.STEREOTYPE, Severity.MILD, 7.0)],
+    [(LexiconKind.SLUR, LexiconSeverity.STRONG, 6.0), (LexiconKind.STEREOTYPE, LexiconSeverity.MILD, 7.0)],
 )
-def test_listed_words_lower_bias(kind: LexiconKind, severity: Severity, most: float) -> None:
+def test_listed_words_lower_bias(kind: LexiconKind, severity: LexiconSeverity, most: float) -> None:
     assert score(table()).result[BIAS].score == 10
     assert (score(table(hits=[hit(kind, severity)])).result[BIAS].score or 0) < most
     assert score(table(hits=[hit(kind, severity, is_quoted=True)])).result[BIAS].score == 10
@@ -198,8 +198,8 @@ def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
 
 
 def test_masked_questions_weigh_nothing_for_hallucination_and_those_of_a_model_do() -> None:
-    masked = table(about_claims=qags(0, 0, side="summary"))
+    masked = table(about_claims=questions(0, 0, side="summary"))
     without = table(about_claims=())
     assert score(masked).result[HALLUCINATION].score == score(without).result[HALLUCINATION].score
-    written = replace(masked, qag_author="some-model")
+    written = replace(masked, question_author="some-model")
     assert (score(written).result[HALLUCINATION].score or 0) < (score(masked).result[HALLUCINATION].score or 0)

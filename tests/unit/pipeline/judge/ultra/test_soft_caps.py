@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, is_contradicted
 from pipeline.judge.ultra.verdict import cap_score, support_limit
 from tests.unit.pipeline.judge.tables import S, U, claims, place, table
 
-MISMATCH = Mismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
+MISMATCH = ClaimMismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
 
 
 def view(*supports: float, contradicted: bool = False) -> EvidenceView:
@@ -63,7 +63,7 @@ def test_without_claims_nothing_is_unsupported() -> None:
     ],
 )
 def test_a_contradiction_needs_two_witnesses(
-    contradiction: float, mismatches: tuple[Mismatch, ...], support: float, *, expected: bool
+    contradiction: float, mismatches: tuple[ClaimMismatch, ...], support: float, *, expected: bool
 ) -> None:
     claim = replace(claims(U)[0], contradiction=contradiction, mismatches=mismatches)
     assert is_contradicted(claim, support) is expected

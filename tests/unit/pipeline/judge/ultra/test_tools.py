@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.table import Segment
+from pipeline.judge.evidence.table import SummarySegment
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, measure
 from tests.unit.pipeline.judge.tables import segments, table
@@ -12,12 +12,12 @@ SHARES = st.floats(0, 1)
 FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_size=3)
 
 
-def relevance(*made: Segment) -> dict[str, float]:
+def relevance(*made: SummarySegment) -> dict[str, float]:
     view = EvidenceView.of(replace(table(), segments=made))
     return {tool.name: tool.score for tool in measure(view, MetricName.RELEVANCE)}
 
 
-def filler(containment: float, cosine: float, words: int) -> Segment:
+def filler(containment: float, cosine: float, words: int) -> SummarySegment:
     (made,) = segments(containment)
     return replace(made, cosine_to_theme=cosine, content_token_count=words, is_grounded=False)
 

@@ -14,7 +14,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, SummaryType
 from pipeline.text.terms import TermKind, find_terms
-from server.rpc.models import BoundEmbedder, BoundEntailment, Terms, TokenOffsets
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, flat, sentences
 
 pytestmark = pytest.mark.models
@@ -29,7 +29,7 @@ OPPOSITE = "The pump must not be switched off before the housing is opened."
 async def writer() -> AsyncIterator[ExtractiveWriter]:
     config = InferenceConfig(models_dir=MODELS, runtime=RuntimeConfig(warmup_s=0.2))
     async with Engine(config) as engine:
-        terms = Terms(Call(None, Priority.BULK), max_queue_wait_s=30)
+        terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=30)
         yield ExtractiveWriter(
             ExtractiveConfig(min_map_tokens=0),
             embedder=BoundEmbedder(engine.embedder, terms),

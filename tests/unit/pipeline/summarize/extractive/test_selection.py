@@ -5,7 +5,7 @@ from pipeline.summarize.extractive.abridge import comparable
 from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Candidates, centrality, select
-from pipeline.summarize.extractive.values import Values
+from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.summarize.writer import SummaryType
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens
@@ -26,7 +26,7 @@ def choose(  # noqa: PLR0913 - one keyword for each thing that a test varies
     candidates = Candidates(
         excerpts=excerpts,
         dropped=dropped,
-        values=Values(excerpts, summary_type, critique),
+        values=ExcerptValues(excerpts, summary_type, critique),
         sentences=sentences,
         centrality=centrality(excerpts, sentences, vectors),
         vectors=vectors,
@@ -61,7 +61,7 @@ def test_more_budget_keeps_no_fewer_values() -> None:
     counts = []
     for limit in (80, 120, 160, 200, 240):
         excerpts, chosen = choose(MANUAL, Budget(limit, limit, 0, limit))
-        values = Values(excerpts, SummaryType.TECHNICAL, None)
+        values = ExcerptValues(excerpts, SummaryType.TECHNICAL, None)
         counts.append(len({term for position in chosen for term in values.terms[position]}))
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
@@ -133,7 +133,7 @@ def test_each_sentence_is_unlike_all_that_were_taken_before() -> None:
     candidates = Candidates(
         excerpts=excerpts,
         dropped=frozenset(),
-        values=Values(excerpts, SummaryType.TECHNICAL, None),
+        values=ExcerptValues(excerpts, SummaryType.TECHNICAL, None),
         sentences=range(4),
         centrality=np.array([1.0, 0.9, 0.8, 0.5]),
         vectors=np.eye(3)[[0, 1, 1, 2]],
@@ -152,7 +152,7 @@ def test_of_two_sentences_about_as_central_the_one_with_a_new_value_fills_the_sp
     candidates = Candidates(
         excerpts=excerpts,
         dropped=frozenset(),
-        values=Values(excerpts, SummaryType.TECHNICAL, None),
+        values=ExcerptValues(excerpts, SummaryType.TECHNICAL, None),
         sentences=range(2),
         centrality=np.array([0.5 + lead, 0.5]),
         vectors=np.eye(2),

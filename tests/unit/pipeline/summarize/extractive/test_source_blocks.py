@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.summarize.extractive.source_blocks import BlockKind, split_source
+from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -106,7 +106,7 @@ def test_line_ends_of_all_systems_are_read() -> None:
 def test_levels_of_headings_and_list_items_are_kept() -> None:
     text = "# A\n\n### B\n\n4.1.2 Unit\n\n- c\n    - d"
     assert [block.level for block in split_source(text)] == [1, 3, 3, 0, 4]
-    assert split_source(text)[0].kind is BlockKind.HEADING
+    assert split_source(text)[0].kind is SourceBlockKind.HEADING
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ from precis.v1 import common_pb2
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
 from server.cli.judge.items import Item
-from server.cli.judge.results import Answer, earlier_results, to_answer
+from server.cli.judge.results import ItemAnswer, earlier_results, to_answer
 from tests.judgements import judgement
 
 ITEMS = [Item(f"item-{number}", f"Source {number}.", "Summary.") for number in range(4)]
 
 
-def answered(item: Item) -> Answer:
+def answered(item: Item) -> ItemAnswer:
     return to_answer(item.id, item, item.sha256(), judgement())
 
 
-def failed(item: Item) -> Answer:
+def failed(item: Item) -> ItemAnswer:
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="no")
     return to_answer(item.id, item, item.sha256(), error)
 

@@ -29,7 +29,11 @@ class Generous(ScriptedEntailment):
 def told(table: EvidenceTable) -> tuple[list[float], list[float], float]:
     """What the summary is found to tell of the source."""
     points = [*table.twin_key_points, *table.judge_key_points]
-    return [point.covered_share for point in points], [qag.score for qag in table.coverage_qags], table.salient_share
+    return (
+        [point.covered_share for point in points],
+        [question.score for question in table.coverage_questions],
+        table.salient_share,
+    )
 
 
 @pytest.mark.parametrize("filler", [FILLER, CLOSE])

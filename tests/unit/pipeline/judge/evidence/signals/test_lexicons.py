@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
-from pipeline.judge.evidence.table import LexiconHit, LexiconKind, Severity
+from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
 from pipeline.judge.evidence.text.read import ReadText
 
 
@@ -25,7 +25,7 @@ def hits(summary: str, source: str = "Fees rose.") -> tuple[LexiconHit, ...]:
 def test_a_hit_says_what_and_where(summary: str, kind: LexiconKind, words: str) -> None:
     (hit,) = hits(summary)
     assert (hit.kind, hit.passage.quote, hit.is_quoted) == (kind, words, False)
-    assert hit.severity is (Severity.MILD if kind is LexiconKind.PROFANITY else Severity.STRONG)
+    assert hit.severity is (LexiconSeverity.MILD if kind is LexiconKind.PROFANITY else LexiconSeverity.STRONG)
 
 
 @pytest.mark.parametrize(

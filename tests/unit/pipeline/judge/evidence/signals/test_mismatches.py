@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.claim import Mismatch, MismatchKind
+from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.plan import Region
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.text.names import SourceValues
@@ -16,7 +16,7 @@ SOURCE = (
 SENTENCES = 6
 
 
-def compare(claim: str, source: str = SOURCE) -> tuple[tuple[Mismatch, ...], ClaimValues]:
+def compare(claim: str, source: str = SOURCE) -> tuple[tuple[ClaimMismatch, ...], ClaimValues]:
     """Compares a claim with the sentence that has most of its words, as the plan does, and with all around it."""
     article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
     words = summary.table.between(0, len(claim))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.judge.evidence.signals.tone import read_voice
+from pipeline.judge.evidence.signals.tone import score_tone
 from pipeline.judge.evidence.table import Tone
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import ScriptedEntailment
@@ -26,7 +26,7 @@ FAITHFUL = SUMMARY.replace("$42", "$4.2")
     ],
 )
 def test_tone_is_the_writers_own(text: str, tone: Tone) -> None:
-    assert read_voice([text]).tone is tone
+    assert score_tone([text]).tone is tone
 
 
 def test_a_faithful_summary_does_not_drift() -> None:
