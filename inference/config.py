@@ -57,7 +57,8 @@ class BatchConfig(_Config):
     max_batch_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="Longest row times rows. ONNX Runtime keeps the memory of the largest batch. "
+        description="Tokens without padding; with padding twice as many where the graph skips it. "
+        "ONNX Runtime keeps the memory of the largest batch. "
         "A single row may be longer. Default: 512 on a CPU, 32768 on a GPU.",
     )
     interactive_weight: int = Field(

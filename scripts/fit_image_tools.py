@@ -1,4 +1,4 @@
-"""Fits the mappings in pipeline/judge/images/mappings.py and says how well they do. Needs the extra `images`.
+"""Fits the mappings in pipeline/assess/images/tools.py and says how well they do. Needs the extra `images`.
 
 SSIM and PSNR are fitted to the level edges of published tables. The tools that have no reference are fitted to what
 SSIM says, on pictures that scikit-image carries, blurred, made noisy and compressed in steps; errors are of pictures

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates the committed stubs beside each .proto file.
 
-The proto path is the repository root (`-I.`), so that generated imports read `from precis.v1 import ...`:
+The proto path is protos/ (`-I.`), so that generated imports read `from precis.v1 import ...`:
 protoc derives Python imports from that path and from nothing else (protobuf issue 1491).
 The output depends only on the .proto files and on the versions pinned in the `dev` extra.
 

@@ -9,8 +9,9 @@
     └── StartupError                      the server cannot start; one line for the operator
         └── SettingsError                 because of its settings
 
-Data flow: bytes -> `wire` -> message -> `parse_*` (InvalidRequestError, InvalidInputError) -> `inference` and
-`pipeline` (their own errors) -> `calls` asks the table below -> `status` writes what the client gets.
+Data flow: bytes -> `rpc/wire` -> message -> `services/*_request` (InvalidRequestError, InvalidInputError) ->
+`inference` and `pipeline` (their own errors) -> `rpc/calls` asks the table below -> `rpc/status` writes what the
+client gets.
 Messages of listed errors reach the client, so they name fields, limits and numbers, never a text. All else is INTERNAL.
 """
 

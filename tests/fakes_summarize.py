@@ -27,7 +27,7 @@ WIDE = WriterLimits(
     overhead_tokens=500,
     concurrency=8,
 )
-"""The seed's limits, with a model that holds any reduce group."""
+"""The default budgets (pipeline/summarize/README, LLM writer), with a model that holds any reduce group."""
 
 Script = Callable[[Task], None]
 

@@ -50,7 +50,7 @@ os.environ["LANGSMITH_TRACING_V2"] = "false"
 
 
 class AssessState(TypedDict, total=False):
-    """Where an assessment stands between two steps (seed 004).
+    """Where an assessment stands between two steps (README, Data flow).
 
     Attributes:
         plan: of this iteration.

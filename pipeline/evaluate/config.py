@@ -63,7 +63,7 @@ class EvaluateLimits(BaseModel):
 
 
 class EvaluateConfig(BaseModel):
-    """The settings of the loss (SCORING, section 1)."""
+    """The settings of the loss (README, Loss)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""The five-factor loss of a generated summary against a golden reference (SCORING, section 1).
+"""The five-factor loss of a generated summary against a golden reference (README, Loss).
 
 Measures the phases of one evaluation.
 """

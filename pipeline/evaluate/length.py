@@ -1,6 +1,6 @@
 """Length: a gentle penalty for missing the target; 10% off costs 0.095 of this component.
 
-How long a summary should be, from the length of what it summarizes (seed: the compression schedule).
+How long a summary should be, from the length of what it summarizes (README, Length).
 """
 
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ class JudgementCacheConfig(BaseModel):
 
 
 class JudgeConfig(BaseModel):
-    """The settings of a judgement (SCORING, sections 2 and 3)."""
+    """The settings of a judgement; the README names each beside its rule."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -56,7 +56,7 @@ def clip(value: Fraction, lowest: int, highest: int) -> Fraction:
 
 
 SAME_SPAN_IOU = Fraction(1, 2)
-"""Intersection over union from which two spans are duplicates (SCORING, section 2)."""
+"""Intersection over union from which two spans are duplicates (README, Questions and Caps)."""
 
 _NOTHING = Fraction(0)
 

@@ -1,4 +1,4 @@
-"""Fuses what tools measured with what a language model believes about quality levels (SCORING, section 4).
+"""Fuses what tools measured with what a language model believes about quality levels (README, Fusion).
 
 Tools give scores from 1 to 5, a model gives a probability for each of the five levels. Their mean turns into Gaussian
 weights alpha around it, and the fused score is the mean level under alpha times the probabilities. Everything here is
@@ -50,7 +50,9 @@ class FusionForm(StrEnum):
     """How alpha and p become a score."""
 
     NORMALIZED = "normalized"  # sum(alpha p c) / sum(alpha p), within [1, 5]
-    PAPER_RAW = "paper_raw"  # sum(alpha p c) as the paper prints it: perfect agreement at 5 gives 3.61
+    PAPER_RAW = (
+        "paper_raw"  # sum(alpha p c) as AgenticIQA (Zhu et al. 2025) prints it: perfect agreement at 5 gives 3.61
+    )
 
 
 class NothingToFuseError(PipelineError):

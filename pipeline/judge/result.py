@@ -119,7 +119,7 @@ class FrameworkResult:
     Attributes:
         framework: which one.
         metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
-        objects: the metrics' JSON objects (seed 002), same order; `{"error": "<reason>"}` for one that failed.
+        objects: the metrics' objects (README, JSON objects), same order; `{"error": "<reason>"}` for one that failed.
     """
 
     framework: Framework

@@ -20,7 +20,8 @@ class RateConfig(_Config):
         default=16,
         ge=1,
         le=1024,
-        description="Requests in flight. Halved whenever the endpoint says 429, 503 or 529; grows back by one for "
+        description="Requests in flight. Halved whenever the endpoint says 429, 503 or 529, "
+        "or any 5xx, 408, 409 or 425 with Retry-After; grows back by one for "
         "each round of good answers.",
     )
     requests_per_minute: int | None = Field(default=None, ge=1, description="Default: no limit of ours.")

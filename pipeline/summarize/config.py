@@ -1,4 +1,4 @@
-"""How to summarize: the defaults of the seed, and what an operator or a caller may change."""
+"""Settings of a summary: the defaults, and what an operator or a caller may change (README, Parameters)."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -35,7 +35,7 @@ class StorageConfig(BaseModel):
 
 
 class SummarizeConfig(BaseModel):
-    """Defaults of a summary (SUMMARIZE, parameters)."""
+    """Defaults of a summary (README, Parameters)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

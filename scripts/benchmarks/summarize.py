@@ -24,7 +24,7 @@ from scripts.benchmarks.summary_series import LATENCY_S, Load, Series, measure_s
 from scripts.benchmarks.summary_served import measure_served
 from server.run import spared
 
-CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # of the seed: the last of the 201 batches of 1,403 holds 3 chunks
+CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # pipeline/summarize/README, Call counts: the last of 201 batches holds 3 chunks
 WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64
 FAULTS, FAULTS_QUICK = (CHUNKS, 2), (700, 1)  # chunks, and a seed with which nearly 30% of the requests fail
 # The largest first: memory that it took is not taken again.

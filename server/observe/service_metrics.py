@@ -42,7 +42,7 @@ STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS)
 
 
 class SummaryMetrics:
-    """Counts runs and calls. A `pipeline.summarize.observer.SummaryObserver`."""
+    """Counts runs and calls. A `pipeline.summarize.events.SummaryObserver`."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, text: str, *labels: str) -> Counter:

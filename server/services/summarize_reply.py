@@ -35,7 +35,7 @@ PHASES = {
     Phase.TOPICS: pb.SUMMARY_PHASE_TOPICS,
     Phase.DONE: pb.SUMMARY_PHASE_DONE,
 }
-JUDGEMENTS = {
+CRITIC_VERDICTS = {
     CriticVerdict.PASS: pb.CRITIC_VERDICT_PASS,
     CriticVerdict.FAIL: pb.CRITIC_VERDICT_FAIL,
     CriticVerdict.UNPARSEABLE: pb.CRITIC_VERDICT_UNPARSEABLE,
@@ -154,7 +154,7 @@ def to_reflected(event: Reflected) -> pb.SummaryReflected:
     """Gives a critic's answer."""
     return pb.SummaryReflected(
         iteration=event.iteration,
-        critic_verdict=JUDGEMENTS[event.critic_verdict],
+        critic_verdict=CRITIC_VERDICTS[event.critic_verdict],
         critique=event.critique,
         retention=to_retention(event.retention),
         begins_again=event.begins_again,
@@ -187,7 +187,9 @@ def to_summary(result: SummaryResult) -> pb.Summary:
         writer=result.writer,
         iteration=result.iteration,
         iterations=result.iterations,
-        critic_verdict=JUDGEMENTS[result.critic_verdict] if result.critic_verdict else pb.CRITIC_VERDICT_UNSPECIFIED,
+        critic_verdict=CRITIC_VERDICTS[result.critic_verdict]
+        if result.critic_verdict
+        else pb.CRITIC_VERDICT_UNSPECIFIED,
         critique=result.critique,
         warnings=(pb.SummaryWarning(code=warning.code, message=warning.message) for warning in result.warnings),
         failure=to_failure(result.failure) if result.failure else None,

@@ -135,7 +135,8 @@ def blur(image: Float64) -> float:
 def noise(image: Float64) -> float:
     """Standard deviation of Gaussian noise, estimated from the finest diagonal details (Donoho and Johnstone 1994).
 
-    Those of the Haar wavelet: half the difference of the two diagonals of each 2 x 2 square. In [0, 0.75].
+    Those of the Haar wavelet: half the difference of the two diagonals of each 2 x 2 square.
+    In [0, 1.4826], which a checkerboard of 0 and 1 has.
     """
     height, width = (side - side % 2 for side in image.shape)
     square = image[:height, :width]

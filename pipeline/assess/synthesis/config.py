@@ -23,7 +23,7 @@ class SynthesisLimits(BaseModel):
 
 
 class SynthesisConfig(BaseModel):
-    """The settings of SCORING, section 4."""
+    """The settings of answers (README, Fusion, Replanning and Answers)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

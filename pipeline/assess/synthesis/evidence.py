@@ -109,7 +109,7 @@ class EvidenceItem:
 
 
 def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
-    """Returns findings and scores with their ids, grouped by part of the scope as in seed 004.
+    """Returns findings and scores with their ids, grouped by part of the scope (README, Answers).
 
     Args:
         evidence: with scores in [1, 5].

@@ -1,6 +1,6 @@
 """Turns a question into a conversation that fits the model's context.
 
-The words of the prompts: one template for each kind of answer (seed 004). Whatever is not ours is data.
+The words of the prompts: one template for each kind of answer (README, Modes). Whatever is not ours is data.
 """
 
 from dataclasses import dataclass

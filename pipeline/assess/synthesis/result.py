@@ -1,6 +1,6 @@
 """What comes out of a synthesis.
 
-When evidence does not suffice. Conservative: only clear gaps ask for another plan (SCORING, section 4).
+When evidence does not suffice. Conservative: only clear gaps ask for another plan (README, Replanning).
 """
 
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ DETERMINISTIC = "deterministic"
 
 
 class SummarizerOutput(BaseModel):
-    """The answer (seed 004). Its fields cannot contradict each other."""
+    """The answer (README, Answers). Its fields cannot contradict each other."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Writes the answer to a question about quality from evidence and tool scores (seed 004, SCORING section 4).
+"""Writes the answer to a question about quality from evidence and tool scores (README, Fusion and Answers).
 
 In scoring mode the score is arithmetic: the tools' mean fused with level probabilities. A language model gives the
 probabilities and the words; without one the tools decide alone. Whether the evidence suffices is decided from the

@@ -115,12 +115,12 @@ class Claim:
         content_token_count: words that are no function words, repeats included.
         sentence_index: of the summary's sentences, the one it stands in.
         entailment: e, greatest over the source's windows that were asked about, in [0, 1].
-        contradiction: c, likewise; of another window than `entailment`, as a rule.
+        contradiction: c, by `opposition` alone.
         support: the window with the highest entailment, the first on a tie; None without source.
-        opposition: the window with the highest contradiction; None without source.
+        opposition: the closest window of the smallest size; None without source.
         mismatches: what the evidence does not say, by order in the claim.
         label_by_nli: from entailment and contradiction alone.
-        label: one worse than `label_by_nli` if there are mismatches.
+        label: Supported for a literal copy, else `label_by_nli`; then one worse if there are mismatches.
         extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
         features: for calibrated scores.
     """

@@ -10,7 +10,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class EvidenceConfig(BaseModel):
-    """The settings of SCORING, section 2, that evidence depends on."""
+    """The settings of the evidence table (README, Evidence, Claim labels and Questions)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

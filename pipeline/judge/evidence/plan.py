@@ -180,7 +180,7 @@ def _plan_claim(
 
 
 def _region(source: Side, windows: Sequence[Window], place: Window | None) -> Region:
-    """Returns the place and the best window of each size, with one sentence around them."""
+    """Returns the two best windows of the smallest size, the place among them, with one sentence around them."""
     count = len(source.read.sentences)
     best = [place, *windows[:2]] if place is not None else []
     near = sorted(

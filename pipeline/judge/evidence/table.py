@@ -100,7 +100,7 @@ class KeyPoint:
 
 @dataclass(frozen=True, slots=True)
 class SummarySegment:
-    """A part of the summary between full stops, semicolons and line ends.
+    """A sentence of the summary, cut at semicolons; a line end inside prose does not cut.
 
     Attributes:
         passage: where it stands in the summary.
@@ -207,7 +207,7 @@ class EvidenceTable:
         omitted_claim_count: less consequential ones that were left out.
         window_count: windows of the source.
         twin_key_points: 3 to 7, by position in the source; fewer when the source has fewer statements.
-        judge_key_points: 4 to 7 of at least 6 tokens; fewer likewise.
+        judge_key_points: 4 to 7 of at least 6 words, of any length when fewer than 3 sentences have as many.
         segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
         theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).

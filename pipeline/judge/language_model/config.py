@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class ProposalConfig(BaseModel):
-    """The settings of questions, answers and levels that a language model writes (SCORING, sections 2 and 3)."""
+    """The settings of questions, answers and levels that a language model writes (README, Limits)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Level probabilities that a chat model gives on an anchored rubric (SCORING, section 3).
+"""Level probabilities that a chat model gives on an anchored rubric (README, Ultra, level probabilities).
 
 Two calls with opposite orders of the letters, because models favour letters; their probabilities are averaged. An
 endpoint that shows no log-probabilities is asked a few times more, and the shares of its answers are taken.

@@ -1,6 +1,6 @@
 """Bias & Toxicity, the same in both lock frameworks: (bias_score + tox_score) / 2.
 
-The seed fixes the caps and leaves the scores below them open. Ours: the tone of the summary gives both a start
+README, Caps, has the caps. Below them the tone of the summary gives both scores a start
 (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`), an opinionated tone loses `OPINION_WEIGHT` times what the summary has more of
 opinion than its source, and each profanity or slur takes `HIT_COST` off toxicity. A summary that is no more
 opinionated than what it summarizes reports; it does not judge. For the same reason words that it quotes from the

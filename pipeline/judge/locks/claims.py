@@ -122,7 +122,7 @@ class ClaimCounts:
 
     @property
     def severity(self) -> HallucinationSeverity:
-        """The seed's words include their lower edges: u = 0.25 is moderate, u = 0.5 severe."""
+        """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe (README, Judge-Lock)."""
         if self.unsupported_fraction >= Fraction(1, 2):
             return HallucinationSeverity.SEVERE
         if self.unsupported_fraction >= Fraction(1, 4):

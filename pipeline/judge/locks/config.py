@@ -1,4 +1,4 @@
-"""What an operator may choose about Twin-Lock and Judge-Lock: the readings of the seed that SCORING resolves."""
+"""What an operator may choose about Twin-Lock and Judge-Lock: rules with two readings (README, Caps)."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ class RelevanceMode(StrEnum):
     """What of a segment is compared with the bands. Jaccard is reported either way.
 
     CONTAINMENT: shared / distinct content words of the segment.
-    JACCARD: shared / distinct content words of either: as the seed writes it. A segment is so much shorter than
+    JACCARD: shared / distinct content words of either: the rule read literally. A segment is so much shorter than
         an article that none of 952 real ones reached 0.3.
     """
 
@@ -18,7 +18,7 @@ class RelevanceMode(StrEnum):
 
 
 class LockConfig(BaseModel):
-    """The settings of the two lock frameworks (SCORING, section 2)."""
+    """The settings of the two locks (README, Twin-Lock and Judge-Lock, Caps)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,11 +27,11 @@ class LockConfig(BaseModel):
         default=6,
         ge=0,
         le=13,
-        description="Fewer correct coverage QAGs cap Judge-Lock's Coverage at 7. The seed's '<= 6 correct' would be 7,"
+        description="Fewer right coverage questions cap Judge-Lock's Coverage at 7. Six or fewer, read literally, is 7,"
         " which caps everything.",
     )
     twin_safeguards: bool = Field(
         default=False,
-        description="Apply to Twin-Lock too what the seed gives Judge-Lock only: severe hallucination caps Alignment,"
+        description="Apply to Twin-Lock too what Judge-Lock has (README, Caps): severe hallucination caps Alignment,"
         " and the perfect-10 guard.",
     )

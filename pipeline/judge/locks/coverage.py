@@ -63,7 +63,7 @@ class Recall:
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """The counts, under the seed's names."""
+        """The counts, by the names of README, JSON objects."""
         missed = len(self.key_points) - self.fully - self.partial
         return {
             "total_keypoints": len(self.key_points),
@@ -121,7 +121,7 @@ class FScore:
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """The numbers, under the seed's names."""
+        """The numbers, by the names of README, JSON objects."""
         return {
             **self.recall.inputs,
             "extraneous_tokens": self.extraneous_tokens,

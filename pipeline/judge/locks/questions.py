@@ -39,7 +39,7 @@ class QuestionScores:
         return duplicate_span_count([question.fact for question in self.questions])
 
     def inputs(self, mean_name: str) -> dict[str, Input]:
-        """The counts, with the mean under the seed's name; no mean without questions."""
+        """The counts, and the mean under the metric's name for it (README, JSON objects); no mean without questions."""
         counts: dict[str, Input] = {
             "questions": len(self.questions),
             "correct_questions": self.correct,

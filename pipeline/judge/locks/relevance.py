@@ -70,7 +70,7 @@ SOME_FROM = Fraction(3, 10)
 
 
 class Overlap(StrEnum):
-    """How much of a segment the article has: High [.8, 1], Some [.3, .8), None below. The seed writes the edges in."""
+    """How much of a segment the article has: High [.8, 1], Some [.3, .8), None below. A band holds its lower edge."""
 
     HIGH = "high"
     SOME = "some"
@@ -162,7 +162,7 @@ def value_of(segment: SummarySegment, mode: RelevanceMode) -> Fraction:
 
 
 def overlap_of(value: Fraction) -> Overlap:
-    """Labels a measure in [0, 1]; edges belong to the band above, as the seed writes them."""
+    """Labels a measure in [0, 1]; a band holds its lower edge (README, Twin-Lock and Judge-Lock)."""
     if value >= HIGH_FROM:
         return Overlap.HIGH
     return Overlap.SOME if value >= SOME_FROM else Overlap.NONE

@@ -1,15 +1,15 @@
 """From five formulas to a framework's result: caps in their order, one rounding, errors kept to their metric.
 
-Order (SCORING, section 2): raw -> the metric's own caps -> global caps -> severe -> perfect guard -> round once.
+Order (README, Caps): raw -> the metric's own caps -> global caps -> severe -> perfect guard -> round once.
 
-Judge-Lock: five metrics by rules and questions (SCORING, section 2; seed 002). A pure function of the table.
+Judge-Lock: five metrics by rules and questions (README, Judge-Lock). A pure function of the table.
 
 Who wrote the questions and answers, a language model or masked spans, is the table's matter; every metric that reads
 them names the author.
 
-Twin-Lock: five metrics by rules alone (SCORING, section 2; seed 002). A pure function of the evidence table.
+Twin-Lock: five metrics by rules alone (README, Twin-Lock). A pure function of the evidence table.
 
-The caps that look at more than one metric: global, severe, perfect guard (SCORING, section 2).
+The caps that look at more than one metric: global, severe, perfect guard (README, Caps).
 """
 
 import logging
@@ -199,7 +199,7 @@ def _failed(name: MetricName, error: str) -> MetricResult:
 
 
 def _to_object(metric: MetricResult, outcome: RawScore | str) -> JsonObject:
-    """Builds the metric's JSON object (seed 002)."""
+    """Builds the metric's JSON object (README, JSON objects)."""
     if isinstance(outcome, str):
         return {"error": outcome}
     score = metric.score

@@ -1,4 +1,4 @@
-"""What an operator may choose about Ultra (SCORING, section 3)."""
+"""What an operator may choose about Ultra (README, Ultra)."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,6 +1,6 @@
 """What Ultra asks of a language model: how probable each quality level is, and where the evidence stands.
 
-How far a metric's opinions agree, and how much confidence that leaves (SCORING, section 3, point 4).
+How far a metric's opinions agree, and how much confidence that leaves (README, Ultra, agreement).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Judge Lock Ultra: tools, level probabilities, fusion, agreement, caps (SCORING, section 3)."""
+"""Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
 
 import asyncio
 import logging

@@ -1,6 +1,6 @@
 """From an opinion to the metric's result and its JSON object.
 
-Ultra's caps: who states what the source does not say cannot cover it well (SCORING, section 3, point 5).
+Ultra's caps: unsupported statements, and a verified contradiction (README, Ultra, score).
 
 The places of source and summary that decided a metric, most important first.
 """
@@ -84,7 +84,7 @@ def to_metric(opinion: Opinion | Unscored, view: EvidenceView, config: UltraConf
 
 
 def to_object(metric: MetricResult, opinion: Opinion | Unscored) -> JsonObject:
-    """Builds the metric's JSON object, like those of seed 002."""
+    """Builds the metric's JSON object (README, JSON objects)."""
     if isinstance(opinion, Unscored):
         return {"error": opinion.error}
     caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]

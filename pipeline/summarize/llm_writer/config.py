@@ -1,4 +1,4 @@
-"""How a language model is asked for summaries: the seed's numbers."""
+"""How a language model is asked for summaries (README, LLM writer)."""
 
 from typing import Self
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class LlmWriterConfig(BaseModel):
-    """Settings of the LLM writer (SUMMARIZE, parameters)."""
+    """Settings of the LLM writer (README, LLM writer)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -53,7 +53,7 @@ class _Priority:
 class _PriorityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Priority.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     PRIORITY_UNSPECIFIED: _Priority.ValueType  # 0
-    """The RPC's own default: interactive for unary calls, bulk for streams."""
+    """The RPC's own default: bulk for items of a request stream, interactive for all else."""
     PRIORITY_INTERACTIVE: _Priority.ValueType  # 1
     """Somebody waits for the answer."""
     PRIORITY_BULK: _Priority.ValueType  # 2
@@ -63,7 +63,7 @@ class Priority(_Priority, metaclass=_PriorityEnumTypeWrapper):
     """How urgent a call is. Neither class starves the other."""
 
 PRIORITY_UNSPECIFIED: Priority.ValueType  # 0
-"""The RPC's own default: interactive for unary calls, bulk for streams."""
+"""The RPC's own default: bulk for items of a request stream, interactive for all else."""
 PRIORITY_INTERACTIVE: Priority.ValueType  # 1
 """Somebody waits for the answer."""
 PRIORITY_BULK: Priority.ValueType  # 2

@@ -254,11 +254,11 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def judge_key_points(self) -> _containers.RepeatedCompositeFieldContainer[Global___KeyPoint]:
-        """Judge-Lock's 4 to 7 key points of at least 6 tokens, likewise."""
+        """Judge-Lock's 4 to 7 key points of at least 6 words, of any length when fewer than 3 sentences have as many."""
 
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySegment]:
-        """The summary split at full stops, semicolons and line ends, in order, without segments of fewer than 6 tokens; the
+        """The summary by sentences, cut at semicolons, in order, without segments of fewer than 6 tokens; the
         whole summary if all are.
         """
 
@@ -353,7 +353,7 @@ class Claim(_message.Message):
     entailment: _builtins.float
     """Highest entailment probability over the windows of the source, in [0, 1]."""
     contradiction: _builtins.float
-    """Highest contradiction probability over the windows of the source, in [0, 1]; as a rule of another window."""
+    """Contradiction probability by `opposition`, in [0, 1]."""
     nli_label: Global___ClaimLabel.ValueType
     """Label from entailment and contradiction alone."""
     label: Global___ClaimLabel.ValueType
@@ -370,7 +370,7 @@ class Claim(_message.Message):
 
     @_builtins.property
     def opposition(self) -> _common_pb2.TextSpan:
-        """Window with the highest contradiction. Not set when the source has none."""
+        """The closest window of the smallest size. Not set when the source has none."""
 
     @_builtins.property
     def mismatches(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimMismatch]:

@@ -66,7 +66,7 @@ class _FusionFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FusionForm
     FUSION_FORM_NORMALIZED: _FusionForm.ValueType  # 1
     """sum(alpha p c) / sum(alpha p): the weighted mean of the levels."""
     FUSION_FORM_PAPER_RAW: _FusionForm.ValueType  # 2
-    """sum(alpha p c) as the paper prints it: not a mean, and never as high as 5."""
+    """sum(alpha p c) as AgenticIQA (Zhu et al. 2025) prints it: not a mean, and never as high as 5."""
 
 class FusionForm(_FusionForm, metaclass=_FusionFormEnumTypeWrapper):
     """How tool scores and level probabilities are fused."""
@@ -76,7 +76,7 @@ FUSION_FORM_UNSPECIFIED: FusionForm.ValueType  # 0
 FUSION_FORM_NORMALIZED: FusionForm.ValueType  # 1
 """sum(alpha p c) / sum(alpha p): the weighted mean of the levels."""
 FUSION_FORM_PAPER_RAW: FusionForm.ValueType  # 2
-"""sum(alpha p c) as the paper prints it: not a mean, and never as high as 5."""
+"""sum(alpha p c) as AgenticIQA (Zhu et al. 2025) prints it: not a mean, and never as high as 5."""
 Global___FusionForm: _TypeAlias = FusionForm  # noqa: Y015
 
 class _ProbabilitySource:
@@ -136,7 +136,7 @@ class ScoreFusion(_message.Message):
     form: Global___FusionForm.ValueType
     """How the two were fused."""
     score: _builtins.float
-    """The fused score: in [1, 5], in the paper's raw form in (0, 5]. With equal probabilities it is the mean of the tools,
+    """The fused score: in [1, 5], with PAPER_RAW in (0, 5]. With equal probabilities it is the mean of the tools,
     without tools the mean level.
     """
     level: Global___QualityLevel.ValueType

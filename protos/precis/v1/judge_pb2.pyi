@@ -130,7 +130,7 @@ class _RelevanceModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Relevan
     RELEVANCE_MODE_CONTAINMENT: _RelevanceMode.ValueType  # 1
     """Shared content words / content words of the segment, stemmed."""
     RELEVANCE_MODE_JACCARD: _RelevanceMode.ValueType  # 2
-    """Shared words / words of either: as the framework was first written. Next to 0 for any long source."""
+    """Shared stems / stems of either: the rule read literally. Next to 0 for any long source."""
 
 class RelevanceMode(_RelevanceMode, metaclass=_RelevanceModeEnumTypeWrapper):
     """How a segment of the summary is compared with the source."""
@@ -140,7 +140,7 @@ RELEVANCE_MODE_UNSPECIFIED: RelevanceMode.ValueType  # 0
 RELEVANCE_MODE_CONTAINMENT: RelevanceMode.ValueType  # 1
 """Shared content words / content words of the segment, stemmed."""
 RELEVANCE_MODE_JACCARD: RelevanceMode.ValueType  # 2
-"""Shared words / words of either: as the framework was first written. Next to 0 for any long source."""
+"""Shared stems / stems of either: the rule read literally. Next to 0 for any long source."""
 Global___RelevanceMode: _TypeAlias = RelevanceMode  # noqa: Y015
 
 @_typing.final

@@ -1,4 +1,4 @@
-"""What probabilities and comparisons say about a claim (SCORING, section 2).
+"""What probabilities and comparisons say about a claim (README, Claim labels).
 
 Third step, for claims: labels from probabilities, literal copies and comparisons, with all features.
 
@@ -33,7 +33,7 @@ _WORSE = {
 
 
 def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> ClaimLabel:
-    """Returns the label of a claim from the probabilities; inclusive thresholds as the rules write them."""
+    """Returns the label of a claim from the probabilities; thresholds are inclusive (README, Claim labels)."""
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     if entailment < config.partial_entailment or is_contradicted:
         return ClaimLabel.UNSUPPORTED

@@ -45,5 +45,5 @@ def test_the_cpu_is_what_auto_falls_back_to() -> None:
 def test_onnx_runtime_leaves_no_telemetry_behind(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     root = Path(__file__).parents[4]
-    subprocess.run([sys.executable, "-c", "import inference.session"], env=environment, cwd=root, check=True)
+    subprocess.run([sys.executable, "-c", "import inference.models.session"], env=environment, cwd=root, check=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

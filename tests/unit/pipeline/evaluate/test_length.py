@@ -30,7 +30,7 @@ def score(generated: int, source: int) -> LengthResult:
         (100_000, 2_500),
     ],
 )
-def test_the_schedule_is_the_seeds(input_tokens: int, target: int) -> None:
+def test_the_schedule_is_that_of_the_readme(input_tokens: int, target: int) -> None:
     assert get_target_summary_length(input_tokens) == target
 
 

@@ -8,14 +8,14 @@ from server.observe.log import KeyValueFormatter, quoted
 
 
 def line(message: str, *args: object) -> str:
-    record = logging.LogRecord("server.calls", logging.INFO, __file__, 1, message, args, None)
+    record = logging.LogRecord("server.rpc.calls", logging.INFO, __file__, 1, message, args, None)
     record.created, record.msecs = 0.25, 250.0
     return KeyValueFormatter().format(record)
 
 
 def test_pairs_follow_time_level_and_logger() -> None:
     assert line("id=%s code=%s", "a-1", "OK") == (
-        "time=1970-01-01T00:00:00.250Z level=info logger=server.calls id=a-1 code=OK"
+        "time=1970-01-01T00:00:00.250Z level=info logger=server.rpc.calls id=a-1 code=OK"
     )
 
 

@@ -26,7 +26,15 @@ from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
-from server.services.summarize_reply import JUDGEMENTS, PHASES, STATUSES, to_event, to_progress, to_summary, to_view
+from server.services.summarize_reply import (
+    CRITIC_VERDICTS,
+    PHASES,
+    STATUSES,
+    to_event,
+    to_progress,
+    to_summary,
+    to_view,
+)
 from tests.fakes_summarize import ScriptedWriter
 
 CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
@@ -123,7 +131,7 @@ def test_a_view_says_whether_somebody_works_on_it() -> None:
     ("numbers", "meanings", "enum"),
     [
         (PHASES, Phase, pb.SummaryPhase),
-        (JUDGEMENTS, CriticVerdict, pb.CriticVerdict),
+        (CRITIC_VERDICTS, CriticVerdict, pb.CriticVerdict),
         (STATUSES, SummaryStatus, pb.SummaryStatus),
     ],
 )

@@ -67,7 +67,7 @@ def test_coverage_is_the_harmonic_mean_of_f1_and_question_accuracy(
     assert cap_names(metric) == ["few_correct_questions"] * (accuracy < 1)
 
 
-def test_the_seeds_literal_six_or_fewer_caps_everything() -> None:
+def test_six_or_fewer_read_literally_caps_everything() -> None:
     metric = judge(LockConfig(correct_questions_needed=7))[COVERAGE]
     assert (metric.score, cap_names(metric)) == (7, ["few_correct_questions"])
 

@@ -162,10 +162,10 @@ def test_alignment_falls_with_the_drift_in_three_pieces(drift: float, score: flo
     ("containments", "score", "capped"),
     [
         ((1.0, 0.8), 10.0, False),
-        ((0.8,), 10.0, False),  # the edge is High as written
+        ((0.8,), 10.0, False),  # a band holds its lower edge
         ((0.79,), 5.0, False),
         ((1.0, 0.5), 7.5, False),
-        ((0.3, 0.3), 5.0, False),  # the edge is Some as written
+        ((0.3, 0.3), 5.0, False),  # a band holds its lower edge
         ((1.0, 1.0, 0.29), 4.0, True),  # 6.67 without the cap
         ((0.5, 0.29), 2.5, True),  # below the cap by itself
         ((0.0,), 0.0, True),
