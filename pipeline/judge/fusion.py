@@ -50,9 +50,7 @@ class FusionForm(StrEnum):
     """How alpha and p become a score."""
 
     NORMALIZED = "normalized"  # sum(alpha p c) / sum(alpha p), within [1, 5]
-    PAPER_RAW = (
-        "paper_raw"  # sum(alpha p c) as AgenticIQA (Zhu et al. 2025) prints it: perfect agreement at 5 gives 3.61
-    )
+    PAPER_RAW = "paper_raw"  # sum(alpha p c), as AgenticIQA prints it: perfect agreement at 5 gives 3.61
 
 
 class NothingToFuseError(PipelineError):
