@@ -22,6 +22,7 @@ Each has the `code`, the `reason` and the `request_id` that the server sent.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import grpc
 
@@ -183,6 +184,13 @@ _CLASSES: Mapping[grpc.StatusCode, type[PrecisError]] = {
     grpc.StatusCode.UNIMPLEMENTED: Unimplemented,
     grpc.StatusCode.CANCELLED: Cancelled,
 }
+_HINTS = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: "no answer in time: raise timeout_s, or try later",
+    grpc.StatusCode.UNAVAILABLE: "cannot reach the server: is the address right, and TLS on both sides or on none?",
+    grpc.StatusCode.UNIMPLEMENTED: "the server does not offer this call: is it Precis, and of this version?",
+}
+"""What to do about errors that gRPC itself makes; the server's own say it."""
+
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -219,6 +227,10 @@ def invalid_argument(field: str, expected: str) -> InvalidArgument:
 
 def error_of(status: RichStatus) -> PrecisError:
     """Chooses the class of a status."""
-    if status.code is grpc.StatusCode.RESOURCE_EXHAUSTED and not status.is_from_server:
-        return MessageTooLarge(status)  # gRPC's own: a full queue comes with a rich status
+    if status.is_from_server:
+        return _CLASSES.get(status.code, Internal)(status)
+    if status.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return MessageTooLarge(status)  # a full queue comes with a rich status
+    if status.code in _HINTS:
+        status = replace(status, message=f"{_HINTS[status.code]} ({status.message})")
     return _CLASSES.get(status.code, Internal)(status)

@@ -23,7 +23,8 @@ class RetryPolicy:
     """How often a failed call is made again. A deadline bounds all attempts together.
 
     Attributes:
-        max_attempts: of a unary call, the first included; 1: failures are raised at once.
+        max_attempts: of a unary call that a full server refuses, the first included. 1: nothing is tried again, by gRPC
+            neither.
         max_resumes: of a summary's stream that breaks and brings nothing new in between.
         base_delay_s: before the first resumption; each further one waits twice as long.
         max_delay_s: longest of these delays.

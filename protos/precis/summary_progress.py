@@ -16,7 +16,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 
 StepKind = Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning"]
-Phase = Literal["unspecified", "plan", "map", "reduce", "reflect", "topics", "done", "unknown"]
+Phase = Literal["plan", "map", "reduce", "reflect", "topics", "done", "unknown"]
 DocumentSource = str | pb.Document | Iterable[str | pb.DocumentChunk]
 """The text of a document; or its chunks, in order; or the whole message."""
 
@@ -60,7 +60,7 @@ class SummaryFollower:
     ) -> None:
         self._request = request
         self._attempts = Attempts(policy, timeout_s)
-        self._progress = pb.SummaryProgress()
+        self._progress = pb.SummaryProgress(phase=pb.SUMMARY_PHASE_PLAN)  # what comes first
         self._is_announced = False
         self.summary_id = request.summary_id if isinstance(request, pb.ResumeSummaryRequest) else ""
         self.summary: pb.Summary | None = None

@@ -47,7 +47,9 @@ def priority_number(word: Priority | None) -> common_pb2.Priority.ValueType:
 
 
 def word_of(enum: Enum, number: int) -> Any:  # noqa: ANN401 - one of the Literals above, by the enum
-    """Returns the word for a number of an enum; "unknown" for one that this client does not know."""
+    """Returns the word for a number of an enum; "unknown" for none, and for one that this client does not know."""
+    if number == 0:
+        return UNKNOWN
     try:
         return enum.Name(number).removeprefix(_prefix(enum)).lower().replace("_", "-")
     except ValueError:

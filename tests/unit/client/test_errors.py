@@ -61,7 +61,22 @@ def test_a_message_that_is_too_large_is_not_taken_for_a_full_queue() -> None:
 def test_trailers_of_somebody_else_do_no_harm(trailer: bytes) -> None:
     error = errors.to_error(failed(grpc.StatusCode.UNAVAILABLE, "proxy down", trailer))
     assert isinstance(error, errors.Unavailable)
-    assert str(error) == "proxy down"
+    assert "proxy down" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (grpc.StatusCode.DEADLINE_EXCEEDED, "raise timeout_s"),
+        (grpc.StatusCode.UNAVAILABLE, "is the address right"),
+        (grpc.StatusCode.UNIMPLEMENTED, "is it Precis"),
+    ],
+)
+def test_errors_of_grpc_itself_say_what_to_do_and_what_grpc_said(code: grpc.StatusCode, hint: str) -> None:
+    text = str(errors.to_error(failed(code, "details")))
+    assert hint in text
+    assert text.endswith("(details)")
+    assert str(errors.to_error(answered(code, "the server's own"))) == "the server's own"
 
 
 def test_a_call_without_a_message_has_a_text_all_the_same() -> None:

@@ -41,7 +41,8 @@ def taken(reader: SummaryFollower, event: pb.SummaryEvent) -> SummaryStep:
 
 def test_a_step_says_how_far_the_summary_is() -> None:
     reader = follower()
-    assert taken(reader, ACCEPTED).kind == "accepted"
+    first = taken(reader, ACCEPTED)
+    assert (first.kind, first.phase, first.calls_total, first.eta_s) == ("accepted", "plan", 0, None)
     assert reader.summary_id == "s1"
     step = taken(reader, batch(3))
     assert (step.kind, step.phase, step.calls_done, step.calls_total) == ("batch", "map", 3, 9)
