@@ -20,8 +20,6 @@ Phase = Literal["plan", "map", "reduce", "reflect", "topics", "done", "unknown"]
 DocumentSource = str | pb.Document | Iterable[str | pb.DocumentChunk]
 """The text of a document; or its chunks, in order; or the whole message."""
 
-_UNBROKEN = frozenset({"accepted", "plan"})  # what a stream begins with, also when it is resumed
-
 
 @dataclass(frozen=True, slots=True)
 class SummaryStep:
@@ -61,6 +59,7 @@ class SummaryFollower:
         self._request = request
         self._attempts = Attempts(policy, timeout_s)
         self._progress = pb.SummaryProgress(phase=pb.SUMMARY_PHASE_PLAN)  # what comes first
+        self._most_calls_done = 0
         self._is_announced = False
         self.summary_id = request.summary_id if isinstance(request, pb.ResumeSummaryRequest) else ""
         self.summary: pb.Summary | None = None
@@ -85,8 +84,6 @@ class SummaryFollower:
         if kind == "summary":
             self.summary = event.summary
             return None
-        if kind not in _UNBROKEN:
-            self._attempts.succeed()
         if kind == "accepted":
             self.summary_id = event.accepted.summary_id
             if self._is_announced:
@@ -126,6 +123,9 @@ class SummaryFollower:
         for part in (event.plan, event.batch, event.group, event.reflect, event.topics):
             if part.HasField("progress"):
                 self._progress = part.progress
+        if self._progress.calls_done > self._most_calls_done:
+            self._most_calls_done = self._progress.calls_done
+            self._attempts.succeed()
 
 
 def to_document(source: DocumentSource, name: str) -> pb.Document:

@@ -11,6 +11,7 @@ from tests.unit.client.failures import failed
 
 REQUEST = pb.SummarizeRequest(document=pb.Document(text="x"), idempotency_key="key", include_text=True)
 ACCEPTED = pb.SummaryEvent(accepted=pb.SummaryAccepted(summary_id="s1"))
+WARNING = pb.SummaryEvent(warning=pb.SummaryWarning(code="empty_chunks"))
 DONE = pb.SummaryEvent(summary=pb.Summary(summary_id="s1", status=pb.SUMMARY_STATUS_DONE, text="short"))
 
 
@@ -52,7 +53,7 @@ def test_a_step_says_how_far_the_summary_is() -> None:
 def test_a_step_without_progress_has_that_of_the_one_before() -> None:
     reader = follower()
     reader.take(batch(3))
-    step = taken(reader, pb.SummaryEvent(warning=pb.SummaryWarning(code="empty_chunks")))
+    step = taken(reader, WARNING)
     assert (step.kind, step.calls_done, step.message.warning.code) == ("warning", 3, "empty_chunks")
 
 
@@ -100,11 +101,19 @@ def test_a_broken_stream_goes_on_by_the_id_and_is_announced_once() -> None:
 def test_streams_that_bring_nothing_new_are_opened_a_bounded_number_of_times() -> None:
     reader = follower()
     reader.take(ACCEPTED)
+    reader.take(batch(3))
     for _ in range(2):
         reader.delay_s(broken())
-        reader.take(ACCEPTED)
-        reader.take(pb.SummaryEvent(plan=pb.PlanMade()))
+        for event in (ACCEPTED, pb.SummaryEvent(plan=pb.PlanMade()), WARNING, batch(3)):
+            reader.take(event)
     with pytest.raises(errors.Unavailable):
+        reader.delay_s(broken())
+
+
+def test_a_stream_that_brings_something_new_may_break_again() -> None:
+    reader = follower()
+    for calls_done in range(1, 10):
+        reader.take(batch(calls_done))
         reader.delay_s(broken())
 
 
