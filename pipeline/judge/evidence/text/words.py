@@ -97,7 +97,7 @@ _FUNCTION_WORD_LIST = """
     el los las y una con del por para es en se su
 """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
-"""Words that say nothing by themselves; negations are compared on their own (`negation.py`)."""
+"""Words that say nothing by themselves; negations are compared on their own (`names.py`)."""
 
 _LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
 _stemmer = stemmer("english")
