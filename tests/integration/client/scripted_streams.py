@@ -11,7 +11,7 @@ from google.rpc import code_pb2, error_details_pb2
 from precis.v1 import common_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
-from tests.integration.scripted_judge import refuse
+from tests.integration.cli.scripted_judge import refuse
 from tests.judgements import judgement
 
 JUDGE = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name

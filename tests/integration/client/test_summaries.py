@@ -10,12 +10,12 @@ from google.rpc import code_pb2
 from precis import AsyncSummaryStream, RetryPolicy, SummaryStream, errors
 from precis.v1 import summarize_pb2 as pb
 
+from tests.integration.client.either_client import Connect, EitherClient, connector, next_step, result_of, steps_of
+from tests.integration.client.scripted_streams import Act, scripted_summaries
 from tests.integration.conftest import Start
-from tests.integration.either_client import Connect, EitherClient, connector, next_step, result_of, steps_of
-from tests.integration.programs import unused_port
-from tests.integration.scripted_streams import Act, scripted_summaries
-from tests.integration.server_process import server_process
-from tests.integration.summaries import PASS, Bench, bench, chunks
+from tests.integration.summarize.summaries import PASS, Bench, bench, chunks
+from tests.integration.support.programs import unused_port
+from tests.integration.support.server_process import server_process
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
@@ -207,7 +207,7 @@ async def test_a_server_that_ends_and_comes_back_costs_no_finished_call(
         connect(f"127.0.0.1:{port}", retry=patient) as client,
     ):
         settings["LLM__BASE_URL"] = endpoint.base_url
-        async with server_process("tests.integration.gated_server", **settings) as server:
+        async with server_process("tests.integration.support.gated_server", **settings) as server:
             await server.line()
             run = client.begin("summarize", chunks(29), options=pb.SummarizeOptions(wave_batches=1))
             summary_id = await reach(run, endpoint)
@@ -216,7 +216,7 @@ async def test_a_server_that_ends_and_comes_back_costs_no_finished_call(
             await server.ended()
         await endpoint.log.until(lambda log: log.in_flight == 0)
         endpoint.gate.set()
-        async with server_process("tests.integration.gated_server", **settings) as server:
+        async with server_process("tests.integration.support.gated_server", **settings) as server:
             await server.line()
             summary = await result
     assert (summary.summary_id, summary.status) == (summary_id, pb.SUMMARY_STATUS_DONE)

@@ -7,9 +7,9 @@ import pytest
 from precis import AsyncClient, RetryPolicy, errors
 from precis.v1 import common_pb2, judge_pb2
 
-from tests.integration.either_client import Connect, connector
-from tests.integration.scripted_judge import scripted_judge
-from tests.integration.scripted_streams import JUDGE, scripted_batch, served
+from tests.integration.cli.scripted_judge import scripted_judge
+from tests.integration.client.either_client import Connect, connector
+from tests.integration.client.scripted_streams import JUDGE, scripted_batch, served
 
 
 @pytest.fixture(params=["sync", "asyncio"])

@@ -13,13 +13,13 @@ from precis.v1 import evaluate_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
+from tests.integration.client.either_client import Connect, EitherClient, connector
 from tests.integration.conftest import Start
-from tests.integration.either_client import Connect, EitherClient, connector
-from tests.integration.evaluations import evaluate_request
-from tests.integration.gate import POISON, Gate
-from tests.integration.judge_requests import SOURCE, SUMMARY
-from tests.integration.load import small_queue
-from tests.integration.log_lines import log_lines
+from tests.integration.evaluate.evaluations import evaluate_request
+from tests.integration.evaluate.load import small_queue
+from tests.integration.judge.judge_requests import SOURCE, SUMMARY
+from tests.integration.support.gate import POISON, Gate
+from tests.integration.support.log_lines import log_lines
 
 SERVICES = {
     *("server", "precis.v1.EvaluateService", "precis.v1.InferenceService"),
