@@ -1,6 +1,6 @@
-"""A hypothesis and the premises it is compared with, before any score is known.
+"""Which pairs of premise and hypothesis does the NLI model compare, and what did it say of each?
 
-All NLI pairs of a request: collected without repeats, submitted once, looked up by the components.
+The pairs of all components are collected without repeats, submitted once, and looked up by the components.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""The five-factor loss of a generated summary against a golden reference (README, Loss).
-
-Measures the phases of one evaluation.
-"""
+"""The five-factor loss of a generated summary against a golden reference, and the time of each phase (README, Loss)."""
 
 import asyncio
 import logging

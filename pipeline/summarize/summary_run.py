@@ -100,7 +100,7 @@ class SummaryRun:
             self.channel.close()
 
     async def give_up(self) -> None:
-        """Gives the lease back if `work` never began: a task that is cancelled before its first step does nothing."""
+        """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
         if not self._has_begun:
             await asyncio.shield(self._release(SummaryStatus.CANCELLED))
 
@@ -116,7 +116,7 @@ class SummaryRun:
         return result
 
     async def _release(self, status: SummaryStatus) -> None:
-        """Gives the lease back after an error, which matters more than one that happens here."""
+        """Returns the lease after an error, which matters more than one that happens here."""
         try:
             await self.store.leases.release(self.lease, status, None)
         except StorageError as error:

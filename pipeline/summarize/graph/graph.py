@@ -1,4 +1,4 @@
-"""The graph: plan -> map waves -> reduce levels -> reflect -> again or topics."""
+"""The graph of a summary: plan -> map waves -> reduce levels -> reflect -> again or topics."""
 
 import os
 from typing import Any
