@@ -20,7 +20,7 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, FrameworkOutcome, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
-from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
+from pipeline.judge.locks.score import score_lock
 from pipeline.judge.models import JudgeModels
 from pipeline.judge.request import (
     JudgeRequest,
@@ -55,10 +55,8 @@ async def reach_verdict(
     tool_scores: tuple[MetricToolScore, ...],
 ) -> FrameworkOutcome:
     """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
-    if framework is Framework.TWIN_LOCK:
-        return FrameworkOutcome(score_twin_lock(table, config.lock))
-    if framework is Framework.JUDGE_LOCK:
-        return FrameworkOutcome(score_judge_lock(table, config.lock))
+    if framework is not Framework.ULTRA:
+        return FrameworkOutcome(score_lock(framework, table, config.lock))
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
     outcome = await score_ultra(table, config.ultra, help_)
