@@ -17,7 +17,7 @@ from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import EvidenceReady, FrameworkOutcome, JudgeEvent, Judgement, JudgeTimings, MetricReady
+from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.locks.score import score_lock
@@ -30,7 +30,7 @@ from pipeline.judge.request import (
     tool_score_notes,
     usable_tool_scores,
 )
-from pipeline.judge.result import Framework
+from pipeline.judge.result import Framework, FrameworkOutcome
 from pipeline.judge.tracing import (
     TracedEmbedder,
     TracedEntailment,
@@ -59,8 +59,7 @@ async def reach_verdict(
         return FrameworkOutcome(score_lock(framework, table, config.lock))
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
-    outcome = await score_ultra(table, config.ultra, help_)
-    return FrameworkOutcome(outcome.result, outcome.degraded, outcome.notes)
+    return await score_ultra(table, config.ultra, help_)
 
 
 logger = logging.getLogger(__name__)

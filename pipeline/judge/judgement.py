@@ -12,21 +12,6 @@ from pipeline.llm.chat_model import LlmUsage
 
 
 @dataclass(frozen=True, slots=True)
-class FrameworkOutcome:
-    """A framework's result.
-
-    Attributes:
-        result: its metrics.
-        degraded: whether a language model's answer was unusable somewhere.
-        notes: what a reader should know of how it came about.
-    """
-
-    result: FrameworkResult
-    degraded: bool = False
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeTimings:
     """Where the time went, in milliseconds; waiting for the models included.
 

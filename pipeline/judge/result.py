@@ -4,7 +4,7 @@ PipelineError
 └── MetricError    one metric has nothing to be computed from; the others are scored all the same
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -165,6 +165,11 @@ class FrameworkResult:
     metrics: tuple[MetricResult, ...]
     objects: Mapping[MetricName, JsonObject]
 
+    @classmethod
+    def of(cls, framework: Framework, scored: Sequence[tuple[MetricResult, JsonObject]]) -> Self:
+        """Puts together the metrics with their objects, in the order of `MetricName`."""
+        return cls(framework, tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored})
+
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""
         return self.metrics[tuple(MetricName).index(name)]
@@ -174,6 +179,21 @@ class FrameworkResult:
         """Mean of the scores that count; None when there is none."""
         scores = [metric.score for metric in self.metrics if metric.counts and metric.score is not None]
         return sum(scores) / len(scores) if scores else None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkOutcome:
+    """A framework's result, and how it came about.
+
+    Attributes:
+        result: its metrics.
+        degraded: whether a language model's answer was unusable somewhere.
+        notes: what a reader should know of how it came about.
+    """
+
+    result: FrameworkResult
+    degraded: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class MetricError(PipelineError):

@@ -14,9 +14,9 @@ from opentelemetry.trace import Span
 
 from pipeline import tracing as spans
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import FrameworkOutcome, Judgement
+from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricStatus
+from pipeline.judge.result import FrameworkOutcome, MetricStatus
 from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity
 from pipeline.tracing import Attribute, note, prefixed
 

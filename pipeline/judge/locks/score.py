@@ -55,9 +55,7 @@ def score_formulas(table: EvidenceTable, rules: LockRules, formulas: Mapping[Met
     """Scores all five metrics. One that fails or is missing becomes an error; the rest are scored."""
     outcomes = [_compute(table, rules, name, formulas.get(name)) for name in MetricName]
     guard = _perfect_guard([outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
-    finished = [_finish(outcome, guard) for outcome in outcomes]
-    metrics = tuple(metric for metric, _ in finished)
-    return FrameworkResult(rules.framework, metrics, {metric.name: shown for metric, shown in finished})
+    return FrameworkResult.of(rules.framework, [_finish(outcome, guard) for outcome in outcomes])
 
 
 def _compute(
