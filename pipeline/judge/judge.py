@@ -1,9 +1,4 @@
-"""Judges a summary against its source: evidence once, then the frameworks in their strict order.
-
-One framework's verdict on an evidence table, whichever framework it is.
-
-Measures the phases of one judgement.
-"""
+"""Judges a summary against its source: evidence once, then the frameworks in their strict order."""
 
 import asyncio
 import logging

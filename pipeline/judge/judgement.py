@@ -1,7 +1,4 @@
-"""The whole answer to one request.
-
-What a judgement in progress tells. Order: EvidenceReady, every MetricReady in the strict order, Judgement.
-"""
+"""A judgement, and the events that lead to it: EvidenceReady, every MetricReady in the strict order, Judgement."""
 
 from dataclasses import dataclass, field
 

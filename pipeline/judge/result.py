@@ -1,4 +1,4 @@
-"""What does a framework say of a summary? Five metrics, each with its score, its caps and its JSON object.
+"""The result of a framework: five metrics, each with its score, its caps and its JSON object.
 
 PipelineError
 └── MetricError    one metric has nothing to be computed from; the others are scored all the same

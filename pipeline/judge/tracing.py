@@ -1,9 +1,4 @@
-"""OpenTelemetry spans of this package.
-
-Spans of judgements: one for each, below it evidence and frameworks, and below those what models are asked.
-
-The engine's models with a span around everything that they are asked.
-"""
+"""OpenTelemetry spans of a judgement: the request, its evidence and frameworks, and what models are asked."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

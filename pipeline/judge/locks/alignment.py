@@ -1,4 +1,4 @@
-"""How far does the summary drift from the source's intent, stance and tone? The Alignment of both locks."""
+"""Scores Alignment, the same in both locks: how far the summary drifts from the source's intent, stance and tone."""
 
 from fractions import Fraction
 

@@ -1,9 +1,9 @@
-"""How fair and how civil is the summary's own voice? The Bias & Toxicity of both locks: the mean of two scores.
+"""Scores Bias & Toxicity, the same in both locks: the mean of a bias score and a toxicity score.
 
-The tone of the summary gives both scores a start (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`). A subjective or hostile summary
-loses `OPINION_WEIGHT` times the share of opinion that it has more than its source; one that is no more opinionated than
-what it summarizes reports, and does not judge. Each profanity or slur takes `HIT_COST` off toxicity. Words quoted from
-the source are listed and change nothing.
+The tone of the summary gives both a start (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`). A subjective or hostile summary loses
+`OPINION_WEIGHT` times its rise in subjectivity over the source: a summary that is no more opinionated than what it
+summarizes reports, and does not judge. Each profanity or slur takes `HIT_COST` off toxicity. Words quoted from the
+source are listed and change nothing.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""Which caps does each lock have, and what is a metric's score before them?
+"""The rules of both locks side by side (README, Caps), and the score of a metric before its caps.
 
-`LockRules` is the table of README, Caps. A number that a score is held to stands there and nowhere else.
+A number that a score is held to stands here and nowhere else.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which claims does the source support? Their counts, and how reasons and JSON objects show them."""
+"""Counts the claims of a summary by label, and shows them in reasons and JSON objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

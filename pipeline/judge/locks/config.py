@@ -1,4 +1,4 @@
-"""What may an operator choose about Twin-Lock and Judge-Lock? Rules with two readings (README, Caps)."""
+"""The settings of the two locks: rules with two readings."""
 
 from dataclasses import replace
 from enum import StrEnum

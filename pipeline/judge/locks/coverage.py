@@ -1,6 +1,6 @@
-"""How much of the source's key content does the summary cover, and how much else does it say? Coverage of both locks.
+"""Scores Coverage: F1 of precision and key-point recall.
 
-F1 of precision and key-point recall; in Judge-Lock the harmonic mean of F1 and the mean coverage question.
+In Judge-Lock it is the harmonic mean of F1 and the accuracy of the coverage questions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def _weaknesses(f_score: "FScore", questions: QuestionScores, rules: LockRules) 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Key points by how much of them the summary tells. There is at least one."""
+    """Key-point recall. There is at least one key point."""
 
     key_points: tuple[KeyPoint, ...]
     fully: int
@@ -99,20 +99,20 @@ class Recall:
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
-        """What was missed first, then what was told and where."""
+        """What was missed first, then what was covered and where."""
         missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
         told = [point for point in self.key_points if point.covered is not KeyPointCoverage.NOT]
         return (*missed, *(place for point in told for place in (point.passage, point.best) if place is not None))
 
     @property
     def sentence(self) -> str:
-        """Says how much was told, and cites what was not."""
-        told = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
+        """Says how much was covered, and cites what was not."""
+        covered = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
         if self.partial:
-            told += f" and {self.partial} in part"
+            covered += f" and {self.partial} in part"
         missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
         omitted = f" It omits {cite_first(missed)}." if missed else ""
-        return f"{told} (recall {float(self.value):.2f}).{omitted}"
+        return f"{covered} (recall {float(self.value):.2f}).{omitted}"
 
     @property
     def list(self) -> list[Json]:

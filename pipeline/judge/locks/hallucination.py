@@ -1,4 +1,7 @@
-"""How many of the summary's claims does the source not support? The Hallucination of both locks."""
+"""Scores Hallucination: the fraction of the claims that the source does not support.
+
+In Judge-Lock it is multiplied with the precision of the claim questions.
+"""
 
 from fractions import Fraction
 

@@ -1,4 +1,7 @@
-"""How many questions were answered right? Question-answer generation (QAG) as the formulas of Judge-Lock read it."""
+"""Question-answer generation (QAG): how many questions about one text the other one answers right.
+
+Judge-Lock's formulas read it; Twin-Lock's read no questions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

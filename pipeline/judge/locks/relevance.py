@@ -1,7 +1,6 @@
-"""How far is each part of the summary about the article? The Relevance of both locks.
+"""Scores Relevance: the word overlap of the summary's segments with the article.
 
-Mean label of the segments by their word overlap with the article; in Judge-Lock the harmonic mean of that and the mean
-coverage question.
+In Judge-Lock it is the harmonic mean of that overlap and the accuracy of the coverage questions.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""What do the five metrics of a lock come to? From formulas to a framework's result; pure functions of the table.
+"""Scores the five metrics of a lock: formulas, caps, one rounding. A pure function of the evidence table.
 
-Order (README, Caps): raw -> the metric's own caps -> global cap -> severe -> perfect guard -> round once.
+Order (README, Caps): raw score, the metric's own caps, the global cap, the severe cap, the perfect guard, rounding.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
+"""Scores the five metrics of Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
 
 import asyncio
 import logging

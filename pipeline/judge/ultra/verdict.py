@@ -1,4 +1,4 @@
-"""What does an opinion come to? Its score under Ultra's caps (README, Ultra), and the places that decided it."""
+"""Turns what is thought of a metric into its result: caps, rounding, reason, evidence (README, Ultra)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _STEP = MAX_SCORE / 4  # of the score for each level: 10 (q - 1) / 4
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """All that is thought of one metric.
+    """The opinion of a metric: tools and language model, fused.
 
     Attributes:
         metric: which one.
-        tools: what they say; at least one.
-        reading: what the language model says; None without one, or when it failed.
+        tools: their scores; at least one.
+        reading: the language model's grade; None without one, or when it failed.
         fusion: of the two.
         agreement: of the two.
         places: that decided, most important first.
@@ -185,7 +185,7 @@ def _least_supported(view: EvidenceView) -> list[Claim]:
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the window that speaks most about it."""
+    """Yields each claim with the window that opposes or supports it, whichever is stronger."""
     for claim in claims:
         yield claim.passage
         yield claim.opposition if claim.contradiction > claim.entailment else claim.support
