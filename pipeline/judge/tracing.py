@@ -1,9 +1,4 @@
-"""OpenTelemetry spans of this package.
-
-Spans of judgements: one for each, below it evidence and frameworks, and below those what models are asked.
-
-The engine's models with a span around everything that they are asked.
-"""
+"""OpenTelemetry spans of a judgement: the request, its evidence and frameworks, and what models are asked."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,9 +9,9 @@ from opentelemetry.trace import Span
 
 from pipeline import tracing as spans
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import FrameworkOutcome, Judgement
+from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricStatus
+from pipeline.judge.result import FrameworkOutcome, MetricStatus
 from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity
 from pipeline.tracing import Attribute, note, prefixed
 

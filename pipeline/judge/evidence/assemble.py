@@ -1,4 +1,4 @@
-"""Third step: everything that the models said, put together."""
+"""Assembles the evidence table from the texts and everything that the models said. Third step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan, exact_pair_count, key_point_counts
-from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_told, focus_cosine, read_drift
+from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
 from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
@@ -51,13 +51,13 @@ def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -
     """Returns the table, with timings of zero and no proposals."""
     draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
-    told = find_told(plan, claims)
+    grounding = find_grounding(plan, claims)
     read_point = partial(
-        read_key_point, plan, scores=scores, grounded=frozenset(told.grounded), tokenizer=tokenizer, config=config
+        read_key_point, plan, scores=scores, grounded=frozenset(grounding.grounded), tokenizer=tokenizer, config=config
     )
     points, judge_points = tuple(map(read_point, plan.facts)), tuple(map(read_point, plan.judge_facts))
     twin_count, judge_count = key_point_counts(plan)
-    tones = _tones(plan, told.or_all())
+    tones = _tones(plan, grounding.or_all())
     ranked = [fact.sentence for fact in plan.facts]
     theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, config.theme_tokens)
     source_texts = [passage.text for passage in draft.source.read.passages[:_MOST_SENTENCES]]
@@ -69,14 +69,14 @@ def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -
         window_count=sum(len(windows) for windows in draft.source.windows.values()),
         twin_key_points=_by_position(points[:twin_count]),
         judge_key_points=_by_position(judge_points[:judge_count]),
-        segments=_segments(plan, told, theme_sentence),
+        segments=_segments(plan, grounding, theme_sentence),
         theme=theme,
         intent=describe_intent(draft.source.read, source_texts, tones[0], tokenizer, config.intent_tokens),
-        coverage_questions=coverage_questions(plan, [point.entailment for point in points], told.grounded, config),
+        coverage_questions=coverage_questions(plan, [point.entailment for point in points], grounding.grounded, config),
         claim_questions=claim_questions(plan, claims, config),
-        tone=_tone(plan, claims, told.or_all(), tones, config),
+        tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
-        salient_share=salient_share(draft.source.index, _stems(draft.summary.read, told.grounded)),
+        salient_share=salient_share(draft.source.index, _stems(draft.summary.read, grounding.grounded)),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
@@ -101,10 +101,10 @@ def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:
     return tuple(sorted(points, key=lambda point: point.passage.start))
 
 
-def _tones(plan: EvidencePlan, told: Grounding) -> tuple[ToneScore, ToneScore]:
-    """Reads both texts; of the summary, sentences that neither tell anything nor judge are passed over."""
+def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:
+    """Scores the tone of both texts; of the summary, that of sentences that are grounded or have an opinion."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(told.grounded)
+    grounded = frozenset(grounding.grounded)
     texts = [passage.text for passage in summary.passages[:_MOST_SENTENCES]]
     return (
         score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
@@ -115,13 +115,13 @@ def _tones(plan: EvidencePlan, told: Grounding) -> tuple[ToneScore, ToneScore]:
 def _tone(
     plan: EvidencePlan,
     claims: Sequence[Claim],
-    told: Grounding,
+    grounding: Grounding,
     tones: tuple[ToneScore, ToneScore],
     config: EvidenceConfig,
 ) -> ToneReading:
-    """Compares the summary's tone with that of the sentences it is about."""
+    """Measures the drift from the source sentences that the summary is about."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(told.grounded)
+    grounded = frozenset(grounding.grounded)
     about = dict.fromkeys(
         index
         for claim in plan.claims
@@ -130,17 +130,17 @@ def _tone(
     )
     compared = Compared(
         *tones,
-        told=[source.passages[index].text for index in about],
-        grounded=[summary.passages[index].text for index in told.grounded[:_MOST_SENTENCES]],
-        others=[summary.passages[index].text for index in told.others[:_MOST_SENTENCES]],
-        focus_cosine=focus_cosine(plan, told),
+        covered=[source.passages[index].text for index in about],
+        grounded=[summary.passages[index].text for index in grounding.grounded[:_MOST_SENTENCES]],
+        others=[summary.passages[index].text for index in grounding.others[:_MOST_SENTENCES]],
+        focus_cosine=focus_cosine(plan, grounding),
     )
     return read_drift(claims, grounded, compared, config.contradicted)
 
 
-def _segments(plan: EvidencePlan, told: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
+def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
-    table, grounded = plan.draft.source.read.table, frozenset(told.grounded)
+    table, grounded = plan.draft.source.read.table, frozenset(grounding.grounded)
     article = frozenset(table.content_stems(range(len(table))))
     return tuple(
         replace(_segment(plan, span, article, theme_sentence), is_grounded=not grounded.isdisjoint(span.sentences))

@@ -1,9 +1,7 @@
-"""The evidence table: everything that the frameworks of the judge read, built once for a source and its summary.
+"""The evidence table: everything that the frameworks read, built once for a source and its summary.
 
 Text ids of passages are `source` and `summary`. Probabilities, shares and cosines are of the models and texts alone:
 a reader who has the table can recompute every label by hand.
-
-What an evidence table comes from: models, pairs and time.
 """
 
 from dataclasses import dataclass

@@ -1,13 +1,8 @@
-"""What probabilities and comparisons say about a claim (README, Claim labels).
+"""Labels claims, and measures how far key points are covered (README, Claim labels and Evidence).
 
-Third step, for claims: labels from probabilities, literal copies and comparisons, with all features.
-
-How much of a key point the summary tells: u, the covered share.
-
-A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
-or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
-have says how much is told, as far as they do not contradict it: u is the greater of the entailment and, over the
-windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
+A key point is a whole sentence, which a summary rarely repeats to the last word, so entailment alone is all or nothing.
+Its covered share is the greater of the entailment and, over windows of one or two summary sentences, share x (1 -
+contradiction); the share is that of its content words, weighted by rarity. Only grounded sentences count.
 """
 
 from collections.abc import Collection
@@ -48,7 +43,7 @@ def demote(label: ClaimLabel) -> ClaimLabel:
 
 
 def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns how much of a key point is told; a share on an edge takes the lower band."""
+    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
     if share > config.fully_covered:
         return KeyPointCoverage.FULLY
     return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
@@ -159,13 +154,13 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
     tokenizer: Tokenizer,
     config: EvidenceConfig,
 ) -> KeyPoint:
-    """Returns a fact of the source with what the summary tells of it.
+    """Returns a fact of the source as a key point, with its coverage by the summary.
 
     Args:
         plan: of the table.
         fact: of the source.
         scores: of all pairs.
-        grounded: sentences of the summary that say something of the source.
+        grounded: grounded sentences of the summary.
         tokenizer: counts tokens.
         config: the settings.
     """
@@ -177,10 +172,10 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
     windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
     entailment, best = scores.best(windows, passage.text)
     shares = [_share(plan, weights, window.sentences) for window in windows]
-    told = [
+    uncontradicted = [
         share * (1 - scores.contradiction(window, passage.text)) for share, window in zip(shares, windows, strict=True)
     ]
-    share = max(entailment, *told) if told else entailment
+    share = max(entailment, *uncontradicted) if uncontradicted else entailment
     return KeyPoint(
         passage=passage,
         token_count=len(tokenizer.offsets(passage.text)),
@@ -195,6 +190,6 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
 def _share(plan: EvidencePlan, weights: dict[str, float], sentences: range) -> float:
     """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
     read = plan.draft.summary.read
-    told = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    summary_stems = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
     total = sum(weights.values())
-    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0
+    return sum(weight for stem, weight in weights.items() if stem in summary_stems) / total if total else 0.0
