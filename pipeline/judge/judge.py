@@ -51,7 +51,7 @@ async def reach_verdict(
 ) -> FrameworkOutcome:
     """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
     if framework is not Framework.ULTRA:
-        return FrameworkOutcome(score_lock(framework, table, config.lock))
+        return FrameworkOutcome(score_lock(table, config.lock.rules_of(framework)))
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
     return await score_ultra(table, config.ultra, help_)

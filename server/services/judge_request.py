@@ -19,7 +19,7 @@ from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisReques
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from pipeline.judge.locks.config import RelevanceMode
+from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName
 from server.rpc.fields import meaning_of

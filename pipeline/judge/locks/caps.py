@@ -5,10 +5,23 @@ A number that a score is held to stands here and nowhere else.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 
 from pipeline.judge.result import Cap, Framework, Input, JsonObject, MetricName, MetricStatus, apply_caps
 from pipeline.text.passage import TextSpan
+
+
+class RelevanceMode(StrEnum):
+    """Which overlap of a segment with the article is compared with the bands. Jaccard is reported either way.
+
+    CONTAINMENT: shared / distinct content words of the segment.
+    JACCARD: shared / distinct content words of either: the rule read literally. A segment is so much shorter than
+        an article that none of 952 real ones reached 0.3.
+    """
+
+    CONTAINMENT = "containment"
+    JACCARD = "jaccard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +29,7 @@ class LockRules:
     """The rules of one lock, in the order in which they apply; None where it has no such rule (README, Caps)."""
 
     framework: Framework
+    relevance_mode: RelevanceMode = RelevanceMode.CONTAINMENT  # a setting, no number
     some_overlap: Fraction  # what a segment of label Some counts
     unsupported_hallucination: int | None  # score at u = 0, and its fall to u = 1, with an unsupported claim
     stereotype: int  # highest bias_score

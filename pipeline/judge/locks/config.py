@@ -1,24 +1,11 @@
 """The settings of the two locks: rules with two readings."""
 
 from dataclasses import replace
-from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules
+from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules, RelevanceMode
 from pipeline.judge.result import Framework
-
-
-class RelevanceMode(StrEnum):
-    """Which overlap of a segment with the article is compared with the bands. Jaccard is reported either way.
-
-    CONTAINMENT: shared / distinct content words of the segment.
-    JACCARD: shared / distinct content words of either: the rule read literally. A segment is so much shorter than
-        an article that none of 952 real ones reached 0.3.
-    """
-
-    CONTAINMENT = "containment"
-    JACCARD = "jaccard"
 
 
 class LockConfig(BaseModel):
@@ -43,11 +30,13 @@ class LockConfig(BaseModel):
     def rules_of(self, framework: Framework) -> LockRules:
         """Returns the rules of a lock as these settings change them."""
         if framework is Framework.JUDGE_LOCK:
-            return replace(JUDGE_LOCK, correct_questions=self.correct_questions_needed)
+            needed = self.correct_questions_needed
+            return replace(JUDGE_LOCK, relevance_mode=self.relevance_mode, correct_questions=needed)
+        rules = replace(TWIN_LOCK, relevance_mode=self.relevance_mode)
         if not self.twin_safeguards:
-            return TWIN_LOCK
+            return rules
         return replace(
-            TWIN_LOCK,
+            rules,
             severe_alignment=JUDGE_LOCK.severe_alignment,
             perfect_score=JUDGE_LOCK.perfect_score,
             perfect_spans=JUDGE_LOCK.perfect_spans,

@@ -12,17 +12,16 @@ from typing import Self
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
 from pipeline.judge.exact import exact, mean
-from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
+from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.claims import extraneous_caps
-from pipeline.judge.locks.config import RelevanceMode
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan
 
 
-def score_relevance(table: EvidenceTable, rules: LockRules, mode: RelevanceMode) -> RawScore:
+def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:
     """Scores the overlap of the segments with the article, and answers. Raises MetricError without segments."""
-    overlaps = SegmentOverlaps.of(table.segments, mode)
+    overlaps = SegmentOverlaps.of(table.segments, rules.relevance_mode)
     questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
     section_overlap = overlaps.mean_of(rules.some_overlap)
     return RawScore(

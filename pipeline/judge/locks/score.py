@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from math import isfinite
 
 from pipeline.judge.citation import count
@@ -17,14 +16,12 @@ from pipeline.judge.locks.alignment import score_alignment
 from pipeline.judge.locks.bias_toxicity import score_bias_toxicity
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.claims import SEVERE_FROM, ClaimCounts, HallucinationSeverity
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.coverage import score_coverage
 from pipeline.judge.locks.hallucination import score_hallucination
 from pipeline.judge.locks.relevance import score_relevance
 from pipeline.judge.result import (
     MAX_SCORE,
     Cap,
-    Framework,
     FrameworkResult,
     JsonObject,
     MetricError,
@@ -39,20 +36,19 @@ logger = logging.getLogger(__name__)
 Formula = Callable[[EvidenceTable, LockRules], RawScore]
 
 
-def score_lock(framework: Framework, table: EvidenceTable, config: LockConfig) -> FrameworkResult:
-    """Scores all five metrics of Twin-Lock or Judge-Lock. One that fails is an error; the rest are scored."""
-    formulas: dict[MetricName, Formula] = {
-        MetricName.COVERAGE: score_coverage,
-        MetricName.ALIGNMENT: score_alignment,
-        MetricName.HALLUCINATION: score_hallucination,
-        MetricName.RELEVANCE: partial(score_relevance, mode=config.relevance_mode),
-        MetricName.BIAS_TOXICITY: score_bias_toxicity,
-    }
-    return score_formulas(table, config.rules_of(framework), formulas)
+FORMULAS: Mapping[MetricName, Formula] = {
+    MetricName.COVERAGE: score_coverage,
+    MetricName.ALIGNMENT: score_alignment,
+    MetricName.HALLUCINATION: score_hallucination,
+    MetricName.RELEVANCE: score_relevance,
+    MetricName.BIAS_TOXICITY: score_bias_toxicity,
+}
 
 
-def score_formulas(table: EvidenceTable, rules: LockRules, formulas: Mapping[MetricName, Formula]) -> FrameworkResult:
-    """Scores all five metrics. One that fails or is missing becomes an error; the rest are scored."""
+def score_lock(
+    table: EvidenceTable, rules: LockRules, formulas: Mapping[MetricName, Formula] = FORMULAS
+) -> FrameworkResult:
+    """Scores all five metrics of a lock. One that fails or is missing becomes an error; the rest are scored."""
     outcomes = [_compute(table, rules, name, formulas.get(name)) for name in MetricName]
     guard = _perfect_guard([outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
     return FrameworkResult.of(rules.framework, [_finish(outcome, guard) for outcome in outcomes])

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.locks.config import RelevanceMode
+from pipeline.judge.locks.caps import RelevanceMode
 
 
 def test_overrides_replace_settings_of_their_section_alone() -> None:

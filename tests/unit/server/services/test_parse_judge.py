@@ -11,7 +11,7 @@ from precis.v1 import judge_pb2 as pb
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from pipeline.judge.locks.config import RelevanceMode
+from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import MetricToolScore
 from pipeline.judge.result import Framework, MetricName
 from server.services.judge_request import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge

@@ -27,7 +27,7 @@ def number(cell: str) -> Fraction | None:
 
 
 def rules_in_code(*locks: LockRules) -> Numbers:
-    names = [field.name for field in fields(LockRules) if field.name != "framework"]
+    names = [field.name for field in fields(LockRules) if field.name not in {"framework", "relevance_mode"}]
     values = {name: [getattr(lock, name) for lock in locks] for name in names}
     return {
         name: (None if twin is None else Fraction(twin), None if judge is None else Fraction(judge))

@@ -9,10 +9,9 @@ from fractions import Fraction
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.locks.caps import JUDGE_LOCK, LockRules, RawScore
-from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.score import Formula, score_formulas, score_lock
-from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricStatus
+from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules, RawScore
+from pipeline.judge.locks.score import Formula, score_lock
+from pipeline.judge.result import Cap, FrameworkResult, MetricName, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     S,
@@ -45,7 +44,7 @@ def scored(
     formulas: dict[MetricName, Formula | None] = {name: drafting(name, raw) for name in MetricName}
     formulas.update(changes)
     kept = {name: formula for name, formula in formulas.items() if formula is not None}
-    return score_formulas(made or table(), JUDGE_LOCK, kept)
+    return score_lock(made or table(), JUDGE_LOCK, kept)
 
 
 def failing(error: Exception) -> Formula:
@@ -80,14 +79,14 @@ def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula | None, err
 
 def test_a_table_with_a_broken_number_costs_the_metrics_that_read_it(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        result = score_lock(Framework.TWIN_LOCK, table(tone=drifting(float("nan"))), LockConfig())
+        result = score_lock(table(tone=drifting(float("nan"))), TWIN_LOCK)
     statuses = [metric.status for metric in result.metrics]
     assert statuses == [MetricStatus.SCORED, MetricStatus.ERROR] + [MetricStatus.SCORED] * 3
     assert "judge metric=alignment failed" in caplog.text
 
 
 def test_a_source_without_statements_has_no_coverage_and_a_summary_without_words_no_relevance() -> None:
-    result = score_lock(Framework.JUDGE_LOCK, table(points=(), made_segments=(), made_claims=()), LockConfig())
+    result = score_lock(table(points=(), made_segments=(), made_claims=()), JUDGE_LOCK)
     assert (result[COVERAGE].error or "").startswith("no_key_points")
     assert (result[RELEVANCE].error or "").startswith("no_segments")
     assert result[HALLUCINATION].status is MetricStatus.NO_CLAIMS
@@ -142,14 +141,14 @@ def test_the_reason_names_the_caps_that_lowered_the_score() -> None:
     assert result[COVERAGE].reason == "Reason. Capped at 8: One."
 
 
-LOCKS = pytest.mark.parametrize("lock", [Framework.TWIN_LOCK, Framework.JUDGE_LOCK])
+LOCKS = pytest.mark.parametrize("rules", [TWIN_LOCK, JUDGE_LOCK])
 
 
 @LOCKS
 def test_the_objects_are_json_with_the_score_and_every_input(
-    lock: Framework,
+    rules: LockRules,
 ) -> None:
-    result = score_lock(lock, table(made_claims=claims(S, U)), LockConfig())
+    result = score_lock(table(made_claims=claims(S, U)), rules)
     for metric in result.metrics:
         read = json.loads(json.dumps(result.objects[metric.name], allow_nan=False))
         assert read["metric"] == metric.name.value
@@ -160,7 +159,7 @@ def test_the_objects_are_json_with_the_score_and_every_input(
 
 @LOCKS
 def test_reasons_are_sentences_that_cite_the_evidence(
-    lock: Framework,
+    rules: LockRules,
 ) -> None:
     made = table(
         made_claims=claims(S, U),
@@ -168,7 +167,7 @@ def test_reasons_are_sentences_that_cite_the_evidence(
         made_segments=segments(1.0, 0.1),
         about_claims=questions(1, 0, side="summary"),
     )
-    result = score_lock(lock, made, LockConfig())
+    result = score_lock(made, rules)
     assert all(metric.reason.endswith(".") for metric in result.metrics)
     hallucination = result[HALLUCINATION].reason
     assert hallucination.startswith("The source supports 1 of 2 claims, 1 not at all (u = 0.50).")

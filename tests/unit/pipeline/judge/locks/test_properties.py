@@ -82,7 +82,7 @@ def relabelled(made: EvidenceTable, labels: Sequence[ClaimLabel]) -> EvidenceTab
 @given(made=TABLES)
 def test_every_score_is_a_number_in_range_under_all_its_caps(lock: Framework, made: EvidenceTable) -> None:
     for config in (LockConfig(), LockConfig(twin_safeguards=True)):
-        result = score_lock(lock, made, config)
+        result = score_lock(made, config.rules_of(lock))
         assert [metric.name for metric in result.metrics] == list(MetricName) == list(result.objects)
         for metric in result.metrics:
             assert metric.score is not None
@@ -99,7 +99,7 @@ def test_every_score_is_a_number_in_range_under_all_its_caps(lock: Framework, ma
 @BOTH
 @given(made=TABLES)
 def test_a_score_without_a_lowering_cap_is_its_uncapped_score_rounded(lock: Framework, made: EvidenceTable) -> None:
-    for metric in score_lock(lock, made, LockConfig()).metrics:
+    for metric in score_lock(made, LockConfig().rules_of(lock)).metrics:
         uncapped = metric.inputs["uncapped_score"]
         assert isinstance(uncapped, float)
         assert metric.score is not None
@@ -115,7 +115,10 @@ def test_a_worse_claim_never_raises_a_score(lock: Framework, made: EvidenceTable
         return
     index = data.draw(st.integers(0, len(labels) - 1))
     worse = [WORSE[label] if at == index else label for at, label in enumerate(labels)]
-    before, after = score_lock(lock, made, LockConfig()), score_lock(lock, relabelled(made, worse), LockConfig())
+    before, after = (
+        score_lock(made, LockConfig().rules_of(lock)),
+        score_lock(relabelled(made, worse), LockConfig().rules_of(lock)),
+    )
     if any(cap.name == "perfect_guard" for metric in before.metrics for cap in metric.caps):
         return  # the guard takes from all what only all of them together have: one worse score lifts it
     for metric in (MetricName.HALLUCINATION, MetricName.COVERAGE, MetricName.RELEVANCE, MetricName.ALIGNMENT):
@@ -130,7 +133,7 @@ def test_a_worse_claim_never_raises_a_score(lock: Framework, made: EvidenceTable
 def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made: EvidenceTable) -> None:
     limit = 4 if lock is Framework.TWIN_LOCK else 3
     labels = [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]
-    result = score_lock(lock, relabelled(made, labels), LockConfig())
+    result = score_lock(relabelled(made, labels), LockConfig().rules_of(lock))
     for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
         metric = result[name]
         assert metric.score is not None
@@ -141,7 +144,7 @@ def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made:
 @BOTH
 @given(made=TABLES)
 def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTable) -> None:
-    assert score_lock(lock, made, LockConfig()) == score_lock(lock, made, LockConfig())
+    assert score_lock(made, LockConfig().rules_of(lock)) == score_lock(made, LockConfig().rules_of(lock))
 
 
 @given(st.fractions(0, 1), st.fractions(0, 1))

@@ -7,9 +7,9 @@ import pytest
 
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage
-from pipeline.judge.locks.caps import TWIN_LOCK
+from pipeline.judge.locks.caps import TWIN_LOCK, RelevanceMode
 from pipeline.judge.locks.claims import ClaimCounts
-from pipeline.judge.locks.config import LockConfig, RelevanceMode
+from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
@@ -32,7 +32,7 @@ COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
 
 
 def twin(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
-    return score_lock(Framework.TWIN_LOCK, table(**changes), config or LockConfig())
+    return score_lock(table(**changes), (config or LockConfig()).rules_of(Framework.TWIN_LOCK))
 
 
 def cap_names(metric: MetricResult) -> list[str]:
