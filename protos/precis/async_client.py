@@ -1,7 +1,7 @@
 """The client for programs with asyncio."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -101,7 +101,7 @@ class AsyncClient:
         options: judge_pb2.JudgeOptions | None = None,
         priority: Priority | None = None,
         timeout_s: float | None = None,
-    ) -> AsyncIterator[BatchItem[Judgement]]:
+    ) -> AsyncGenerator[BatchItem[Judgement], None]:
         """Judges many summaries. Yields what became of each as it finishes, in any order. See `Client.judge_batch`."""
         return self._send_all(
             batch.judge_batch(frameworks=frameworks, view=view, options=options, priority=priority), pairs, timeout_s
@@ -129,7 +129,7 @@ class AsyncClient:
         options: evaluate_pb2.EvaluateOptions | None = None,
         priority: Priority | None = None,
         timeout_s: float | None = None,
-    ) -> AsyncIterator[BatchItem[Evaluation]]:
+    ) -> AsyncGenerator[BatchItem[Evaluation], None]:
         """Evaluates many summaries, each with its reference. See `Client.evaluate_batch`."""
         return self._send_all(batch.evaluate_batch(view=view, options=options, priority=priority), pairs, timeout_s)
 
@@ -214,7 +214,7 @@ class AsyncClient:
 
     async def _send_all(
         self, many: Batch[I, T], items: Iterable[I] | AsyncIterable[I], timeout_s: float | None
-    ) -> AsyncIterator[BatchItem[T]]:
+    ) -> AsyncGenerator[BatchItem[T], None]:
         feed = Feed(many.encode)
         send: aio.StreamStreamMultiCallable[bytes, bytes] = self._open_channel().stream_stream(many.path)
         responses = send(feed.async_requests(items), timeout=timeout_s, metadata=self._metadata)

@@ -1,7 +1,7 @@
 """The client for programs without asyncio."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -115,7 +115,7 @@ class Client:
         options: judge_pb2.JudgeOptions | None = None,
         priority: Priority | None = None,
         timeout_s: float | None = None,
-    ) -> Iterator[BatchItem[Judgement]]:
+    ) -> Generator[BatchItem[Judgement], None, None]:
         """Judges many summaries. Yields what became of each as it finishes, in any order.
 
         Args:
@@ -161,7 +161,7 @@ class Client:
         options: evaluate_pb2.EvaluateOptions | None = None,
         priority: Priority | None = None,
         timeout_s: float | None = None,
-    ) -> Iterator[BatchItem[Evaluation]]:
+    ) -> Generator[BatchItem[Evaluation], None, None]:
         """Evaluates many summaries, each with its reference. Yields what became of each as it finishes, in any order.
 
         See `judge_batch` for what the arguments have in common.
@@ -256,7 +256,9 @@ class Client:
                 delay_s = attempts.unary_delay_s(to_error(error))
             time.sleep(delay_s)
 
-    def _send_all(self, many: Batch[I, T], items: Iterable[I], timeout_s: float | None) -> Iterator[BatchItem[T]]:
+    def _send_all(
+        self, many: Batch[I, T], items: Iterable[I], timeout_s: float | None
+    ) -> Generator[BatchItem[T], None, None]:
         feed = Feed(many.encode)
         send: grpc.StreamStreamMultiCallable[bytes, bytes] = self._channel.stream_stream(many.path)
         responses = send(feed.requests(items), timeout=timeout_s, metadata=self._metadata)

@@ -12,6 +12,7 @@ from precis.retry import DEFAULT_RETRY, SERVICE_CONFIG, RetryPolicy
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 DEFAULT_TIMEOUT_S = 60.0
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # responses quote the evidence; the server has its own limit on requests
+_MAX_RECONNECT_BACKOFF_MS = 2_000  # gRPC's own, 2 minutes, would outlast every attempt to reach a server that restarts
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Connection:
         return (
             ("grpc.max_receive_message_length", self.max_message_bytes),
             ("grpc.max_send_message_length", self.max_message_bytes),
+            ("grpc.max_reconnect_backoff_ms", _MAX_RECONNECT_BACKOFF_MS),
             ("grpc.primary_user_agent", f"precis-client/{version('precis-client')}"),
             ("grpc.service_config", SERVICE_CONFIG),
             ("grpc.enable_retries", int(self.retry.max_attempts > 1)),

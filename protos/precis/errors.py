@@ -191,15 +191,15 @@ def to_error(error: grpc.RpcError) -> PrecisError:
     return error_of(read_status(error))
 
 
-def item_error(item: common_pb2.ItemError, prefix: str = "") -> PrecisError:
+def item_error(item: common_pb2.ItemError, place: str = "") -> PrecisError:
     """Turns the error of one item into the error that a call for this item alone would raise.
 
     Args:
         item: as the server sent it.
-        prefix: of the item in the request, for example `texts[3]`.
+        place: of the item in its request, for example `texts[3]`; taken when the server blames no field.
     """
     delay = item.retry_delay
-    field = f"{prefix}.{item.field}" if prefix and item.field else prefix or item.field
+    field = item.field or place
     status = RichStatus(
         _CODES.get(item.code, grpc.StatusCode.UNKNOWN),
         item.message,

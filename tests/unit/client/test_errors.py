@@ -86,9 +86,10 @@ def test_an_item_fails_like_a_call_for_it_alone() -> None:
     error = errors.item_error(item)
     assert isinstance(error, errors.Overloaded)
     assert error.retry_delay_s == 1.0
-    refused = errors.item_error(common_pb2.ItemError(code=3, message="expected a text", field="summary"), "items[3]")
+    refused = errors.item_error(common_pb2.ItemError(code=3, message="expected a text", field="texts[3]"), "else")
     assert isinstance(refused, errors.InvalidArgument)
-    assert refused.field == "items[3].summary"
+    assert refused.field == "texts[3]"
+    assert errors.item_error(common_pb2.ItemError(code=13), "texts[4]").field == "texts[4]"
     assert isinstance(errors.item_error(common_pb2.ItemError(code=99, message="newer")), errors.Internal)
 
 
