@@ -41,7 +41,7 @@ class QuestionScores:
     def inputs(self, mean_name: str) -> dict[str, Input]:
         """The counts, and the mean under the metric's name for it (README, JSON objects); no mean without questions."""
         counts: dict[str, Input] = {
-            "questions": len(self.questions),
+            "question_count": len(self.questions),
             "correct_questions": self.correct,
             "partial_questions": sum(0 < question.score < 1 for question in self.questions),
             "duplicate_question_spans": self.duplicates,
