@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import grpc
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
+from precis.calls import SERVICES
 
-from server.app import SERVICES
 from tests.integration.conftest import Start
 from tests.integration.untyped_stubs import reflection_stub
 
