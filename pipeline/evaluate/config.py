@@ -34,11 +34,11 @@ class EvaluateWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    facts: Weight = 0.40
-    entities: Weight = 0.20
-    flow: Weight = 0.20
-    semantic: Weight = 0.15
-    length: Weight = 0.05
+    facts: Weight = Field(default=0.40, description="Weight of the facts that are told and supported.")
+    entities: Weight = Field(default=0.20, description="Weight of the names that are there.")
+    flow: Weight = Field(default=0.20, description="Weight of the outline that is followed.")
+    semantic: Weight = Field(default=0.15, description="Weight of the nearness in meaning.")
+    length: Weight = Field(default=0.05, description="Weight of the nearness to the target length.")
 
     @model_validator(mode="after")
     def _check_sum(self) -> Self:

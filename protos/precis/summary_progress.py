@@ -103,7 +103,7 @@ class SummaryFollower:
 
     def delay_s(self, error: PrecisError) -> float:
         """Returns how long to wait before the stream is opened again. Raises the error when it is not."""
-        return self._attempts.resume_delay_s(error, is_accepted=bool(self.summary_id))
+        return self._attempts.resume_delay_s(error, is_accepted=self._is_announced)
 
     def result(self) -> pb.Summary:
         """Returns the summary of a stream that has ended.

@@ -1,93 +1,149 @@
-"""How the numbers of many items spread: mean and deciles.
+"""The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come."""
 
-The worst items of a bulk run, without keeping the others.
-
-Items of a bulk run that have no result: how many, and the first of them as one line each.
-"""
-
-import heapq
-import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic
 
 from google.rpc import code_pb2
+from precis import errors
 from precis.v1 import common_pb2
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
-from server.cli.console import shown
-
-
-def spread_table(rows: Iterable[tuple[str, Sequence[float]]], *, digits: int = 3) -> Table:
-    """Builds the table of means and quantiles; a row without numbers is left out."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("")
-    for heading in ("mean", "p10", "median", "p90", "items"):
-        table.add_column(heading, justify="right")
-    for name, values in rows:
-        if values:
-            numbers = (statistics.fmean(values), *deciles(values))
-            table.add_row(name, *(f"{number:.{digits}f}" for number in numbers), str(len(values)))
-    return table
+from server.cli.connection import open_client, server_errors, to_cli_error
+from server.cli.console import print_note
+from server.cli.errors import CliError, InputError
+from server.cli.files import STDIN, feed, read_lines, result_file
+from server.cli.options import Connection, RunOptions
+from server.cli.progress import Progress, State
+from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
+from server.rpc.streams import map_concurrently
 
 
-def deciles(values: Sequence[float]) -> tuple[float, float, float]:
-    """Returns the 10th, 50th and 90th percentile."""
-    if len(values) == 1:
-        return values[0], values[0], values[0]
-    tenths = statistics.quantiles(values, n=10, method="inclusive")
-    return tenths[0], tenths[4], tenths[8]
+@dataclass(frozen=True, slots=True)
+class BadItem:
+    """Something in the place of an item that cannot be sent."""
+
+    id: str
+    problem: str
 
 
-T = TypeVar("T")
+@dataclass(frozen=True, slots=True)
+class Items(Generic[I]):
+    """Items as they are read. `count` is None when they cannot be counted before."""
+
+    found: Iterator[I | BadItem]
+    count: int | None
+
+    def __iter__(self) -> Iterator[I | BadItem]:
+        return self.found
 
 
-@dataclass
-class WorstItems(Generic[T]):
-    """Keeps the `limit` items with the greatest badness; of equals the one that came earlier."""
+def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
+    """Reads JSON Lines; `parse` gets a line and the name of an item that has none. Raises InputError."""
 
-    limit: int
-    seen_count: int = 0
-    _heap: list[tuple[float, int, T]] = field(default_factory=list)
+    def found() -> Iterator[I | BadItem]:
+        for number, line in read_lines(path):
+            place = f"line {number}"
+            try:
+                yield parse(line, place)
+            except InputError as error:
+                yield BadItem(place, error.message)
 
-    def add(self, badness: float, item: T) -> None:
-        """Takes one item in."""
-        entry = (badness, -self.seen_count, item)  # the count is unique: items themselves are never compared
-        self.seen_count += 1
-        (heapq.heappush if len(self._heap) < self.limit else heapq.heappushpop)(self._heap, entry)
-
-    def ranked(self) -> list[tuple[float, T]]:
-        """Lists what is kept with its badness, worst first."""
-        return [(badness, item) for badness, _, item in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
+    return Items(found(), None if path == STDIN else sum(1 for _ in read_lines(path)))
 
 
-SHOWN_FAILURES = 10
+async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
+    """Works on a few items at once; the results are in their order. The first failure stops the others."""
+    done = 0
+
+    async def one(item: I) -> R:
+        nonlocal done
+        with server_errors(connection, f"{item.id}: " if len(items) > 1 else ""):
+            result = await work.send(client, item)
+        done += 1
+        progress.update(State(work.verb, done, len(items)))
+        return result
+
+    async with open_client(connection, options.timeout_s) as client:
+        with Progress() as progress:
+            progress.update(State(work.verb, 0, len(items)))
+            return await asyncio.gather(*map(one, items))
 
 
-@dataclass
-class FailedItems:
-    """Counts failures and keeps the first few."""
+async def run_bulk(
+    work: Work[I, R],
+    items: Items[I],
+    connection: Connection,
+    options: RunOptions,
+    take: Callable[[Answer[I, R]], None],
+) -> None:
+    """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
+    done = failed = 0
+    with earlier_results(options, work) as earlier, result_file(options.output) as output, Progress() as progress:
+        progress.update(State(work.verb, 0, items.count))
+        try:
+            async with aclosing(answers(work, items, connection, options, earlier)) as found:
+                async for answer in found:
+                    take(answer)
+                    for file in (output, sys.stdout if options.as_json else None):
+                        if file is not None:
+                            file.write(answer.line)
+                            file.flush()  # another program may be following it
+                    done += 1
+                    failed += answer.error is not None
+                    progress.update(State(work.verb, done, items.count))
+        except (CliError, asyncio.CancelledError):  # the latter is Ctrl+C
+            if options.output is not None and done > failed:
+                print_note(f"{done - failed} items are done. To go on: the same command with --resume")
+            raise
 
-    count: int = 0
-    first: list[tuple[str, common_pb2.ItemError]] = field(default_factory=list)
 
-    def add(self, item_id: str, error: common_pb2.ItemError) -> None:
-        """Takes one failure in."""
-        self.count += 1
-        if len(self.first) < SHOWN_FAILURES:
-            self.first.append((item_id, error))
+async def answers(
+    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, earlier: EarlierResults[I, R]
+) -> AsyncGenerator[Answer[I, R], None]:
+    """Yields an answer for each item, as they come."""
 
-    def print(self, console: Console) -> None:
-        """Prints a line for each failure that was kept, and how many more there are."""
-        for item_id, error in self.first:
-            where = f"{error.field}: " if error.field else ""
-            console.print(shown(f"{item_id}: {code_name(error.code)}: {where}{error.message}", style="red"))
-        if self.count > len(self.first):
-            console.print(f"... and {self.count - len(self.first)} more failed items", style="red")
+    async def answer(item: I | BadItem) -> Answer[I, R]:
+        if isinstance(item, BadItem):
+            error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=item.problem)
+            return to_answer(work, item.id, None, "", error)
+        sha256 = item.sha256(*work.terms)
+        kept = earlier.take(item, sha256)
+        if kept is not None:
+            return kept
+        try:
+            return to_answer(work, item.id, item, sha256, await work.send(client, item))
+        except errors.PrecisError as error:
+            return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
+
+    async with (
+        open_client(connection, options.timeout_s) as client,
+        aclosing(feed(iter(items))) as read,
+        aclosing(map_concurrently(read, answer, limit=options.concurrency)) as finished,
+    ):
+        async for one in finished:
+            yield one
 
 
-def code_name(code: int) -> str:
-    """Names a google.rpc.Code; a number that is none is UNKNOWN."""
-    return str(code_pb2.Code.Name(code)) if code in code_pb2.Code.values() else "UNKNOWN"
+ITEM_ERRORS = (
+    errors.InvalidArgument,
+    errors.MessageTooLarge,
+    errors.Overloaded,
+    errors.DeadlineExceeded,
+    errors.Internal,
+)
+"""Failures of one item. After any other, such as a server that is gone, the next item would fail as well."""
+
+
+def to_item_error(error: errors.PrecisError, connection: Connection) -> common_pb2.ItemError:
+    """Returns the error of one item. Raises CliError when the others would fail as well."""
+    failure = to_cli_error(error, connection)
+    if not isinstance(error, ITEM_ERRORS):
+        raise failure from error
+    code = error.code.value[0]
+    if len(error.violations) == 1:
+        return common_pb2.ItemError(code=code, field=error.field, message=error.expected)
+    return common_pb2.ItemError(code=code, message=failure.message)

@@ -1,67 +1,83 @@
-"""How a command reaches the server: the channel, the call metadata, and every error as one line."""
+"""How a command reaches the server: the client, and every error of it as one line."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from typing import TypeVar
 
-import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
-from google.rpc import error_details_pb2
-from grpc.aio import AioRpcError, Channel, insecure_channel, secure_channel
-from grpc_status import rpc_status
+from precis import AsyncClient, RetryPolicy, Tls, errors
+from precis.calls import Call
+from precis.retry import DEFAULT_RETRY
 
 from server.cli.errors import CliError, InputError, TryLaterError
 from server.cli.options import Connection
 
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # responses quote the evidence; the server has its own limit on requests
+INPUT_ERRORS = (
+    errors.InvalidArgument,
+    errors.NotFound,
+    errors.AlreadyExists,
+    errors.PermissionDenied,
+    errors.Unauthenticated,
+)
+RETRY_ERRORS = (errors.Unavailable, errors.Overloaded, errors.DeadlineExceeded, errors.Aborted)
 
-INPUT_CODES = {
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.OUT_OF_RANGE,
-    grpc.StatusCode.NOT_FOUND,
-    grpc.StatusCode.ALREADY_EXISTS,
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.PERMISSION_DENIED,
-}
-RETRY_CODES = {
-    grpc.StatusCode.UNAVAILABLE,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-    grpc.StatusCode.DEADLINE_EXCEEDED,
-    grpc.StatusCode.ABORTED,
-}
+T = TypeVar("T")
+
+
+class CommandClient(AsyncClient):
+    """The client, which also sends calls that are built already: a command shows the whole answer."""
+
+    async def send(self, call: Call[T]) -> T:
+        """Sends a unary call. Raises PrecisError."""
+        return await self._send(call, None)
 
 
 @asynccontextmanager
-async def open_channel(connection: Connection) -> AsyncIterator[Channel]:
-    """Opens a channel for one command; errors of calls inside the block become CliErrors."""
-    async with new_channel(connection) as channel:
+async def open_client(
+    connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY
+) -> AsyncIterator[CommandClient]:
+    """Opens a client for one command; errors of calls inside the block become CliErrors.
+
+    Args:
+        connection: which server.
+        timeout_s: longest wait for one unary call.
+        retry: how often failed calls are made again.
+    """
+    async with new_client(connection, timeout_s, retry) as client:
         with server_errors(connection):
-            yield channel
+            yield client
 
 
-def new_channel(connection: Connection) -> Channel:
-    """Builds the channel. Raises InputError when a certificate cannot be read or used."""
-    options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
-    if connection.tls_ca is None:
-        if connection.tls_cert or connection.tls_key:
-            raise InputError("--tls-cert and --tls-key need --tls-ca")
-        return insecure_channel(connection.address, options=options)
+def new_client(connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY) -> CommandClient:
+    """Builds the client. Raises InputError for an option that cannot be used."""
+    check_address(connection.address)
+    tls = None
+    if connection.tls_ca is not None:
+        tls = Tls(connection.tls_ca, connection.tls_cert, connection.tls_key)
+    elif connection.tls_cert or connection.tls_key:
+        raise InputError("--tls-cert and --tls-key need --tls-ca")
     if (connection.tls_cert is None) != (connection.tls_key is None):
         raise InputError("--tls-cert and --tls-key belong together: give both or none")
-    key = read_bytes(connection.tls_key) if connection.tls_key else None
-    chain = read_bytes(connection.tls_cert) if connection.tls_cert else None
-    credentials = grpc.ssl_channel_credentials(read_bytes(connection.tls_ca), key, chain)
-    return secure_channel(connection.address, credentials, options=options)
+    try:
+        return CommandClient(
+            connection.address, api_key=connection.api_key_file, tls=tls, timeout_s=timeout_s, retry=retry
+        )
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"--api-key-file {connection.api_key_file}: {error}") from error
 
 
-def call_metadata(connection: Connection) -> list[tuple[str, str]]:
-    """Returns the metadata of a call: the API key when there is one. Raises InputError for an unusable file."""
-    if connection.api_key_file is None:
-        return []
-    key = read_bytes(connection.api_key_file).decode("ascii", errors="replace").strip()
-    if not key or not key.isascii() or not key.isprintable():
-        raise InputError(f"{connection.api_key_file} holds no API key: one line of printable ASCII is expected")
-    return [("authorization", f"Bearer {key}")]
+HOST_AND_PORT = re.compile(r"([^:/]+|\[[^\]]+\]):\d+")
+OTHER_NAMES = ("unix:", "unix-abstract:", "vsock:", "dns:", "ipv4:", "ipv6:", "xds:")  # that gRPC resolves
+
+
+def check_address(address: str) -> None:
+    """Raises InputError for an address that can only be a slip; gRPC would look for a host of that name."""
+    if address.startswith(OTHER_NAMES) or HOST_AND_PORT.fullmatch(address):
+        return
+    slip = f"has {address.partition('://')[0]}:// in front" if "://" in address else "names no port"
+    raise InputError(f"--address {address} {slip}: write HOST:PORT, for example 127.0.0.1:50051")
 
 
 @contextmanager
@@ -69,32 +85,51 @@ def server_errors(connection: Connection, place: str = "") -> Iterator[None]:
     """Turns a failed call into one line that says what to do; `place` begins the line when several could fail."""
     try:
         yield
-    except AioRpcError as error:
+    except errors.PrecisError as error:
         failure = to_cli_error(error, connection)
         failure.message = place + failure.message
         raise failure from error
 
 
-def to_cli_error(error: AioRpcError, connection: Connection) -> CliError:
+def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
     """Chooses the message and the exit code for a failed call."""
-    code, details = error.code(), error.details() or "no details"
-    answered = rpc_status.from_call(error) is not None  # type: ignore[arg-type] # AioRpcError has the three methods it reads
-    if not answered and code in TRANSPORT_ERRORS:
-        return TRANSPORT_ERRORS[code](connection, details)
-    message = "; ".join(field_violations(error)) or details
-    if code in INPUT_CODES:
+    if not error.reason:  # made by gRPC itself: every error of a Precis server has one
+        for kind, say in TRANSPORT_ERRORS.items():
+            if isinstance(error, kind):
+                return say(connection, str(error))
+    if isinstance(error, errors.Unauthenticated):
+        return unauthenticated(connection)
+    message = "; ".join(f"{violation.field}: {violation.description}" for violation in error.violations) or str(error)
+    if isinstance(error, INPUT_ERRORS):
         return InputError(message)
-    if code in RETRY_CODES:
+    if isinstance(error, RETRY_ERRORS):
         return TryLaterError(f"{message} (try later)")
-    return CliError(f"{code.name}: {message}")
+    return CliError(f"{error.code.name}: {message}")
+
+
+def unauthenticated(connection: Connection) -> CliError:
+    """Says which option has the key."""
+    address, file = connection.address, connection.api_key_file
+    if file is None:
+        return InputError(f"{address} wants an API key: name the file that holds it with --api-key-file")
+    return InputError(f"{address} does not know the API key in {file}: name another file with --api-key-file")
 
 
 def unreachable(connection: Connection, details: str) -> CliError:
     """Says why there is no connection, as far as gRPC tells."""
     address = connection.address
+    if "WRONG_VERSION_NUMBER" in details:
+        return InputError(f"{address} speaks plaintext, not TLS: leave out --tls-ca, or name another port")
     if connection.tls_ca is not None and any(word in details.upper() for word in ("SSL", "TLS", "HANDSHAKE")):
         return TryLaterError(f"cannot reach {address} over TLS: {details}: check --tls-ca and the server's certificate")
-    return TryLaterError(f"cannot reach {address}: start it with `precis serve`, or name another server with --address")
+    if "Failed parsing HTTP/2" in details:
+        return InputError(
+            f"{address} does not speak gRPC: write HOST:PORT of the server, and not of its metrics or of a web server"
+        )
+    tls = "; if it wants TLS, give --tls-ca" if "Socket closed" in details else ""
+    return TryLaterError(
+        f"cannot reach {address}: start it with `precis serve`, or name another server with --address{tls}"
+    )
 
 
 def too_late(connection: Connection, _: str) -> CliError:
@@ -103,7 +138,7 @@ def too_late(connection: Connection, _: str) -> CliError:
 
 
 def too_large(connection: Connection, details: str) -> CliError:
-    """Says that the transport refused a message; a full queue comes with a rich status instead."""
+    """Says that the transport refused a message."""
     return InputError(f"{connection.address} does not take so large a message: {details}")
 
 
@@ -113,33 +148,9 @@ def not_offered(connection: Connection, _: str) -> CliError:
 
 
 TRANSPORT_ERRORS = {
-    grpc.StatusCode.UNAVAILABLE: unreachable,
-    grpc.StatusCode.DEADLINE_EXCEEDED: too_late,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: too_large,
-    grpc.StatusCode.UNIMPLEMENTED: not_offered,
+    errors.Unavailable: unreachable,
+    errors.DeadlineExceeded: too_late,
+    errors.MessageTooLarge: too_large,
+    errors.Unimplemented: not_offered,
 }
-"""Errors that gRPC itself makes, without the rich status that this server's errors carry."""
-
-
-def field_violations(error: AioRpcError) -> list[str]:
-    """Lists the fields that the server refused, as "path: what was expected"."""
-    status = rpc_status.from_call(error)  # type: ignore[arg-type] # as above
-    if status is None:
-        return []
-    return [line for detail in status.details for line in violations_of(detail)]
-
-
-def violations_of(detail: AnyMessage) -> list[str]:
-    """Reads one error detail; anything but a BadRequest has no violations."""
-    bad_request = error_details_pb2.BadRequest()
-    if not detail.Unpack(bad_request):
-        return []
-    return [f"{violation.field}: {violation.description}" for violation in bad_request.field_violations]
-
-
-def read_bytes(path: Path) -> bytes:
-    """Reads a small file that an option names. Raises InputError."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+"""Errors that gRPC itself makes, without the reason that this server's errors carry."""

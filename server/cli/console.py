@@ -9,7 +9,6 @@ import sys
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 PIPED_WIDTH = 120  # columns; rich would assume 80 and cut the evidence of a table that goes to a file
@@ -49,17 +48,3 @@ def print_error(message: str) -> None:
 def print_note(message: str) -> None:
     """Writes one line on stderr that is not an error."""
     print(plain(message), file=sys.stderr)  # noqa: T201 - the message line of a program
-
-
-def progress_bar(*, disable: bool = False) -> Progress:
-    """Builds a progress bar on stderr that draws nothing unless stderr is a terminal."""
-    console = error_console()
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=disable or not console.is_terminal,
-    )

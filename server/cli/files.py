@@ -23,26 +23,41 @@ from server.cli.errors import CliError, InputError
 STDIN = Path("-")
 
 
-def parse_object(text: str, place: str) -> dict[str, Any]:
+@contextmanager
+def naming(place: object) -> Iterator[None]:
+    """Lets an InputError of the block begin with the place where it arose."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error.message}") from error
+
+
+def parse_object(text: str) -> dict[str, Any]:
     """Parses a JSON object. Raises InputError."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{place}: not JSON: {error}") from error
+        raise InputError(f"not JSON: {error}") from error
     except RecursionError as error:
-        raise InputError(f"{place}: nested too deeply") from error
+        raise InputError("nested too deeply") from error
     if not isinstance(value, dict):
-        raise InputError(f"{place}: expected a JSON object, got {type(value).__name__}")
+        raise InputError(f"expected a JSON object, got {type(value).__name__}")
     return value
+
+
+def read_bytes(path: Path) -> bytes:
+    """Reads a whole file, or standard input for "-". Raises InputError."""
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
 def read_text(path: Path) -> str:
     """Reads a whole UTF-8 file, or standard input for "-". Raises InputError."""
-    try:
-        data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    return decode(data, str(path))
+    data = read_bytes(path)
+    with naming(path):
+        return decode(data)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -68,12 +83,17 @@ def open_bytes(path: Path) -> BinaryIO:
     return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else path.open("rb")
 
 
-def decode(data: bytes, place: str) -> str:
+def to_id(name: str) -> str:
+    """Makes a file's name a text that can be written; on Linux it may be any bytes."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def decode(data: bytes) -> str:
     """Decodes UTF-8, with or without a byte order mark. Raises InputError."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{place}: not UTF-8 at byte {error.start}") from error
+        raise InputError(f"not UTF-8 at byte {error.start}") from error
 
 
 def to_json_fields(response: Message) -> dict[str, Any]:

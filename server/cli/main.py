@@ -4,8 +4,10 @@ Command modules declare options and help; what needs gRPC or ONNX is imported wh
 """
 
 import os
+import platform
 import sys
-from typing import NoReturn
+from importlib import metadata
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -14,11 +16,12 @@ from server.cli.commands import probe as health
 from server.cli.commands import probe as inference
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
-from server.cli.commands.serve import serve
+from server.cli.commands.serve import serve, settings
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
 from server.cli.errors import INTERRUPTED
 
+RUNTIMES = ("onnxruntime", "onnxruntime-gpu")
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 
 app = typer.Typer(
@@ -43,12 +46,44 @@ app = typer.Typer(
 
       precis health              see whether the server is ready
 
+      precis settings            list what can be set, and what is
+
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
     3 the server cannot be reached, is full or too slow; 4 anything else;
     130 Ctrl+C.
     """,
 )
+
+
+def print_version(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
+    """Prints the versions that a bug report needs, and ends the command."""
+    if is_asked:
+        onnxruntime = {name: version for name in RUNTIMES if (version := version_of(name))}
+        runtimes = ", ".join(f"{name} {version}" for name, version in onnxruntime.items()) or "no onnxruntime"
+        print(f"precis {version_of('precis')}, Python {platform.python_version()}, {runtimes}")  # noqa: T201 - asked for
+        raise typer.Exit
+
+
+def version_of(distribution: str) -> str:
+    """Returns the version of an installed distribution; empty when it is not."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@app.callback()
+def precis(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", is_eager=True, callback=print_version, help="Show versions.")
+    ] = False,
+) -> None:
+    """Holds the options of the program itself; its help is above."""
+
+
 app.command()(serve)
+app.command()(settings)
 app.command()(summarize)
 app.command()(evaluate)
 app.command()(judge)

@@ -1,58 +1,110 @@
-"""Options that several commands share. Imports nothing heavy: `precis --help` reads this."""
+"""Options that several commands share, each declared once. Imports nothing heavy: `precis --help` reads this."""
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from server.cli.errors import InputError
+
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 
-AddressOption = Annotated[
-    str,
-    typer.Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens."),
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
-TlsCaOption = Annotated[
-    Path | None,
-    typer.Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
-]
-TlsCertOption = Annotated[
-    Path | None, typer.Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
-]
-TlsKeyOption = Annotated[Path | None, typer.Option("--tls-key", metavar="PEM", help="Key of the client certificate.")]
-ApiKeyFileOption = Annotated[
-    Path | None,
-    typer.Option("--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."),
-]
 
 
 @dataclass(frozen=True)
 class Connection:
-    """The connection options of one command."""
+    """How a command reaches the server."""
 
-    address: str = DEFAULT_ADDRESS
-    tls_ca: Path | None = None
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-    api_key_file: Path | None = None
+    address: Annotated[
+        str,
+        typer.Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens."),
+    ] = DEFAULT_ADDRESS
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
+    ] = None
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
+    ] = None
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="PEM", help="Key of the client certificate.")] = (
+        None
+    )
+    api_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
-class OutputOptions:
-    """What `precis evaluate` does with its results.
+class RunOptions:
+    """What `precis evaluate` and `precis judge` do with their items and results."""
 
-    Attributes:
-        as_json: JSON on stdout instead of tables.
-        file: also written there, as JSON.
-        fail_over: a loss above this is a NegativeAnswer; None: no loss is.
-        is_brief: scores without evidence.
-    """
+    as_json: JsonOption = False
+    is_brief: Annotated[bool, typer.Option("--brief", help="Print the scores, not what is behind them.")] = False
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON.")
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what --output holds for the same items; do the rest.")
+    ] = False
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")] = 8
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
+    ] = 300.0
 
-    as_json: bool = False
-    file: Path | None = None
-    fail_over: float | None = None
-    is_brief: bool = False
+
+def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
+    """Refuses what cannot work, such as to write over what is read. Raises InputError."""
+    if options.resume and not is_bulk:
+        raise InputError("--resume is for many items, in JSON Lines or a directory")
+    if options.resume and options.output is None:
+        raise InputError("--resume needs --output: it goes on with the results there")
+    taken = {path.resolve() for path in inputs}
+    for path in outputs:
+        if path is not None and path.resolve() in taken:
+            raise InputError(f"{path} is named twice: it would be written over")
+        if path is not None:
+            taken.add(path.resolve())
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Lets a command take a dataclass of options: its fields become options, in the place of the parameter."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters = [
+        parameter.replace(annotation=hints[name]) for name, parameter in inspect.signature(command).parameters.items()
+    ]
+    groups = {name: group for name, group in hints.items() if is_dataclass(group) and isinstance(group, type)}
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values)
+
+    expanded = [option for parameter in parameters for option in _expand(parameter)]
+    run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
+    run.__annotations__ = {option.name: option.annotation for option in expanded}
+    return run
+
+
+def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+    group = parameter.annotation
+    if not is_dataclass(group):
+        yield parameter
+        return
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ FORBIDDEN_IN_SERVED_PROCESS = ("mlflow", "torch", "transformers", "optimum", "on
 
 TOP_LEVEL = {
     *("pyproject.toml", "protos", "server", "inference", "pipeline", "tests", "scripts", "README.md"),
-    *("CHANGELOG.md", "LICENSE", ".ci", ".gitignore"),
+    *("CHANGELOG.md", "LICENSE", ".ci", ".gitignore", "docs"),
 }
 
 MAX_FILES = 290

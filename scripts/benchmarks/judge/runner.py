@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rich.progress import Progress
+
 from inference.call import Call
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
@@ -15,7 +17,7 @@ from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
 from pipeline.protocols import Entailment
-from server.cli.console import progress_bar
+from server.cli.console import error_console
 from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
 
 IN_FLIGHT = 4
@@ -79,7 +81,7 @@ class JudgeRunner:
         """
         judgements: dict[int, Judgement] = {}
         waiting = iter(range(len(items)) if order is None else order)
-        with progress_bar() as progress:
+        with Progress(console=error_console(), transient=True) as progress:
             task = progress.add_task(name, total=len(items))
 
             async def work() -> None:

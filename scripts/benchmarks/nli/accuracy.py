@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from rich.progress import Progress
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
@@ -18,7 +19,7 @@ from inference.front_doors import NliModel
 from inference.models.manifest import NLI_LABELS
 from scripts.benchmarks.nli.data import MNLI_MATCHED, SNLI_DEV, LabelledPairs, read_pairs
 from scripts.benchmarks.shared.report import Figure, Report, Target
-from server.cli.console import progress_bar
+from server.cli.console import error_console
 
 SETS = {"snli_dev": SNLI_DEV, "mnli_matched": MNLI_MATCHED}
 QUICK_PAIRS = 800
@@ -65,7 +66,7 @@ async def _score_all(models: Path, sets: dict[str, LabelledPairs]) -> dict[str, 
 async def _score(nli: NliModel, name: str, data: LabelledPairs) -> Outcome:
     predicted: list[npt.NDArray[np.int64]] = []
     started = time.perf_counter()
-    with progress_bar() as progress:
+    with Progress(console=error_console(), transient=True) as progress:
         for first in progress.track(range(0, len(data.pairs), CHUNK_PAIRS), description=name):
             batch = await nli.entail(data.pairs[first : first + CHUNK_PAIRS])
             for error in batch.errors.values():

@@ -6,6 +6,8 @@ The result cache is made small, so that it is full long before the end and what 
 import time
 from pathlib import Path
 
+from rich.progress import Progress
+
 from scripts.benchmarks.shared.corpus import Corpus, source_text
 from scripts.benchmarks.shared.load_client import LoadClient
 from scripts.benchmarks.shared.precis_server import PrecisServer
@@ -13,7 +15,7 @@ from scripts.benchmarks.shared.process_usage import Usage, read_usage
 from scripts.benchmarks.shared.raw_model import RawModel
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.shared.rpc import EMBED, ENTAIL
-from server.cli.console import progress_bar
+from server.cli.console import error_console
 
 FULL_CALLS, QUICK_CALLS = 20_000, 2_000
 STEPS = 20  # points of the curve
@@ -35,7 +37,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
     with (
         PrecisServer(models, SMALL_CACHE) as server,
         LoadClient(server.address) as client,
-        progress_bar() as bar,
+        Progress(console=error_console(), transient=True) as bar,
     ):
         curve = [read_usage(server.pid)]
         for _ in bar.track(range(STEPS), description="calls"):

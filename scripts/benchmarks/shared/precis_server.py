@@ -44,7 +44,7 @@ class PrecisServer:
 
     def __enter__(self) -> Self:
         """Starts the process. Raises RuntimeError with the end of its log when it does not come up."""
-        command = [sys.executable, "-m", "server.cli", "serve"]
+        command = [sys.executable, "-m", "precis", "serve"]
         self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=self._log, stderr=self._log)
         try:
             self._wait_until_serving()

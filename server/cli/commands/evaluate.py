@@ -7,21 +7,12 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.options import (
-    DEFAULT_ADDRESS,
-    AddressOption,
-    ApiKeyFileOption,
-    Connection,
-    OutputOptions,
-    TlsCaOption,
-    TlsCertOption,
-    TlsKeyOption,
-)
+from server.cli.options import Connection, RunOptions, check_run, with_options
 
 JSON_LINES_SUFFIXES = {".jsonl", ".ndjson"}
-DEFAULT_TIMEOUT_S = 300.0  # a long pair of summaries takes a minute on two busy cores
 
 
+@with_options
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE.json|FILE.jsonl|-", help="What to evaluate; - reads stdin.")],
     *,
@@ -30,25 +21,11 @@ def evaluate(
         typer.Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable."),
     ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Print the scores, not what was missed.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON.")
-    ] = None,
     fail_over: Annotated[
         float | None, typer.Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
     ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default 300; for JSON Lines none)."
-        ),
-    ] = None,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    options: RunOptions,
+    connection: Connection,
 ) -> None:
     """Score summaries against a golden reference: the loss, and what was missed.
 
@@ -62,8 +39,8 @@ def evaluate(
     "generated" to compare several summaries side by side.
 
     [bold]FILE.jsonl[/] holds one such request a line, with an "id" if you like.
-    Lines are evaluated concurrently, as fast as the server takes them; a bad
-    line is one error and does not stop the others.
+    A bad line is one error and does not stop the others. After Ctrl+C, or when
+    items failed, the same command with --resume does what is missing.
 
     [bold]Examples[/]
 
@@ -79,16 +56,13 @@ def evaluate(
     change; 3 the server cannot be reached, is full or too slow; 4 anything
     else, such as items that failed; 130 Ctrl+C.
     """
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
-    options = OutputOptions(as_json, output, fail_over, is_brief=brief)
-    if jsonl or file.suffix.lower() in JSON_LINES_SUFFIXES:
-        if summary:
-            raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-        from server.cli.evaluate.run import evaluate_bulk
+    is_bulk = jsonl or file.suffix.lower() in JSON_LINES_SUFFIXES
+    check_run(options, [file, *(summary or ())], options.output, is_bulk=is_bulk)
+    if is_bulk and summary:
+        raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
+    from server.cli.evaluate.run import evaluate_bulk, evaluate_document
 
-        asyncio.run(evaluate_bulk(file, connection, options, timeout_s=timeout))
+    if is_bulk:
+        asyncio.run(evaluate_bulk(file, connection, options, fail_over=fail_over))
     else:
-        from server.cli.evaluate.run import evaluate_document
-
-        document = evaluate_document(file, summary or [], connection, options, timeout_s=timeout or DEFAULT_TIMEOUT_S)
-        asyncio.run(document)
+        asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over=fail_over))

@@ -7,19 +7,11 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import FrameworkChoice, JudgeRun, check_floors, parse_floor
-from server.cli.options import (
-    DEFAULT_ADDRESS,
-    AddressOption,
-    ApiKeyFileOption,
-    Connection,
-    TimeoutOption,
-    TlsCaOption,
-    TlsCertOption,
-    TlsKeyOption,
-)
+from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, parse_floor
+from server.cli.options import Connection, RunOptions, check_run, with_options
 
 
+@with_options
 def judge(
     items: Annotated[
         Path | None,
@@ -27,18 +19,14 @@ def judge(
     ] = None,
     *,
     source: Annotated[
-        Path | None, typer.Option("--source", metavar="TXT", help="The source text; - reads stdin.")
+        Path | None, typer.Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")
     ] = None,
     summary: Annotated[
         list[Path] | None,
-        typer.Option("--summary", "-s", metavar="TXT", help="Its summary. Repeatable; - reads stdin."),
+        typer.Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin."),
     ] = None,
     framework: Annotated[
         list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default all).")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that shows all evidence.")
@@ -48,16 +36,8 @@ def judge(
         typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what --output holds for the same items; judge the rest.")
-    ] = False,
-    concurrency: Annotated[int, typer.Option(min=1, max=256, help="Items that are judged at once.")] = 8,
-    timeout: TimeoutOption = 300.0,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    options: RunOptions,
+    connection: Connection,
 ) -> None:
     """Judge summaries against their source: five scores, and what the source says.
 
@@ -89,43 +69,22 @@ def judge(
     input has to change; 3 the server cannot be reached, is full or too slow;
     4 anything else, such as items that failed; 130 Ctrl+C.
     """
-    run = JudgeRun(
+    terms = JudgeTerms(
         frameworks=tuple(dict.fromkeys(framework or ())),
         use_language_model=False if no_llm else None,
-        timeout_s=timeout,
-        as_json=as_json,
-        output=output,
         report=report,
         floors=tuple(map(parse_floor, fail_under or ())),
-        concurrency=concurrency,
-        resume=resume,
     )
-    check_floors(run.floors, run.frameworks)
-    check_paths([path for path in (items, source, *(summary or ())) if path], output, report)
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
-    if items is not None:
-        if source or summary:
-            raise InputError("give --source and --summary, or DIR or FILE.jsonl, not both")
-        if resume and output is None:
-            raise InputError("--resume needs --output: it goes on with the results there")
-        from server.cli.judge.run import judge_bulk
-
-        asyncio.run(judge_bulk(items, connection, run))
-    elif source is None or not summary:
+    check_floors(terms.floors, terms.frameworks)
+    inputs = [path for path in (items, source, *(summary or ())) if path]
+    check_run(options, inputs, options.output, report, is_bulk=items is not None)
+    if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
-    else:
-        if resume:
-            raise InputError("--resume is for DIR and FILE.jsonl")
-        from server.cli.judge.run import judge_document
+    if items is not None and (source or summary):
+        raise InputError("give --source and --summary, or DIR or FILE.jsonl, not both")
+    from server.cli.judge.run import judge_bulk, judge_document
 
-        asyncio.run(judge_document(source, summary, connection, run))
-
-
-def check_paths(inputs: list[Path], *outputs: Path | None) -> None:
-    """Refuses to write over what is read, or twice to the same file. Raises InputError."""
-    taken = {path.resolve() for path in inputs}
-    for path in outputs:
-        if path is not None and path.resolve() in taken:
-            raise InputError(f"{path} is named twice: it would be written over")
-        if path is not None:
-            taken.add(path.resolve())
+    if items is not None:
+        asyncio.run(judge_bulk(items, connection, terms, options))
+    elif source is not None:
+        asyncio.run(judge_document(source, summary or [], connection, terms, options))

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from server.cli.options import JsonOption
+
 app = typer.Typer(no_args_is_help=True, help="Install, export and list the models that the server runs.")
 
 ModelsDirOption = Annotated[
@@ -115,7 +117,7 @@ def export(
 @app.command("list")
 def list_models(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: JsonOption = False,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
     """Show the models that are there, and whether their files are intact.

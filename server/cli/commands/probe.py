@@ -9,31 +9,19 @@ from typing import Annotated
 
 import typer
 
-from server.cli.options import (
-    DEFAULT_ADDRESS,
-    AddressOption,
-    ApiKeyFileOption,
-    Connection,
-    TimeoutOption,
-    TlsCaOption,
-    TlsCertOption,
-    TlsKeyOption,
-)
+from server.cli.options import Connection, JsonOption, TimeoutOption, with_options
 
 
+@with_options
 def embed(
     texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Texts to embed.")] = None,
     *,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the vectors, as JSON.")] = False,
+    as_json: JsonOption = False,
     timeout: TimeoutOption = 60.0,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    connection: Connection,
 ) -> None:
     """Embed texts, and show how similar they are to each other (cosine).
 
@@ -45,21 +33,17 @@ def embed(
     """
     from server.cli.run.probe import embed_texts
 
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     asyncio.run(embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout))
 
 
+@with_options
 def entail(
     premise: Annotated[str, typer.Argument(help="The text that is taken as true.")],
     hypotheses: Annotated[list[str], typer.Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: JsonOption = False,
     timeout: TimeoutOption = 60.0,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    connection: Connection,
 ) -> None:
     """Check claims against a premise: probabilities of entailment, neutral and contradiction.
 
@@ -69,22 +53,18 @@ def entail(
     """
     from server.cli.run.probe import entail_pairs
 
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     asyncio.run(entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout))
 
 
+@with_options
 def health(
     *,
     service: Annotated[
         list[str] | None, typer.Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: JsonOption = False,
     timeout: TimeoutOption = 5.0,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    connection: Connection,
 ) -> None:
     """Show whether the server and each of its services are ready.
 
@@ -98,5 +78,4 @@ def health(
     """
     from server.cli.run.probe import check_health
 
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))

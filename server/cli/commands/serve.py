@@ -1,10 +1,13 @@
-"""`precis serve`: flags for the settings that are changed most; everything else is environment or file."""
+"""`precis serve`, with flags for the settings that are changed most, and `precis settings`, which lists all."""
 
 import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from server.cli.errors import InputError
+from server.cli.options import JsonOption
 
 
 def serve(
@@ -66,3 +69,33 @@ def serve(
     from server.cli.run.serve import serve_until_stopped
 
     serve_until_stopped()
+
+
+def settings(
+    name: Annotated[
+        str, typer.Argument(metavar="[WORD]", help="Only settings with this section, or word, in name or meaning.")
+    ] = "",
+    *,
+    as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write the reference: defaults, no values.")] = False,
+) -> None:
+    """List the settings of the server: name, value, default, origin, meaning.
+
+    A setting comes from the environment, or else from the file that
+    PRECIS_SETTINGS_FILE names, or else it has its default. Secrets are not shown.
+
+    [bold]Examples[/]
+
+      precis settings
+
+      precis settings llm
+
+      precis settings timeout --json | jq '.[].variable'
+
+    [bold]Exit codes[/]  0 done; 2 a setting is wrong, or no setting is named so.
+    """
+    if as_json and markdown:
+        raise InputError("--json and --markdown exclude each other")
+    from server.cli.run.show_settings import print_settings
+
+    print_settings(name, as_json=as_json, as_markdown=markdown)

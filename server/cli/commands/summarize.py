@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.options import (
-    DEFAULT_ADDRESS,
-    AddressOption,
-    ApiKeyFileOption,
-    Connection,
-    EndpointOptions,
-    SummaryOptions,
-    TlsCaOption,
-    TlsCertOption,
-    TlsKeyOption,
-)
+from server.cli.options import Connection, EndpointOptions, SummaryOptions, with_options
 
 if TYPE_CHECKING:
     from server.cli.summarize.run import SummaryCalls
@@ -34,6 +24,7 @@ class Audience(StrEnum):
     OPERATOR = "operator"
 
 
+@with_options
 def summarize(
     file: Annotated[
         Path | None,
@@ -68,11 +59,7 @@ def summarize(
         typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
-    address: AddressOption = DEFAULT_ADDRESS,
-    tls_ca: TlsCaOption = None,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    api_key_file: ApiKeyFileOption = None,
+    connection: Connection,
     context: typer.Context,
 ) -> None:
     """Summarize a long document: every technical detail kept, nothing said twice.
@@ -111,7 +98,6 @@ def summarize(
     if plan and resume is not None:
         raise InputError("--plan and --resume exclude each other")
     here = named_endpoint(endpoint, model, context)
-    connection = Connection(address, tls_ca, tls_cert, tls_key, api_key_file)
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key)
     from server.cli.summarize.run import Target, plan_document, resume_summary, summarize_document
 

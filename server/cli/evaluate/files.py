@@ -1,5 +1,7 @@
 """What `precis evaluate` reads: one JSON document with one or several candidates, or JSON Lines."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,7 @@ from google.protobuf import json_format
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.files import decode, parse_object, read_text
+from server.cli.files import decode, naming, parse_object, read_text
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
 
@@ -18,8 +20,13 @@ REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
 class Candidate:
     """One summary to evaluate, and what to call it in the output."""
 
-    name: str
+    id: str
     request: pb.EvaluateRequest
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes the candidate and the terms on which it is evaluated, in hexadecimal."""
+        request = self.request.SerializeToString(deterministic=True)
+        return hashlib.sha256(json.dumps([self.id, request.hex(), *terms]).encode()).hexdigest()
 
 
 def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
@@ -33,58 +40,68 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
     """
-    document = parse_object(read_text(path), str(path))
-    if {"entry", "summary"} <= document.keys():
-        document = {"datum": document}
-    unknown = sorted(document.keys() - REQUEST_FIELDS)
-    if unknown:
-        raise InputError(f"{path}: no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
-    named = named_summaries(document, path) + [(file.name, {"text": read_summary(file)}) for file in summaries]
-    if not named:
-        raise InputError(f"{path}: nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
-    shared = {name: value for name, value in document.items() if name in ("datum", "options")}
-    return [Candidate(name, to_request({**shared, "generated": fields}, f"{path}: {name}")) for name, fields in named]
+    text = read_text(path)
+    others = [(file.name, {"text": read_summary(file)}) for file in summaries]
+    with naming(path):
+        document = parse_object(text)
+        if {"entry", "summary"} <= document.keys():
+            document = {"datum": document}
+        unknown = sorted(document.keys() - REQUEST_FIELDS)
+        if unknown:
+            raise InputError(f"no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
+        named = named_summaries(document) + others
+        if not named:
+            raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
+        shared = {name: value for name, value in document.items() if name in ("datum", "options")}
+        return [to_candidate(name, {**shared, "generated": fields}) for name, fields in named]
 
 
-def read_summary(path: Path) -> str:
+def read_summary(file: Path) -> str:
     """Reads a summary. Raises InputError."""
-    if path.suffix.lower() != ".json":
-        return read_text(path)
-    text = parse_object(read_text(path), str(path)).get("text")
-    if not isinstance(text, str):
-        raise InputError(f"{path}: no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
-    return text
+    if file.suffix.lower() != ".json":
+        return read_text(file)
+    content = read_text(file)
+    with naming(file):
+        text = parse_object(content).get("text")
+        if not isinstance(text, str):
+            raise InputError("no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
+        return text
 
 
-def named_summaries(document: Mapping[str, Any], path: Path) -> list[tuple[str, Any]]:
+def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Lists name and fields of the summaries in a document."""
     if "generated" in document and "candidates" in document:
-        raise InputError(f"{path}: `generated` and `candidates` exclude each other")
+        raise InputError("`generated` and `candidates` exclude each other")
     if "generated" in document:
         return [("generated", document["generated"])]
     candidates = document.get("candidates", [])
     if not isinstance(candidates, list) or not all(isinstance(candidate, dict) for candidate in candidates):
-        raise InputError(f"{path}: `candidates` must be a list of objects with `name` and `text`")
+        raise InputError("`candidates` must be a list of objects with `name` and `text`")
     return [
         (str(candidate.get("name", f"candidate {position}")), {k: v for k, v in candidate.items() if k != "name"})
         for position, candidate in enumerate(candidates, start=1)
     ]
 
 
-def parse_line(line: bytes, place: str) -> pb.EvaluateStreamRequest:
+def parse_line(line: bytes, place: str) -> Candidate:
     """Parses one line of a JSON Lines file: the fields of EvaluateRequest, and optionally an `id`.
 
     Raises:
         InputError: the line is not such an object.
     """
-    fields = parse_object(decode(line, place), place)
-    item_id = str(fields.pop("id", place))
-    return pb.EvaluateStreamRequest(id=item_id, request=to_request(fields, place))
+    fields = parse_object(decode(line))
+    return Candidate(str(fields.pop("id", place)), to_request(fields))
 
 
-def to_request(fields: dict[str, Any], place: str) -> pb.EvaluateRequest:
+def to_candidate(name: str, fields: dict[str, Any]) -> Candidate:
+    """Names the candidate in what is wrong with it. Raises InputError."""
+    with naming(name):
+        return Candidate(name, to_request(fields))
+
+
+def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
     try:
         return json_format.ParseDict(fields, pb.EvaluateRequest())
     except (json_format.ParseError, TypeError, ValueError) as error:
-        raise InputError(f"{place}: {error}") from error
+        raise InputError(str(error)) from error

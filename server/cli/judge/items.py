@@ -2,17 +2,15 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from google.rpc import code_pb2
-from precis.v1 import common_pb2
-
+from server.cli.bulk import BadItem, Items, read_json_lines
+from server.cli.documents import document_name, read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN, decode, parse_object, read_lines, read_text
+from server.cli.files import STDIN, decode, parse_object, read_text, to_id
 
 SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
 
@@ -30,52 +28,30 @@ class Item:
         return hashlib.sha256(json.dumps([self.id, self.source, self.summary, *terms]).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class BadItem:
-    """Something in the place of an item that cannot be judged."""
-
-    id: str
-    error: common_pb2.ItemError
-
-
 def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
     """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
     if [source, *summaries].count(STDIN) > 1:
         raise InputError("only one of --source and --summary can be standard input")
-    text = read_text(source)
-    return [Item("stdin" if path == STDIN else to_id(path.name), text, read_text(path)) for path in summaries]
+    text = read_document_text(source)
+    return [Item(document_name(path), text, read_document_text(path)) for path in summaries]
 
 
-def read_items(path: Path) -> Iterator[Item | BadItem]:
-    """Yields the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path."""
-    if path.is_dir():
-        yield from read_directory(path)
-        return
-    for number, line in read_lines(path):
-        place = f"line {number}"
-        try:
-            yield parse_item(line, place)
-        except InputError as error:
-            yield BadItem(place, refusal(error))
-
-
-def read_directory(path: Path) -> Iterator[Item | BadItem]:
-    """Yields the pairs of a directory; half a pair is a bad item."""
+def read_items(path: Path) -> Items[Item]:
+    """Reads the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path."""
+    if not path.is_dir():
+        return read_json_lines(path, parse_item)
     names = list_names(path)
     if not names:
         raise InputError(f"{path} holds no NAME{SOURCE_SUFFIX} with its NAME{SUMMARY_SUFFIX}")
-    for name in names:
-        try:
-            source, summary = (read_text(path / f"{name}{suffix}") for suffix in (SOURCE_SUFFIX, SUMMARY_SUFFIX))
-        except InputError as error:
-            yield BadItem(to_id(name), refusal(error))
-        else:
-            yield Item(to_id(name), source, summary)
+    return Items((read_pair(path, name) for name in names), len(names))
 
 
-def to_id(name: str) -> str:
-    """Makes a file's name a text that can be written; on Linux it may be any bytes."""
-    return os.fsencode(name).decode(errors="replace")
+def read_pair(path: Path, name: str) -> Item | BadItem:
+    """Reads a pair of a directory; half a pair is a bad item."""
+    try:
+        return Item(to_id(name), *(read_text(path / f"{name}{suffix}") for suffix in (SOURCE_SUFFIX, SUMMARY_SUFFIX)))
+    except InputError as error:
+        return BadItem(to_id(name), error.message)
 
 
 def list_names(path: Path) -> list[str]:
@@ -90,22 +66,17 @@ def list_names(path: Path) -> list[str]:
 
 def parse_item(line: bytes, place: str) -> Item:
     """Parses one line; fields besides id, source and summary are left alone. Raises InputError."""
-    fields = parse_object(decode(line, place), place)
+    fields = parse_object(decode(line))
     fields["id"] = str(fields.get("id", place))
-    return Item(*(text_of(fields, name, place) for name in ("id", "source", "summary")))
+    return Item(*(text_of(fields, name) for name in ("id", "source", "summary")))
 
 
-def text_of(fields: dict[str, Any], name: str, place: str) -> str:
+def text_of(fields: dict[str, Any], name: str) -> str:
     """Returns a text that must be there. Raises InputError."""
     value = fields.get(name)
     if not isinstance(value, str):
         found = type(value).__name__ if name in fields else "nothing"
-        raise InputError(f"{place}: {name}: expected a text, got {found}")
+        raise InputError(f"{name}: expected a text, got {found}")
     if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
-        raise InputError(f"{place}: {name}: not Unicode: a lone surrogate")
+        raise InputError(f"{name}: not Unicode: a lone surrogate")
     return value
-
-
-def refusal(error: InputError) -> common_pb2.ItemError:
-    """Gives the error of an item that was never sent."""
-    return common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=str(error))

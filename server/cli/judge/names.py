@@ -10,76 +10,56 @@ Whether a judgement reaches the scores of `--fail-under`.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from precis.v1 import common_pb2, evidence_pb2, judge_pb2
+from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
+from precis.words import word_of
 
-from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice
+from server.cli.judge.floors import Floor
 
-FRAMEWORKS = {
-    judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK: FrameworkChoice.TWIN_LOCK,
-    judge_pb2.JUDGE_FRAMEWORK_JUDGE_LOCK: FrameworkChoice.JUDGE_LOCK,
-    judge_pb2.JUDGE_FRAMEWORK_ULTRA: FrameworkChoice.ULTRA,
-}
-METRICS = {
-    judge_pb2.JUDGE_METRIC_NAME_COVERAGE: MetricChoice.COVERAGE,
-    judge_pb2.JUDGE_METRIC_NAME_ALIGNMENT: MetricChoice.ALIGNMENT,
-    judge_pb2.JUDGE_METRIC_NAME_HALLUCINATION: MetricChoice.HALLUCINATION,
-    judge_pb2.JUDGE_METRIC_NAME_RELEVANCE: MetricChoice.RELEVANCE,
-    judge_pb2.JUDGE_METRIC_NAME_BIAS_TOXICITY: MetricChoice.BIAS_TOXICITY,
-}
-COUNTING = {judge_pb2.JUDGE_METRIC_STATUS_SCORED, judge_pb2.JUDGE_METRIC_STATUS_NO_CLAIMS}
+COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
 
-STATUSES = {
-    judge_pb2.JUDGE_METRIC_STATUS_ABSTAINED: "abstained",
-    judge_pb2.JUDGE_METRIC_STATUS_ERROR: "error",
-    judge_pb2.JUDGE_METRIC_STATUS_NO_CLAIMS: "no claims",
-}
-"""What is said beside a score; nothing for a plain one."""
-
-LABELS = {
-    evidence_pb2.CLAIM_LABEL_SUPPORTED: "supported",
-    evidence_pb2.CLAIM_LABEL_PARTIAL: "partial",
-    evidence_pb2.CLAIM_LABEL_UNSUPPORTED: "unsupported",
-}
-MISMATCHES = {
-    evidence_pb2.MISMATCH_KIND_NUMBER: "number",
-    evidence_pb2.MISMATCH_KIND_DATE: "date",
-    evidence_pb2.MISMATCH_KIND_NAME: "name",
-    evidence_pb2.MISMATCH_KIND_NEGATION: "negation",
-}
 WHOLE_SCORE = "score"  # what most caps limit
-UNKNOWN = "unknown"  # a value of a newer server
 
 
-def framework_name(result: judge_pb2.FrameworkResult) -> str:
+def framework_name(result: pb.FrameworkResult) -> str:
     """Names a framework."""
-    return FRAMEWORKS.get(result.framework, UNKNOWN)
+    return str(word_of(pb.JudgeFramework, result.framework))
 
 
-def metric_name(metric: judge_pb2.JudgeMetric) -> str:
+def metric_name(metric: pb.JudgeMetric) -> str:
     """Names a metric."""
-    return METRICS.get(metric.name, UNKNOWN)
+    return str(word_of(pb.JudgeMetricName, metric.name))
 
 
-def counting_score(metric: judge_pb2.JudgeMetric) -> float | None:
+def counting_score(metric: pb.JudgeMetric) -> float | None:
     """Returns a score that may enter means and comparisons; None for any other."""
     return metric.score if metric.status in COUNTING and metric.HasField("score") else None
 
 
-def status_name(metric: judge_pb2.JudgeMetric) -> str:
+def status_name(metric: pb.JudgeMetric) -> str:
     """Says what is special about a metric's score; empty when nothing is."""
-    if metric.status == judge_pb2.JUDGE_METRIC_STATUS_SCORED:
+    if metric.status == pb.JUDGE_METRIC_STATUS_SCORED:
         return ""
-    return STATUSES.get(metric.status, UNKNOWN)
+    return str(word_of(pb.JudgeMetricStatus, metric.status)).replace("-", " ")
 
 
-def deciding_caps(metric: judge_pb2.JudgeMetric) -> list[judge_pb2.MetricCap]:
+def label_name(label: int) -> str:
+    """Names a label of a claim."""
+    return str(word_of(evidence_pb2.ClaimLabel, label))
+
+
+def mismatch_name(kind: int) -> str:
+    """Names what a claim and its source say differently."""
+    return str(word_of(evidence_pb2.MismatchKind, kind))
+
+
+def deciding_caps(metric: pb.JudgeMetric) -> list[pb.MetricCap]:
     """Lists the caps without which the score would be higher, not those on a part of it."""
     return [cap for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
 
 
-def cap_name(cap: judge_pb2.MetricCap) -> str:
+def cap_name(cap: pb.MetricCap) -> str:
     """Says what a cap limits, unless that is the score itself, and to how much."""
     part = "" if cap.applies_to in ("", WHOLE_SCORE) else cap.applies_to.replace("_", " ")
     return f"{part} at most {limit_name(cap.limit)}".lstrip()
@@ -160,14 +140,14 @@ def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[Breach]
         for floor in floors
         for framework in frameworks_of(result, floor)
         for metric in framework.metrics
-        if METRICS.get(metric.name) == floor.metric and is_under(counting_score(metric), floor.score)
+        if metric_name(metric) == floor.metric and is_under(counting_score(metric), floor.score)
     ]
 
 
 def frameworks_of(result: pb.JudgeResult, floor: Floor) -> Iterator[pb.FrameworkResult]:
     """Yields the frameworks that a floor speaks of."""
     for framework in result.frameworks:
-        if floor.framework in (None, FRAMEWORKS.get(framework.framework)):
+        if floor.framework in (None, framework_name(framework)):
             yield framework
 
 

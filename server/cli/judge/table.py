@@ -12,9 +12,6 @@ from rich.text import Text
 
 from server.cli.console import shown
 from server.cli.judge.names import (
-    LABELS,
-    MISMATCHES,
-    UNKNOWN,
     cap_name,
     cost_of,
     counting_score,
@@ -22,7 +19,9 @@ from server.cli.judge.names import (
     framework_name,
     is_contradicted,
     is_supported,
+    label_name,
     metric_name,
+    mismatch_name,
     status_name,
 )
 
@@ -32,19 +31,22 @@ TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
-def print_judgement(console: Console, result: pb.JudgeResult) -> None:
+def print_judgement(console: Console, result: pb.JudgeResult, *, is_brief: bool = False) -> None:
     """Prints the scores, their reasons, and the claims that the source does not support."""
     console.print(score_table(result))
-    for framework in result.frameworks:
-        console.print(reasons(framework))
-    console.print(claim_section(result.evidence))
+    if not is_brief:
+        for framework in result.frameworks:
+            console.print(reasons(framework))
+        console.print(claim_section(result.evidence))
     console.print(footer(result, cost_of([result])))
 
 
-def print_comparison(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
+def print_comparison(
+    console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool = False
+) -> None:
     """Prints the scores of several summaries side by side, and the claims of each that have no support."""
     console.print(comparison_table(results))
-    for name, result in results:
+    for name, result in [] if is_brief else results:
         console.print(shown(name, style="bold"))
         console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
     console.print(footer(results[0][1], cost_of([result for _, result in results])))
@@ -122,7 +124,7 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column()
     for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
-        label = LABELS.get(claim.label, UNKNOWN)
+        label = label_name(claim.label)
         table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
     omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
     title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted})"
@@ -141,7 +143,7 @@ def claim_text(claim: evidence_pb2.Claim) -> Text:
 def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields a line for everything in the claim that the source says otherwise or does not say."""
     for mismatch in claim.mismatches:
-        kind = MISMATCHES.get(mismatch.kind, UNKNOWN)
+        kind = mismatch_name(mismatch.kind)
         instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")
         yield Text.assemble(
             (f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), ("; the source has ", "dim"), instead

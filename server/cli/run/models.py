@@ -8,10 +8,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from rich import box
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from inference.compile.export import ExportOptions, export_model
@@ -20,8 +19,9 @@ from inference.compile.staging import ProgressEvent
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, list_models
 from inference.models.manifest import Task
-from server.cli.console import error_console, output_console, plain, print_note, shown
+from server.cli.console import output_console, print_note, shown
 from server.cli.errors import CliError, NegativeAnswer
+from server.cli.progress import Progress, State
 
 
 def install_with_progress(
@@ -55,31 +55,21 @@ def model_errors() -> Iterator[None]:
         raise CliError(f"cannot write the models: {error.strerror}: {error.filename}") from error
 
 
-class StepProgress:
-    """Draws a bar for every step of every model; where there is no terminal, one line when a step ends."""
+class StepProgress(Progress):
+    """Shows every step of every model; where there is no terminal, a line also tells when a step ends."""
 
     def __init__(self) -> None:
-        console = error_console()
-        self._is_drawn = console.is_terminal
-        self._bars: dict[tuple[str, str], TaskID] = {}
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=console, disable=not self._is_drawn)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        super().__init__(is_kept=True)
+        self._step = ""
 
     def __call__(self, event: ProgressEvent, /) -> None:
         """Takes one event of the work."""
-        key = (event.step, event.subject)
-        name = plain(f"{event.step} {event.subject}")
-        if key not in self._bars:
-            self._bars[key] = self._progress.add_task(name)
-        self._progress.update(self._bars[key], completed=event.done, total=event.total)
-        if event.done == event.total and not self._is_drawn:
+        name = f"{event.step} {event.subject}"
+        if name != self._step:
+            self._step = name
+            self.begin()
+        self.update(State(name, event.done, event.total, event.unit))
+        if event.done == event.total and not self.is_drawn:
             print_note(f"{name}: done")
 
 

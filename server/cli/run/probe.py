@@ -7,26 +7,20 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import grpc
 import numpy as np
-from google.protobuf import json_format
-from google.protobuf.message import Message
-from grpc.aio import AioRpcError
-from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
-from grpc_health.v1.health_pb2_grpc import HealthStub
-from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis import RetryPolicy
+from precis.calls import INFERENCE, SERVER, SERVICES, Call, health_check, rpc_path
+from precis.errors import NotFound
 from precis.v1 import inference_pb2 as pb
-from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.connection import call_metadata, open_channel
+from server.cli.connection import CommandClient, open_client
 from server.cli.console import output_console, shown
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import read_text
+from server.cli.files import read_text, to_json_fields, to_json_line
 from server.cli.options import Connection
 
 LABEL_LIMIT = 60  # characters of a text that names a row
@@ -41,11 +35,10 @@ async def embed_texts(
     request = pb.EmbedRequest(texts=[*texts, *lines])
     if not request.texts:
         raise InputError("nothing to embed: give texts, or --file FILE")
-    async with open_channel(connection) as channel:
-        stub = InferenceServiceStub(channel)
-        response = await stub.Embed(request, timeout=timeout_s, metadata=call_metadata(connection))
+    async with open_client(connection, timeout_s) as client:
+        response = await client.send(Call(rpc_path(INFERENCE, "Embed"), request, pb.EmbedResponse.FromString))
     if as_json:
-        print_json(response)
+        sys.stdout.write(to_json_line(to_json_fields(response)))
     else:
         output_console().print(similarity_table(request.texts, response))
     check_items([result.error.message for result in response.results if result.HasField("error")])
@@ -56,11 +49,10 @@ async def entail_pairs(
 ) -> None:
     """Scores every hypothesis against the premise; prints the probabilities."""
     request = pb.EntailRequest(pairs=[pb.TextPair(premise=premise, hypothesis=text) for text in hypotheses])
-    async with open_channel(connection) as channel:
-        stub = InferenceServiceStub(channel)
-        response = await stub.Entail(request, timeout=timeout_s, metadata=call_metadata(connection))
+    async with open_client(connection, timeout_s) as client:
+        response = await client.send(Call(rpc_path(INFERENCE, "Entail"), request, pb.EntailResponse.FromString))
     if as_json:
-        print_json(response)
+        sys.stdout.write(to_json_line(to_json_fields(response)))
     else:
         output_console().print(entailment_table(hypotheses, response))
     check_items([result.error.message for result in response.results if result.HasField("error")])
@@ -104,55 +96,30 @@ def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> 
     return table
 
 
-def print_json(response: Message) -> None:
-    """Prints a response as JSON with the proto's field names."""
-    fields = json_format.MessageToDict(
-        response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-    )
-    json.dump(fields, sys.stdout, ensure_ascii=False)
-    sys.stdout.write("\n")
-
-
-SERVER = ""  # grpc.health.v1's name for the server as a whole
-SERVICES = [
-    service.full_name
-    for module in (evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2)
-    for service in module.DESCRIPTOR.services_by_name.values()
-]
 SERVING = "SERVING"
+ONCE = RetryPolicy(max_attempts=1)  # a health check tells how it is now
 
 
 async def check_health(services: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float) -> None:
     """Prints the status of the services, all of them by default. Raises NegativeAnswer when one does not serve."""
-    statuses = await ask(services or [SERVER, *SERVICES], connection, timeout_s=timeout_s)
-    named = {name or "server": status for name, status in statuses.items()}
+    async with open_client(connection, timeout_s, ONCE) as client:
+        statuses = {service: await status_of(client, service) for service in services or (SERVER, *SERVICES)}
     if as_json:
-        json.dump(named, sys.stdout, indent=2)
+        json.dump(statuses, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        print_table(named)
-    down = [name for name, status in named.items() if status != SERVING]
+        print_table(statuses)
+    down = [name for name, status in statuses.items() if status != SERVING]
     if down:
         raise NegativeAnswer(f"not serving: {', '.join(down)}")
 
 
-async def ask(services: Sequence[str], connection: Connection, *, timeout_s: float) -> dict[str, str]:
-    """Returns the status of each service by name."""
-    metadata = call_metadata(connection)
-    statuses = {}
-    async with open_channel(connection) as channel:
-        stub: Any = HealthStub(channel)  # the published stubs give the class no methods
-        for service in services:
-            request = HealthCheckRequest(service=service)
-            try:
-                response = await stub.Check(request, timeout=timeout_s, metadata=metadata)
-            except AioRpcError as error:
-                if error.code() is not grpc.StatusCode.NOT_FOUND:
-                    raise
-                statuses[service] = "UNKNOWN SERVICE"
-            else:
-                statuses[service] = HealthCheckResponse.ServingStatus.Name(response.status)
-    return statuses
+async def status_of(client: CommandClient, service: str) -> str:
+    """Asks for the status of one service."""
+    try:
+        return await client.send(health_check(service))
+    except NotFound:
+        return "UNKNOWN SERVICE"
 
 
 def print_table(statuses: dict[str, str]) -> None:

@@ -8,11 +8,13 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from typing import cast
 
+from precis.errors import error_of
+from precis.rich_status import RichStatus
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.config import LlmConfig
@@ -23,17 +25,19 @@ from pipeline.summarize.errors import StorageError
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
 from server.backends import ChosenWriter
-from server.cli.connection import INPUT_CODES, RETRY_CODES
+from server.cli.connection import to_cli_error
 from server.cli.errors import CliError, InputError, TryLaterError
-from server.cli.options import EndpointOptions
-from server.cli.summarize.run import Response, SummaryCalls
-from server.errors import StartupError, rule_for
+from server.cli.options import Connection, EndpointOptions
+from server.cli.summarize.run import SummaryCalls
+from server.errors import INTERNAL, StartupError, rule_for
 from server.observe import tracing
 from server.rpc.calls import Context
 from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import fit_concurrency
 from server.settings import Settings, load_settings
+
+Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
 
 _NO_CONTEXT = cast("Context", None)  # the servicer's methods take one and use none
 
@@ -53,24 +57,25 @@ class LocalSummaries:
         key = f" --api-key-file {shlex.quote(str(key_file))}" if key_file else ""
         return f" --endpoint {shlex.quote(self._endpoint.url)} --model {shlex.quote(self._endpoint.model)}{key}"
 
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterable[Response]:
+    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
         return self._bounded(self._servicer.Summarize(request, _NO_CONTEXT))
 
-    def resume(self, request: pb.ResumeSummaryRequest) -> AsyncIterable[Response]:
+    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
+        request = pb.ResumeSummaryRequest(summary_id=summary_id)
         return self._bounded(self._servicer.ResumeSummary(request, _NO_CONTEXT))
 
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.PlanSummaryResponse:
+    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
         """See SummaryCalls."""
         with _service_errors():
-            return await self._servicer.PlanSummary(request, _NO_CONTEXT)
+            return (await self._servicer.PlanSummary(request, _NO_CONTEXT)).plan
 
-    async def _bounded(self, responses: AsyncGenerator[Response, None]) -> AsyncIterator[Response]:
+    async def _bounded(self, responses: AsyncGenerator[Response, None]) -> AsyncIterator[pb.SummaryEvent]:
         with _service_errors():
             async with asyncio.timeout(self._timeout_s), aclosing(responses) as open_responses:
                 async for response in open_responses:
-                    yield response
+                    yield response.event
 
 
 @asynccontextmanager
@@ -126,9 +131,8 @@ def _service_errors() -> Iterator[None]:
     except CliError:
         raise
     except Exception as error:
-        code = rule_for(error).code
-        if code in INPUT_CODES:
-            raise InputError(str(error)) from error
-        if code in RETRY_CODES:
-            raise TryLaterError(str(error)) from error
-        raise
+        rule = rule_for(error)
+        if rule is INTERNAL:
+            raise
+        failure = error_of(RichStatus(rule.code, str(error), reason=rule.reason))
+        raise to_cli_error(failure, Connection()) from error

@@ -1,28 +1,30 @@
 """Summarizes one document: sends it, follows the events, writes the result.
 
-What `precis summarize` calls: a server, or (in `local_summaries`) the same service in this process.
+What `precis summarize` calls is a server, or (in `local`) the same service in this process.
 """
 
 import asyncio
 import sys
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from precis import AsyncSummaryStream, RetryPolicy
+from precis.calls import plan_summary
+from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
-from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from server.cli.connection import call_metadata, open_channel
+from pipeline.summarize.packing import split_by_tokens
+from server.cli.connection import CommandClient, open_client, server_errors
 from server.cli.console import output_console, print_note
-from server.cli.errors import CliError
+from server.cli.documents import document_name, read_document_pages
+from server.cli.errors import CliError, InputError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
-from server.cli.summarize.source import read_document
-from server.cli.summarize.view import ProgressView, ending, print_plan, progress_view
-
-Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
+from server.cli.progress import Progress
+from server.cli.summarize.view import ProgressView, ending, print_plan
 
 
 class SummaryCalls(Protocol):
@@ -32,21 +34,21 @@ class SummaryCalls(Protocol):
     def flags(self) -> str:
         """What to add to a command so that it calls the same; begins with a space, or is empty."""
 
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterable[Response]:
+    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
         """Begins a summary."""
 
-    def resume(self, request: pb.ResumeSummaryRequest) -> AsyncIterable[Response]:
+    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
         """Goes on with one."""
 
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.PlanSummaryResponse:
+    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
         """Counts calls."""
 
 
 class RemoteSummaries:
     """Calls a server."""
 
-    def __init__(self, stub: SummarizeServiceStub, connection: Connection, timeout_s: float | None) -> None:
-        self._stub = stub
+    def __init__(self, client: CommandClient, connection: Connection, timeout_s: float | None) -> None:
+        self._client = client
         self._connection = connection
         self._timeout_s = timeout_s
 
@@ -56,26 +58,50 @@ class RemoteSummaries:
         address = self._connection.address
         return "" if address == DEFAULT_ADDRESS else f" --address {address}"
 
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterable[Response]:
+    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
-        return self._stub.Summarize(request, timeout=self._timeout_s, metadata=call_metadata(self._connection))
+        return self._events(
+            self._client.summarize(
+                request.document,
+                options=request.options,
+                idempotency_key=request.idempotency_key,
+                timeout_s=self._timeout_s,
+            )
+        )
 
-    def resume(self, request: pb.ResumeSummaryRequest) -> AsyncIterable[Response]:
+    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
-        return self._stub.ResumeSummary(request, timeout=self._timeout_s, metadata=call_metadata(self._connection))
+        return self._events(self._client.resume_summary(summary_id, timeout_s=self._timeout_s))
 
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.PlanSummaryResponse:
+    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
         """See SummaryCalls."""
-        return await self._stub.PlanSummary(request, timeout=self._timeout_s, metadata=call_metadata(self._connection))
+        return await self._client.send(plan_summary(request.document, request.options))
+
+    async def _events(self, stream: AsyncSummaryStream) -> AsyncIterator[pb.SummaryEvent]:
+        with server_errors(self._connection):
+            async with stream:
+                async for step in stream:
+                    yield step.message
+                try:
+                    summary = await stream.result()
+                except SummaryIncomplete as error:
+                    summary = error.summary
+        yield pb.SummaryEvent(summary=summary)
+
+
+PLAN_TIMEOUT_S = 600.0  # without --timeout
+BEGIN_TWICE = RetryPolicy(max_attempts=2)
+"""A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
 
 
 @asynccontextmanager
 async def remote_summaries(connection: Connection, timeout_s: float | None) -> AsyncIterator[SummaryCalls]:
-    """Opens a channel for one command."""
-    async with open_channel(connection) as channel:
-        yield RemoteSummaries(SummarizeServiceStub(channel), connection, timeout_s)
+    """Opens a client for one command."""
+    async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
+        yield RemoteSummaries(client, connection, timeout_s)
 
 
+CHUNK_CHARS = 1_000  # about 250 tokens
 AUDIENCES = {"technical": pb.SUMMARY_TYPE_TECHNICAL, "operator": pb.SUMMARY_TYPE_OPERATOR}
 
 
@@ -94,12 +120,12 @@ class Target:
 
 async def plan_document(path: Path, options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
     """Counts the calls and prints them. Raises CliError."""
-    response = await calls.plan(pb.PlanSummaryRequest(document=read_document(path), options=to_options(options)))
+    plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(path), options=to_options(options)))
     with result_file(target.file) as file:
         if target.as_json:
-            (file or sys.stdout).write(to_json_document(to_json_fields(response.plan)))
+            (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
         else:
-            print_plan(output_console(file), response.plan)
+            print_plan(output_console(file), plan)
 
 
 async def summarize_document(path: Path, options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
@@ -112,13 +138,13 @@ async def summarize_document(path: Path, options: SummaryOptions, calls: Summary
 
 async def resume_summary(summary_id: str, calls: SummaryCalls, target: Target) -> None:
     """Goes on with a summary and writes it. Raises CliError."""
-    await write_summary(calls.resume(pb.ResumeSummaryRequest(summary_id=summary_id)), calls, target)
+    await write_summary(calls.resume(summary_id), calls, target)
 
 
-async def write_summary(responses: AsyncIterable[Response], calls: SummaryCalls, target: Target) -> None:
+async def write_summary(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls, target: Target) -> None:
     """Follows a summary to its end and writes it, also a partial one; that is a CliError then."""
     with result_file(target.file) as file:  # opened first: hours of work must not end at a folder that is not there
-        summary = await follow(responses, calls)
+        summary = await follow(events, calls)
         (file or sys.stdout).write(
             to_json_document(to_json_fields(summary)) if target.as_json else to_markdown(summary)
         )
@@ -128,14 +154,13 @@ async def write_summary(responses: AsyncIterable[Response], calls: SummaryCalls,
         raise CliError(f"the summary is partial: {summary.failure.message}")
 
 
-async def follow(responses: AsyncIterable[Response], calls: SummaryCalls) -> pb.Summary:
+async def follow(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls) -> pb.Summary:
     """Shows the events and returns the summary. Says how to go on when that is not to be."""
     summary_id, summary = "", None
     try:
-        with progress_view() as progress:
+        with Progress() as progress:
             view = ProgressView(progress)
-            async for response in responses:
-                event = response.event
+            async for event in events:
                 view.show(event)
                 match event.WhichOneof("event"):
                     case "accepted":
@@ -150,6 +175,22 @@ async def follow(responses: AsyncIterable[Response], calls: SummaryCalls) -> pb.
     if summary is None:
         raise CliError("the server ended the stream without a summary")
     return summary
+
+
+def read_document(path: Path) -> pb.Document:
+    """Reads a document; the long pages of a PDF are cut where sentences end, a text is left to the server."""
+    name, pages = document_name(path), read_document_pages(path)
+    if isinstance(pages, str):
+        if not pages.strip():
+            raise InputError(f"{path} holds no text")
+        return pb.Document(document_id=name, name=name, text=pages)
+    chunks = [
+        pb.DocumentChunk(text=part, page_number=number)
+        for number, page in enumerate(pages, 1)
+        for part in split_by_tokens(page, CHUNK_CHARS, len)
+        if part.strip()
+    ]
+    return pb.Document(document_id=name, name=name, chunks=chunks, total_pages=len(pages))
 
 
 def how_to_resume(summary_id: str, calls: SummaryCalls) -> str:

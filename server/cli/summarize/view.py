@@ -1,14 +1,12 @@
 """A running summary on the terminal: how far it is, and at the end what it kept."""
 
-from datetime import timedelta
-
 from precis.v1 import summarize_pb2 as pb
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from server.cli.console import error_console, print_note, shown
+from server.cli.console import print_note, shown
+from server.cli.progress import Progress, State
 
 PHASES = {
     pb.SUMMARY_PHASE_PLAN: "planning",
@@ -21,26 +19,12 @@ PHASES = {
 WITH_PROGRESS = ("plan", "batch", "group", "reflect", "topics")
 
 
-def progress_view() -> Progress:
-    """Builds the live line: phase, calls, tokens, rate, time left. Draws nothing unless stderr is a terminal."""
-    console = error_console()
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("calls  {task.fields[details]}", markup=False),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-
 class ProgressView:
     """Shows events as they come."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._bar = progress.add_task("starting", total=None, details="")
+        progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
         """Moves the live line; says what a reader must know."""
@@ -57,24 +41,24 @@ class ProgressView:
             print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
 
     def _move(self, progress: pb.SummaryProgress) -> None:
-        self._progress.update(
-            self._bar,
-            description=PHASES.get(progress.phase, "working"),
-            completed=progress.calls_done,
-            total=progress.calls_total,
-            details=describe(progress),
+        state = State(
+            PHASES.get(progress.phase, "working"),
+            progress.calls_done,
+            progress.calls_total,
+            "calls",
+            describe(progress),
+            progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
         )
+        self._progress.update(state)
 
 
 def describe(progress: pb.SummaryProgress) -> str:
-    """Says what stands behind the bar: tokens, calls per second of this run, time left."""
+    """Says what stands behind the bar: tokens, and calls per second of this run."""
     usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
     parts = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
     made = progress.calls_done - progress.calls_reused
     if made > 0 and usage.calls and seconds > 0:
         parts.append(f"{usage.calls / seconds:.1f} calls/s")
-    if progress.HasField("eta"):
-        parts.append(f"{timedelta(seconds=round(progress.eta.ToTimedelta().total_seconds()))} left")
     return "  ".join(parts)
 
 

@@ -75,7 +75,7 @@ async def refuse(
 ) -> None:
     """Ends a call with a rich status."""
     status = status_pb2.Status(code=code, message=message)
-    for detail in details:
+    for detail in (error_details_pb2.ErrorInfo(reason="SCRIPTED"), *details):
         status.details.add().Pack(detail)
     await context.abort_with_status(rpc_status.to_status(status))
 

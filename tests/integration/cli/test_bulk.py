@@ -44,6 +44,22 @@ async def test_bad_lines_are_errors_of_their_own(app: App) -> None:
     assert results["7"]["error"]["field"] == "datum"
 
 
+async def test_what_is_done_is_kept_and_what_failed_or_changed_is_not(app: App, tmp_path: Path) -> None:
+    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
+    good = lines_of(4)
+    refused = json.loads(good[1]) | {"id": "bad"}
+    del refused["datum"]["entry"]
+    path.write_text("\n".join([*good[:3], json.dumps(refused), '{"datums": 1}']), encoding="utf-8")
+    arguments = ("evaluate", path, "-o", output, "--concurrency", "2", "-a", app.address)
+    first = await precis(*arguments)
+    assert (first.code, first.error) == (4, "precis: 2 of 5 items failed; the others are done")
+    assert "line 5: INVALID_ARGUMENT: Message type" in first.out
+    path.write_text("\n".join(good), encoding="utf-8")
+    again = await precis(*arguments, "--resume")
+    assert (again.code, again.err) == (0, "")
+    assert "4 items, 0 failed, 0 hard fails, 3 kept from an earlier run" in again.out
+
+
 async def test_a_bulk_run_against_no_server_keeps_the_old_results(tmp_path: Path) -> None:
     path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
     path.write_text("\n".join(lines_of(2)), encoding="utf-8")
@@ -60,7 +76,7 @@ async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> Non
     reading, writing = os.pipe()
     os.close(reading)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "server.cli", "evaluate", str(path), "--json", "-a", app.address),
+        *(sys.executable, "-m", "precis", "evaluate", str(path), "--json", "-a", app.address),
         stdout=writing,
         stderr=asyncio.subprocess.PIPE,
         cwd=ROOT,
@@ -72,7 +88,7 @@ async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> Non
 
 async def test_ctrl_c_ends_a_bulk_run_that_waits_for_input(app: App) -> None:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "server.cli", "evaluate", "-", "--jsonl", "--json", "-a", app.address),
+        *(sys.executable, "-m", "precis", "evaluate", "-", "--jsonl", "--json", "-a", app.address),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from precis.calls import SERVICES
 from precis.v1 import evaluate_pb2 as pb
 
-from server.app import SERVICES, App
+from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.support.gate import Gate
@@ -138,6 +139,16 @@ async def test_a_server_that_is_down_is_said_to_be_down(command: list[str]) -> N
     assert ended.error.startswith(f"precis: cannot reach {address}: start it with `precis serve`")
 
 
+async def test_an_address_that_is_another_port_says_what_to_write(start: Start, tmp_path: Path) -> None:
+    async with start() as app:
+        metrics = await precis("health", "-a", f"127.0.0.1:{app.metrics_port}")
+        assert metrics.code == 2
+        assert "write HOST:PORT of the server, and not of its metrics" in metrics.error
+        for slip in (f"http://{app.address}", "localhost"):
+            ended = await precis("health", "-a", slip)
+            assert (ended.code, "write HOST:PORT" in ended.error) == (2, True)
+
+
 async def test_a_server_that_is_too_slow_is_said_to_be_slow(app: App, document: Path, gate: Gate) -> None:
     gate.close()
     ended = await precis("evaluate", document, "--timeout", "0.5", "-a", app.address)
@@ -166,7 +177,10 @@ async def test_the_key_is_sent(start: Start, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("secret\n", encoding="utf-8")
     async with start(auth={"keys_file": keys}) as app:
-        assert (await precis("embed", "w1", "-a", app.address)).code == 2
+        without = await precis("embed", "w1", "-a", app.address)
+        assert (without.code, "wants an API key" in without.error, "--api-key-file" in without.error) == (2, True, True)
+        wrong = await precis("embed", "w1", "-a", app.address, "--api-key-file", written(tmp_path / "wrong", "key"))
+        assert (wrong.code, f"does not know the API key in {tmp_path / 'wrong'}" in wrong.error) == (2, True)
         assert (await precis("embed", "w1", "-a", app.address, "--api-key-file", keys)).code == 0
 
 

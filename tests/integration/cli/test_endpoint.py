@@ -82,7 +82,7 @@ async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> No
         endpoint.gate.clear()
         variables = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "server.cli", "summarize", str(manual)),
+            *(sys.executable, "-m", "precis", "summarize", str(manual)),
             *("--endpoint", endpoint.base_url, "--model", "scripted"),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -12,6 +12,7 @@ from server.app import App
 from server.settings import Settings
 from tests.integration.support.programs import ROOT, precis
 from tests.judgements import SOURCE, SUMMARY
+from tests.pdf import make_pdf
 
 FRAMEWORKS = ("twin-lock", "judge-lock", "ultra")
 
@@ -90,6 +91,24 @@ async def test_a_score_under_its_limit_exits_with_1_after_all_is_written(
     assert said.replace("<", "&lt;") in report.read_text(encoding="utf-8")
 
 
+async def test_brief_is_the_scores_alone(app: App, source: Path, summary: Path) -> None:
+    ended = await precis("judge", "--source", source, "-s", summary, "--brief", "-a", app.address)
+    assert (ended.code, ended.err) == (0, "")
+    assert "hallucination" in ended.out
+    assert len(ended.out.splitlines()) < 15
+
+
+async def test_a_pdf_is_read_and_other_formats_are_named(app: App, summary: Path, tmp_path: Path) -> None:
+    manual, letter = tmp_path / "manual.pdf", tmp_path / "letter.docx"
+    manual.write_bytes(make_pdf(SOURCE))
+    letter.write_bytes(b"PK\x03\x04\xff")
+    judged = await precis("judge", "--source", manual, "-s", summary, "--json", "-f", "ultra", "-a", app.address)
+    assert (judged.code, judged.err) == (0, "")
+    refused = await precis("judge", "--source", letter, "-s", summary, "-a", app.address)
+    assert refused.code == 2
+    assert "letter.docx: not UTF-8 at byte 4: only PDF and UTF-8 text are read" in refused.error
+
+
 async def test_one_text_may_come_from_standard_input(app: App, source: Path) -> None:
     ended = await precis("judge", "--source", source, "-s", "-", "--json", "-a", app.address, stdin=SUMMARY.encode())
     assert json.loads(ended.out)["results"][0]["id"] == "stdin"
@@ -113,7 +132,7 @@ async def test_a_directory_is_judged_item_by_item(app: App, tmp_path: Path) -> N
     assert (ended.code, ended.error) == (4, "precis: 1 of 3 items failed; the others are done")
     results = {row["id"]: row for row in map(json.loads, output.read_text(encoding="utf-8").splitlines())}
     assert set(results) == {"one", "two", "empty"}
-    assert results["empty"]["error"]["message"].startswith("summary: ")
+    assert results["empty"]["error"]["field"] == "summary"
     assert all(len(results["one"]["result"]["frameworks"][number]["metrics"]) == 5 for number in range(3))
 
 

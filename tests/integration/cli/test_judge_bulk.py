@@ -70,7 +70,9 @@ async def test_a_bad_item_is_one_error_and_the_others_are_done(judge: ScriptedJu
     assert ended.err.splitlines() == [f"report: {report}", "precis: 2 of 5 items failed; the others are done"]
     results = results_in(output)
     assert {name for name, row in results.items() if "result" in row} == {"item 0", "item 2", "item 3"}
-    assert results["item 1"]["error"]["message"] == "summary: expected better"  # type: ignore[index] # an object of JSON
+    refused = results["item 1"]["error"]
+    assert isinstance(refused, dict)
+    assert (refused["field"], refused["message"]) == ("summary", "expected better")
     assert "not JSON" in str(results["line 5"]["error"])
     assert judge.seen["busy"] == 3
     html = report.read_text(encoding="utf-8")
@@ -105,7 +107,8 @@ async def test_a_server_that_stops_ends_the_run_and_the_next_goes_on(judge: Scri
     assert names_in(tmp_path) == {"items.jsonl", "out.jsonl.partial"}
     items.write_text(lines_of("one", "two", "here", "three"), encoding="utf-8")
     assert (await precis(*arguments, "--resume")).code == 0
-    assert judge.seen == {"one": 1, "two": 1, "gone": 1, "here": 1, "three": 1}
+    del judge.seen["gone"]  # more than once: the client tries again
+    assert judge.seen == {"one": 1, "two": 1, "here": 1, "three": 1}
     assert set(results_in(output)) == {f"item {number}" for number in range(4)}
 
 
@@ -114,7 +117,7 @@ async def test_ctrl_c_keeps_what_is_done(judge: ScriptedJudge, tmp_path: Path) -
     items.write_text(lines_of("one", "never"), encoding="utf-8")
     arguments = ("judge", items, "-o", output, "--json", "-a", judge.address)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "server.cli", *map(str, arguments)),
+        *(sys.executable, "-m", "precis", *map(str, arguments)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")},

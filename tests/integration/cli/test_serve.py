@@ -12,7 +12,7 @@ from tests.integration.support.server_process import server_process
 async def test_serve_says_where_it_listens_and_stops_when_told(tiny_models: Path) -> None:
     settings = {"INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false", "LISTEN__PORT": "1"}
     flags = ("serve", "--port", "0", "--models-dir", str(tiny_models), "--workers", "1")
-    async with server_process("server.cli", *flags, **settings) as server:
+    async with server_process("precis", *flags, **settings) as server:
         line = await server.line()
         address = line.removeprefix("Precis is serving on ").split(". ")[0]
         assert (await precis("health", "-a", address)).code == 0  # the flag won over the environment

@@ -48,7 +48,7 @@ async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
     async with bench(start) as served:
         served.endpoint.gate.clear()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "server.cli", "summarize", str(manual), "-a", served.app.address),
+            *(sys.executable, "-m", "precis", "summarize", str(manual), "-a", served.app.address),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")},

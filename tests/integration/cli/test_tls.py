@@ -35,4 +35,7 @@ async def test_certificates_are_given_by_options(start: Start, tmp_path: Path) -
         assert "--tls-ca" in stranger.error
         plain = await precis("health", "-a", address)
         assert plain.code == 3
-        assert "cannot reach" in plain.error
+        assert "if it wants TLS, give --tls-ca" in plain.error
+    async with start() as app:
+        encrypted = await precis("health", "-a", app.address, "--tls-ca", authority)
+        assert (encrypted.code, "speaks plaintext, not TLS: leave out --tls-ca" in encrypted.error) == (2, True)

@@ -11,7 +11,7 @@ from inference.compile.staging import describe_files, write_manifest
 from inference.models.directory import read_model_directory
 from tests.integration.support.server_process import server_process
 
-SERVE = ("server.cli", "serve")
+SERVE = ("precis", "serve")
 
 
 @pytest.fixture

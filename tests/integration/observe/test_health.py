@@ -8,10 +8,11 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.calls import SERVICES
 from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from server.app import SERVICES, App
+from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
 from tests.integration.support.untyped_stubs import health_stub

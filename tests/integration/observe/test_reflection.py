@@ -6,8 +6,8 @@ import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
+from precis.calls import SERVICES
 
-from server.app import SERVICES
 from server.observe.health import REFLECTION_SERVICES
 from tests.integration.conftest import Start
 from tests.integration.support.untyped_stubs import reflection_stub

@@ -34,7 +34,7 @@ async def precis(*arguments: object, stdin: bytes | None = None, **variables: st
     """Runs one command until it ends."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", "-m", "server.cli", *map(str, arguments)),
+        *(sys.executable, "-W", "error", "-m", "precis", *map(str, arguments)),
         stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

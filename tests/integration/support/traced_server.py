@@ -26,7 +26,7 @@ async def precis_serve(
         "LLM__BASE_URL": endpoint.base_url,
         **settings,
     }
-    async with server_process("server.cli", "serve", **all_settings) as server:
+    async with server_process("precis", "serve", **all_settings) as server:
         line = await server.line()
         yield server, line.removeprefix("Precis is serving on ").split(". ")[0]
 

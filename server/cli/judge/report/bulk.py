@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from server.cli.bulk import FailedItems, WorstItems, code_name
+from precis.v1 import evidence_pb2
+
 from server.cli.judge.floors import Floor
-from server.cli.judge.names import LABELS, breaches_of, framework_name
+from server.cli.judge.names import breaches_of, framework_name
 from server.cli.judge.report.page import Index, IndexRow, ReportedItem, render_report
 from server.cli.judge.report.scores import mean_charts, to_title
-from server.cli.judge.results import ItemAnswer, JudgeTally, badness_of, to_answer
+from server.cli.judge.tally import JudgeAnswer, JudgeTally, badness_of
+from server.cli.spread import FailedItems, WorstItems, describe
 
 WHOLE_ITEMS = 200  # a page with thousands of articles opens in no browser
 
@@ -22,7 +24,7 @@ class BulkReport:
     rows: list[tuple[float, IndexRow]] = field(default_factory=list)
     worst: WorstItems[tuple[int, ReportedItem]] = field(default_factory=lambda: WorstItems(WHOLE_ITEMS))
 
-    def add(self, answer: ItemAnswer) -> None:
+    def add(self, answer: JudgeAnswer) -> None:
         """Takes one answer in; failed items are counted by the tally."""
         item, result = answer.item, answer.result
         if item is None or result is None:
@@ -32,7 +34,7 @@ class BulkReport:
         means = {framework_name(f): f.mean_score if f.HasField("mean_score") else None for f in result.frameworks}
         self.frameworks.update(dict.fromkeys(means))
         claims = result.evidence.claims
-        unsupported_count = sum(LABELS.get(claim.label) == "unsupported" for claim in claims)
+        unsupported_count = sum(claim.label == evidence_pb2.CLAIM_LABEL_UNSUPPORTED for claim in claims)
         row = IndexRow(item.id, "", tuple(means.values()), unsupported_count, len(claims), breach_count)
         self.worst.add(badness, (len(self.rows), ReportedItem(item, result)))
         self.rows.append((badness, row))
@@ -55,7 +57,7 @@ class BulkReport:
 
 def failures_of(failed: FailedItems) -> tuple[tuple[str, str], ...]:
     """Names the failed items, and says why."""
-    return tuple((item_id, f"{code_name(error.code)}: {error.message}") for item_id, error in failed.first)
+    return tuple((item_id, describe(error)) for item_id, error in failed.first)
 
 
 def report_of(judged: Sequence[ReportedItem], floors: Sequence[Floor]) -> str:
@@ -64,7 +66,7 @@ def report_of(judged: Sequence[ReportedItem], floors: Sequence[Floor]) -> str:
         return render_report(judged, floors)
     report, tally = BulkReport(floors), JudgeTally(floors)
     for one in judged:
-        answer = to_answer(one.item.id, one.item, "", one.result)
+        answer = JudgeAnswer(one.item.id, one.item, one.result, None, "")
         report.add(answer)
         tally.add(answer)
     return report.render(tally)

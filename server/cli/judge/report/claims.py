@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from precis.v1 import common_pb2, evidence_pb2
 
-from server.cli.judge.names import LABELS, MISMATCHES, UNKNOWN, has_closest, is_contradicted, is_supported
+from server.cli.judge.names import has_closest, is_contradicted, is_supported, label_name, mismatch_name
 
 
 class Role(StrEnum):
@@ -118,7 +118,7 @@ class ClaimCard:
 
 def to_claim(number: int, claim: evidence_pb2.Claim) -> ClaimCard:
     """Builds one claim."""
-    label = LABELS.get(claim.label, UNKNOWN)
+    label = label_name(claim.label)
     return ClaimCard(
         number=number,
         label=label,
@@ -126,7 +126,7 @@ def to_claim(number: int, claim: evidence_pb2.Claim) -> ClaimCard:
         text=claim.passage.text,
         entailment=claim.entailment,
         contradiction=claim.contradiction,
-        nli_label=LABELS.get(claim.nli_label, UNKNOWN),
+        nli_label=label_name(claim.nli_label),
         doubts=tuple(map(to_doubt, claim.mismatches)),
         support=claim.support.text if has_closest(claim) else None,
         opposition=claim.opposition.text if is_contradicted(claim) else None,
@@ -136,7 +136,7 @@ def to_claim(number: int, claim: evidence_pb2.Claim) -> ClaimCard:
 def to_doubt(mismatch: evidence_pb2.ClaimMismatch) -> Doubt:
     """Builds one doubt."""
     instead = mismatch.source.text if mismatch.HasField("source") else None
-    return Doubt(MISMATCHES.get(mismatch.kind, UNKNOWN), mismatch.claim.text, instead)
+    return Doubt(mismatch_name(mismatch.kind), mismatch.claim.text, instead)
 
 
 def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:

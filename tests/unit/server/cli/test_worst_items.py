@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.cli.bulk import WorstItems
+from server.cli.spread import WorstItems
 
 
 @given(st.lists(st.integers(0, 5)), st.integers(1, 4))

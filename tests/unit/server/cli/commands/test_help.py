@@ -1,5 +1,7 @@
 """Help that teaches, and that does not load the server to be shown."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from server.cli.commands.models import ModelTask
 ROOT = Path(__file__).resolve().parents[5]
 COMMANDS = (
     "serve",
+    "settings",
     "summarize",
     "evaluate",
     "judge",
@@ -34,12 +37,17 @@ def run(*code_and_arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-ENVIRONMENT = {"COLUMNS": "100", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+ENVIRONMENT = {
+    "COLUMNS": "100",
+    "PATH": "/usr/bin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "protos"))),
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_examples(command: str) -> None:
-    ended = run("-m", "server.cli", *command.split(), "--help")
+    ended = run("-m", "precis", *command.split(), "--help")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "Example" in ended.stdout
     assert f"precis {command}" in ended.stdout
@@ -48,7 +56,7 @@ def test_every_command_explains_itself_with_examples(command: str) -> None:
 
 
 def test_the_program_lists_all_commands_and_exit_codes() -> None:
-    help_text = run("-m", "server.cli", "--help").stdout
+    help_text = run("-m", "precis", "--help").stdout
     assert all(command.split()[0] in help_text for command in COMMANDS)
     assert "Exit codes" in help_text
 
@@ -64,9 +72,26 @@ def test_help_does_not_load_what_it_does_not_need() -> None:
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_the_version_is_said_without_loading_the_runtime(option: str) -> None:
+    code = f"import sys\nfrom server.cli.main import run\ncode = run([{option!r}]); print(code, 'loaded', *sys.modules)"
+    version, loaded = run("-c", code).stdout.splitlines()
+    words = version.replace(",", "").split()
+    assert words[::2] == ["precis", "Python", "onnxruntime"]
+    assert loaded.startswith("0 loaded")
+    assert set(loaded.split()) & HEAVY == set()
+
+
+def test_commands_share_their_options_in_words_and_order() -> None:
+    shared = ["json", "brief", "output", "resume", "concurrency", "timeout", "address", "tls-ca", "api-key-file"]
+    for command in ("evaluate", "judge"):
+        options = re.findall(r"│ --([a-z-]+) ", run("-m", "precis", command, "--help").stdout.split(" Options ")[1])
+        assert [option for option in options if option in shared] == shared
+
+
 def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "server.cli", "evaluate", "/none/“file”"],
+        [sys.executable, "-m", "precis", "evaluate", "/none/“file”"],
         cwd=ROOT,
         capture_output=True,
         check=False,

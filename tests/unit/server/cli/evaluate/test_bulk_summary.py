@@ -4,26 +4,28 @@ import io
 
 import pytest
 from google.rpc import code_pb2
+from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import deciles
-from server.cli.evaluate.run import SHOWN_ITEMS, BulkSummary, print_summary
+from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.run import BulkSummary, print_summary
+from server.cli.results import Answer
+from server.cli.spread import SHOWN_ITEMS, deciles
+
+EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]
 
 
-def answer(loss: float, item_id: str = "") -> pb.EvaluateStreamResponse:
-    response = pb.EvaluateStreamResponse(id=item_id)
-    response.response.loss = loss
-    response.response.length.score.applicable = True
-    response.response.length.score.score = 1 - loss
-    return response
+def answer(loss: float, item_id: str = "") -> EvaluateAnswer:
+    response = pb.EvaluateResponse(loss=loss)
+    response.length.score.applicable = True
+    response.length.score.score = 1 - loss
+    return EvaluateAnswer(item_id, None, response, None, "")
 
 
-def failure(item_id: str) -> pb.EvaluateStreamResponse:
-    response = pb.EvaluateStreamResponse(id=item_id)
-    response.error.code = code_pb2.INVALID_ARGUMENT
-    response.error.message = "wrong [red]"
-    return response
+def failure(item_id: str) -> EvaluateAnswer:
+    error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="wrong [red]")
+    return EvaluateAnswer(item_id, None, None, error, "")
 
 
 def printed(summary: BulkSummary) -> str:
@@ -62,7 +64,8 @@ def test_a_component_counts_where_it_applies() -> None:
 def test_a_hard_fail_has_a_loss_but_no_scores() -> None:
     summary = BulkSummary()
     failed = answer(1.0)
-    failed.response.hard_fail.rule = pb.HARD_FAIL_RULE_TRUNCATION
+    assert failed.result is not None
+    failed.result.hard_fail.rule = pb.HARD_FAIL_RULE_TRUNCATION
     summary.add(failed)
     assert (summary.hard_fail_count, summary.losses, summary.scores["length"]) == (1, [1.0], [])
 

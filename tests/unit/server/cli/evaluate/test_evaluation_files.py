@@ -20,7 +20,7 @@ def written(path: Path, document: object) -> Path:
 def test_one_summary_has_a_name(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", {"datum": GOLD, "generated": {"text": "Text."}})
     [candidate] = read_candidates(path, [])
-    assert (candidate.name, candidate.request.generated.text) == ("generated", "Text.")
+    assert (candidate.id, candidate.request.generated.text) == ("generated", "Text.")
     assert candidate.request.datum.summary.summary == "Gold."
 
 
@@ -31,7 +31,7 @@ def test_candidates_share_datum_and_options(tmp_path: Path) -> None:
         "candidates": [{"name": "a", "text": "A."}, {"text": "B.", "finish_reason": "length"}],
     }
     first, second = read_candidates(written(tmp_path / "a.json", document), [])
-    assert (first.name, second.name) == ("a", "candidate 2")
+    assert (first.id, second.id) == ("a", "candidate 2")
     assert second.request.generated.finish_reason == "length"
     assert first.request.options == second.request.options
     assert first.request.options.pruned_top_k == 3
@@ -41,13 +41,13 @@ def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("\ufeffMine.", encoding="utf-8")
     path = written(tmp_path / "gold.json", GOLD)
     [candidate] = read_candidates(path, [tmp_path / "mine.txt"])
-    assert (candidate.name, candidate.request.generated.text) == ("mine.txt", "Mine.")
+    assert (candidate.id, candidate.request.generated.text) == ("mine.txt", "Mine.")
 
 
 def test_what_summarize_wrote_as_json_is_a_candidate(tmp_path: Path) -> None:
     gold = written(tmp_path / "gold.json", GOLD)
     [candidate] = read_candidates(gold, [written(tmp_path / "s.json", {"text": "Short.", "topics": ["A"]})])
-    assert (candidate.name, candidate.request.generated.text) == ("s.json", "Short.")
+    assert (candidate.id, candidate.request.generated.text) == ("s.json", "Short.")
     with pytest.raises(InputError, match="precis summarize --output"):
         read_candidates(gold, [written(tmp_path / "s.json", {"summary": "Short."})])
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from server.cli.bulk import BadItem
 from server.cli.errors import InputError
-from server.cli.judge.items import BadItem, Item, read_items, read_summaries
+from server.cli.judge.items import Item, read_items, read_summaries
 
 
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
@@ -40,9 +41,9 @@ def test_a_directory_gives_its_pairs_by_name_and_names_halves(tmp_path: Path) ->
     first, alone, second, undecodable = read_items(tmp_path)
     assert (first, second) == (Item("a.2", "A.", "a."), Item("b", "B.", "b."))
     assert isinstance(alone, BadItem)
-    assert (alone.id, "alone.source.txt: No such file" in alone.error.message) == ("alone", True)
+    assert (alone.id, "alone.source.txt: No such file" in alone.problem) == ("alone", True)
     assert isinstance(undecodable, BadItem)
-    assert "not UTF-8" in undecodable.error.message
+    assert "not UTF-8" in undecodable.problem
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
@@ -70,10 +71,10 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
     [
         ("{", "not JSON"),
         ("[]", "expected a JSON object, got list"),
-        ('{"source": "S."}', "line 1: summary: expected a text, got nothing"),
-        ('{"source": null, "summary": "T."}', "line 1: source: expected a text, got NoneType"),
-        ('{"source": "\\ud800", "summary": "T."}', "line 1: source: not Unicode"),
-        ('{"id": "\\udfff", "source": "S.", "summary": "T."}', "line 1: id: not Unicode"),
+        ('{"source": "S."}', "summary: expected a text, got nothing"),
+        ('{"source": null, "summary": "T."}', "source: expected a text, got NoneType"),
+        ('{"source": "\\ud800", "summary": "T."}', "source: not Unicode"),
+        ('{"id": "\\udfff", "source": "S.", "summary": "T."}', "id: not Unicode"),
     ],
 )
 def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
@@ -82,7 +83,7 @@ def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> No
     [item] = read_items(path)
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
-    assert message in item.error.message
+    assert item.problem.startswith(message)
 
 
 def test_the_hash_tells_items_and_terms_apart() -> None:

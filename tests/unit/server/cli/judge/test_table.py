@@ -1,7 +1,6 @@
 """A judgement on the terminal, and what a bulk run amounts to."""
 
 import io
-from dataclasses import replace
 
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
@@ -10,8 +9,9 @@ from rich.console import Console
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.results import SHOWN_ITEMS, JudgeTally, print_tally, to_answer
 from server.cli.judge.table import print_comparison, print_judgement
+from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
+from server.cli.spread import SHOWN_ITEMS
 from tests.judgements import judgement
 
 ITEM = Item("one", "Source.", "Summary.")
@@ -120,7 +120,7 @@ def test_texts_cannot_drive_the_terminal() -> None:
 def tallied(*results: pb.JudgeResult, floor: str = "hallucination=3") -> JudgeTally:
     tally = JudgeTally([parse_floor(floor)])
     for number, result in enumerate(results):
-        tally.add(to_answer(f"item-{number}", ITEM, "", result))
+        tally.add(JudgeAnswer(f"item-{number}", ITEM, result, None, ""))
     return tally
 
 
@@ -155,7 +155,7 @@ def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
     result = judgement()
     result.language_model_usage.calls, result.language_model_usage.prompt_tokens = 600, 9_000
     tally = tallied(result, result)
-    tally.add(replace(to_answer("kept", ITEM, "", result), is_kept=True))
+    tally.add(JudgeAnswer("kept", ITEM, result, None, "", is_kept=True))
     assert "1,200 calls of the language model, 18,000 tokens read, 0 written\n" in summarized(tally)
     assert "language model" not in summarized(tallied(judgement()))
 
@@ -164,7 +164,7 @@ def test_failed_items_are_counted_and_the_first_are_named() -> None:
     tally = tallied(judgement())
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="empty [red]", field="source")
     for number in range(SHOWN_ITEMS + 3):
-        tally.add(to_answer(f"bad-{number}", None, "", error))
+        tally.add(JudgeAnswer(f"bad-{number}", None, None, error, ""))
     text = summarized(tally)
     assert (tally.item_count, tally.judged_count) == (14, 1)
     assert "14 items, 13 failed" in text

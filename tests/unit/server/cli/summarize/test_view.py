@@ -2,14 +2,13 @@
 
 import io
 
-import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
-from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from server.cli.commands.summarize import parse_wave
+from server.cli.connection import CommandClient
 from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Connection, SummaryOptions
@@ -17,15 +16,14 @@ from server.cli.summarize.run import RemoteSummaries, how_to_resume, to_markdown
 from server.cli.summarize.view import describe, ending, print_plan
 
 
-def test_progress_names_tokens_rate_and_time_left() -> None:
+def test_progress_names_tokens_and_rate() -> None:
     progress = pb.SummaryProgress(
         calls_done=12,
         calls_reused=2,
         usage=common_pb2.LlmUsage(calls=10, prompt_tokens=9_000, completion_tokens=1_000),
         elapsed=Duration(seconds=5),
-        eta=Duration(seconds=75),
     )
-    assert describe(progress) == "10,000 tokens  2.0 calls/s  0:01:15 left"
+    assert describe(progress) == "10,000 tokens  2.0 calls/s"
 
 
 def test_progress_without_a_call_promises_nothing() -> None:
@@ -67,9 +65,9 @@ def test_the_markdown_ends_with_the_topics() -> None:
 
 
 async def test_the_hint_names_a_server_elsewhere() -> None:
-    stub = SummarizeServiceStub(grpc.aio.insecure_channel("host:1"))
-    assert how_to_resume("a1", RemoteSummaries(stub, Connection(), None)).endswith("precis summarize --resume a1")
-    there = RemoteSummaries(stub, Connection("host:1"), None)
+    client = CommandClient("host:1")
+    assert how_to_resume("a1", RemoteSummaries(client, Connection(), None)).endswith("precis summarize --resume a1")
+    there = RemoteSummaries(client, Connection("host:1"), None)
     assert how_to_resume("a1", there).endswith("--resume a1 --address host:1")
 
 

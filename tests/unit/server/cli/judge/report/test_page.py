@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.bulk import WorstItems
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
 from server.cli.judge.report.bulk import WHOLE_ITEMS, BulkReport
 from server.cli.judge.report.claims import Mark, Role, cut, runs
 from server.cli.judge.report.page import ReportedItem, render_report
-from server.cli.judge.results import JudgeTally, to_answer
+from server.cli.judge.tally import JudgeAnswer, JudgeTally
+from server.cli.spread import WorstItems
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.judge.report.report_page import Element, read_page
 
@@ -203,10 +203,10 @@ def bulk_page(count: int, *, whole: int = WHOLE_ITEMS) -> Element:
         result = judgement()
         for framework in result.frameworks:
             framework.mean_score = number % 10
-        answer = to_answer(f"item {number}", Item(f"item {number}", SOURCE, SUMMARY), "", result)
+        answer = JudgeAnswer(f"item {number}", Item(f"item {number}", SOURCE, SUMMARY), result, None, "")
         report.add(answer)
         tally.add(answer)
-    failure = to_answer("broken", None, "", error)
+    failure = JudgeAnswer("broken", None, None, error, "")
     report.add(failure)
     tally.add(failure)
     return read_page(report.render(tally))

@@ -19,7 +19,7 @@ from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
 from server.cli.judge.report.bulk import BulkReport
 from server.cli.judge.report.page import ReportedItem, render_report
-from server.cli.judge.results import JudgeTally, to_answer
+from server.cli.judge.tally import JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
 
 pytestmark = pytest.mark.browser
@@ -91,7 +91,7 @@ def bulk() -> str:
     report, tally = BulkReport(floors), JudgeTally(floors)
     for number in range(30):
         item = Item(f"article-{number}-{LONG_WORD if number == 0 else ''}", SOURCE, SUMMARY)
-        answer = to_answer(item.id, item, "", judgement())
+        answer = JudgeAnswer(item.id, item, judgement(), None, "")
         report.add(answer)
         tally.add(answer)
     return report.render(tally)

@@ -1,11 +1,12 @@
-"""What `precis summarize` reads."""
+"""The documents that commands read, and what a summary gets of them."""
 
 from pathlib import Path
 
 import pytest
 
+from server.cli.documents import read_document_text
 from server.cli.errors import InputError
-from server.cli.summarize.source import CHUNK_CHARS, read_document
+from server.cli.summarize.run import CHUNK_CHARS, read_document
 from tests.pdf import make_pdf
 
 
@@ -48,11 +49,17 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
         ("text.pdf", b"no PDF at all", "is no PDF"),
         ("blank.txt", b" \n", "holds no text"),
+        ("m.docx", b"PK\x03\x04\x14\x00\x06\x00\xff", "m.docx: not UTF-8 at byte 8: only PDF and UTF-8 text are read"),
     ],
 )
 def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_document(write(tmp_path / name, data))
+
+
+def test_the_text_of_a_pdf_is_that_of_its_pages(tmp_path: Path) -> None:
+    text = read_document_text(write(tmp_path / "manual.pdf", make_pdf("Close valve V-12.", "Open valve V-13.")))
+    assert text.split() == ["Close", "valve", "V-12.", "Open", "valve", "V-13."]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,33 +1,44 @@
 """Results of a bulk run: what a later run finds again, whatever ended the one before."""
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
+from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import Item
-from server.cli.judge.results import ItemAnswer, earlier_results, to_answer
+from server.cli.judge.run import to_work
+from server.cli.judge.tally import JudgeAnswer
+from server.cli.options import RunOptions
+from server.cli.results import EarlierResults, earlier_results, to_answer
 from tests.judgements import judgement
 
+WORK = to_work(JudgeTerms(), common_pb2.PRIORITY_BULK)
 ITEMS = [Item(f"item-{number}", f"Source {number}.", "Summary.") for number in range(4)]
 
 
-def answered(item: Item) -> ItemAnswer:
-    return to_answer(item.id, item, item.sha256(), judgement())
+def answered(item: Item) -> JudgeAnswer:
+    return to_answer(WORK, item.id, item, item.sha256(), judgement())
 
 
-def failed(item: Item) -> ItemAnswer:
+def failed(item: Item) -> JudgeAnswer:
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="no")
-    return to_answer(item.id, item, item.sha256(), error)
+    return to_answer(WORK, item.id, item, item.sha256(), error)
+
+
+def opened(output: Path) -> AbstractContextManager[EarlierResults[Item, pb.JudgeResult]]:
+    return earlier_results(RunOptions(output=output, resume=True), WORK)
 
 
 def found(output: Path, items: list[Item]) -> list[str]:
     """The ids of what a run with --resume would not judge again."""
-    with earlier_results(output, resume=True) as earlier:
+    with opened(output) as earlier:
         return [answer.id for item in items if (answer := earlier.take(item, item.sha256()))]
 
 
@@ -42,7 +53,7 @@ def interrupted(output: Path, *lines: str) -> None:
 
 
 def run_until_stopped(output: Path, lines: tuple[str, ...]) -> None:
-    with earlier_results(output, resume=True) as earlier, result_file(output) as file:
+    with opened(output) as earlier, result_file(output) as file:
         assert file is not None
         kept = [answer.line for item in ITEMS if (answer := earlier.take(item, item.sha256()))]
         file.writelines([*kept, *lines])
@@ -52,7 +63,7 @@ def run_until_stopped(output: Path, lines: tuple[str, ...]) -> None:
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     output.write_text(answered(ITEMS[0]).line, encoding="utf-8")
-    with earlier_results(output, resume=True) as earlier:
+    with opened(output) as earlier:
         kept = earlier.take(ITEMS[0], ITEMS[0].sha256())
         assert kept is not None
         assert kept.is_kept
@@ -65,7 +76,7 @@ def test_failed_and_changed_items_are_judged_again(tmp_path: Path) -> None:
     output.write_text(answered(ITEMS[0]).line + failed(ITEMS[1]).line, encoding="utf-8")
     assert found(output, ITEMS) == ["item-0"]
     changed = Item(ITEMS[0].id, ITEMS[0].source, "Another.")
-    with earlier_results(output, resume=True) as earlier:
+    with opened(output) as earlier:
         assert earlier.take(changed, changed.sha256()) is None
         assert earlier.take(ITEMS[0], ITEMS[0].sha256("ultra")) is None
 
@@ -73,9 +84,9 @@ def test_failed_and_changed_items_are_judged_again(tmp_path: Path) -> None:
 def test_nothing_is_kept_without_resume(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     output.write_text(answered(ITEMS[0]).line, encoding="utf-8")
-    with earlier_results(output, resume=False) as earlier:
+    with earlier_results(RunOptions(output=output), WORK) as earlier:
         assert earlier.take(ITEMS[0], ITEMS[0].sha256()) is None
-    with earlier_results(None, resume=False) as earlier:
+    with earlier_results(RunOptions(), WORK) as earlier:
         assert earlier.take(ITEMS[0], ITEMS[0].sha256()) is None
 
 
@@ -90,7 +101,7 @@ def test_runs_may_be_interrupted_again_and_again(tmp_path: Path) -> None:
 def test_a_run_that_ends_leaves_its_results_alone(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     interrupted(output, answered(ITEMS[0]).line)
-    with earlier_results(output, resume=True) as earlier, result_file(output) as file:
+    with opened(output) as earlier, result_file(output) as file:
         kept = earlier.take(ITEMS[0], ITEMS[0].sha256())
         assert kept is not None
         assert file is not None
@@ -105,11 +116,11 @@ def test_a_run_that_ends_leaves_its_results_alone(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_not_taken_for_results(tmp_path: Path, content: str) -> None:
     output = tmp_path / "out.jsonl"
     output.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match="line 1 is no result of precis judge"), earlier_results(output, resume=True):
+    with pytest.raises(InputError, match="line 1 is no result of this command"), opened(output):
         pass
     assert output.read_text(encoding="utf-8") == content
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(CliError, match="cannot go on with"), earlier_results(tmp_path, resume=True):
+    with pytest.raises(CliError, match="cannot go on with"), opened(tmp_path):
         pass

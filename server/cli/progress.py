@@ -1,0 +1,134 @@
+"""How far a command is, on stderr: bars on a terminal, else a plain line every 10 seconds and one at the end.
+
+A command that ends sooner prints no line.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Self
+
+from rich.progress import BarColumn, TaskID, TextColumn
+from rich.progress import Progress as Bars
+
+from server.cli.console import error_console, plain, print_note
+
+INTERVAL_S = 10.0
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far one piece of work is.
+
+    Attributes:
+        what: in words, for example "judging".
+        done: finished parts.
+        total: all parts; None: not known.
+        unit: of the parts; "" for items.
+        details: what else is worth knowing.
+        eta_s: estimate of the rest; None: by the share that is done.
+    """
+
+    what: str
+    done: int = 0
+    total: int | None = None
+    unit: str = ""
+    details: str = ""
+    eta_s: float | None = None
+
+    def count(self) -> str:
+        """Returns for example "12/40 calls", or "3.1/80.0 MiB"; empty when nothing can be said."""
+        if self.unit == "bytes":
+            sizes = [f"{size / MEBIBYTE:.1f}" for size in (self.done, self.total) if size is not None]
+            return f"{'/'.join(sizes)} MiB"
+        total = "" if self.total is None else f"/{self.total}"
+        return f"{self.done}{total} {self.unit}".rstrip() if self.done or total else ""
+
+    def left(self, elapsed_s: float) -> str:
+        """Returns the estimate of the rest; empty when there is none."""
+        seconds = self.eta_s
+        if seconds is None and self.total and 0 < self.done < self.total:
+            seconds = elapsed_s / self.done * (self.total - self.done)
+        return "" if seconds is None else f"{clock_time(seconds)} left"
+
+
+def clock_time(seconds: float) -> str:
+    """Returns for example "0:01:15"."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+class Progress:
+    """Shows how far a command is. Owns the bars and the thread that prints the lines: enter it, and leave it.
+
+    Args:
+        is_kept: bars stay on the screen when their work is done.
+        clock: seconds, rising.
+    """
+
+    def __init__(self, *, is_kept: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        console = error_console()
+        self.is_drawn = console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
+        self._clock = clock
+        self._state: State | None = None
+        self._start_s = clock()
+        self._bars = Bars(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[rest]}", markup=False),
+            console=console,
+            transient=not is_kept,
+            disable=not self.is_drawn,
+        )
+        self._bar: TaskID | None = None
+        self._has_printed = False
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._print_lines, name="precis-progress", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        if not self.is_drawn:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+        if self.is_drawn:
+            return
+        self._is_over.set()
+        self._thread.join()
+        if self._has_printed:
+            self.print_line()
+
+    def begin(self) -> None:
+        """Begins another piece of work, with a bar and a time of its own."""
+        self._start_s = self._clock()
+        self._bar = None
+
+    def update(self, state: State) -> None:
+        """Takes in how far the work is."""
+        self._state = state
+        if not self.is_drawn:
+            return
+        if self._bar is None:
+            self._bar = self._bars.add_task("", rest="")
+        rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._elapsed_s()))))
+        self._bars.update(self._bar, description=plain(state.what), completed=state.done, total=state.total, rest=rest)
+
+    def print_line(self) -> None:
+        """Prints what is being done, how much of it is, the time since it began, and the time that is left."""
+        state, elapsed_s = self._state, self._elapsed_s()
+        if state is not None:
+            self._has_printed = True
+            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", state.left(elapsed_s))
+            print_note(f"{state.what}: {', '.join(filter(None, rest))}")
+
+    def _elapsed_s(self) -> float:
+        return self._clock() - self._start_s
+
+    def _print_lines(self) -> None:
+        while not self._is_over.wait(INTERVAL_S):
+            self.print_line()

@@ -1,0 +1,171 @@
+"""The results of many items as JSON Lines: written as they come, and read again to go on after an interruption.
+
+A line is {"id", "item_sha256", NAME} or {"id", "item_sha256", "error"}. The hash is of the item and of the terms on
+which it was sent, so that --resume keeps what has not changed and sends the rest again.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from precis.v1 import common_pb2
+
+from server.cli.connection import CommandClient
+from server.cli.errors import CliError, InputError
+from server.cli.files import partial_of, to_json_fields, to_json_line
+from server.cli.options import RunOptions
+
+
+class NamedItem(Protocol):
+    """What is sent to the server, with a name of the caller's choice."""
+
+    @property
+    def id(self) -> str:
+        """Names it."""
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes it, and the terms on which it is sent, in hexadecimal."""
+
+
+I = TypeVar("I", bound=NamedItem)  # noqa: E741 - an item
+R = TypeVar("R", bound=Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[I, R]):
+    """What a command does with its items.
+
+    Attributes:
+        verb: for the progress, for example "judging".
+        name: of a result in its line.
+        result_type: the message of a result.
+        send: gets the result of one item. Raises PrecisError.
+        terms: what decides the result beside the item.
+    """
+
+    verb: str
+    name: str
+    result_type: type[R]
+    send: Callable[[CommandClient, I], Awaitable[R]]
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer(Generic[I, R]):
+    """What became of one item.
+
+    Attributes:
+        id: the item's.
+        item: None for one that could not be read.
+        result: None for one that failed.
+        error: why it failed.
+        line: its line in the results.
+        is_kept: it comes from an earlier run.
+    """
+
+    id: str
+    item: I | None
+    result: R | None
+    error: common_pb2.ItemError | None
+    line: str
+    is_kept: bool = False
+
+
+def to_answer(
+    work: Work[I, R], item_id: str, item: I | None, sha256: str, outcome: R | common_pb2.ItemError
+) -> Answer[I, R]:
+    """Builds the answer to an item from its result or its error."""
+    error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
+    fields = {"id": item_id, "item_sha256": sha256, "error" if error else work.name: to_json_fields(outcome)}
+    return Answer(item_id, item, result, error, to_json_line(fields))
+
+
+@dataclass
+class EarlierResults(Generic[I, R]):
+    """The results of an earlier run, found by the hash of their item. Failed items are not among them."""
+
+    work: Work[I, R]
+    file: BinaryIO | None = None
+    offsets: dict[str, list[int]] = field(default_factory=dict)
+
+    def take(self, item: I, sha256: str) -> Answer[I, R] | None:
+        """Returns the answer to an item, once for each time that it was worked on."""
+        offsets = self.offsets.get(sha256)
+        if self.file is None or not offsets:
+            return None
+        self.file.seek(offsets.pop(0))
+        line = self.file.readline().decode()
+        fields = json.loads(line)[self.work.name]
+        result = json_format.ParseDict(fields, self.work.result_type(), ignore_unknown_fields=True)
+        return Answer(item.id, item, result, None, line, is_kept=True)
+
+
+@contextmanager
+def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierResults[I, R]]:
+    """Opens what an interrupted run left, or else the results of one that ended; nothing without --resume.
+
+    What an interrupted run left is put into FILE.earlier, because FILE.partial is about to be written anew, and stays
+    there until a run has ended.
+
+    Raises:
+        InputError: a file is there but does not hold results.
+    """
+    output = options.output
+    if output is None:
+        yield EarlierResults(work)
+        return
+    earlier = output.with_name(output.name + ".earlier")
+    try:
+        if options.resume:
+            set_aside(partial_of(output), earlier)
+            path = earlier if earlier.exists() else output
+            with path.open("rb") if path.exists() else nullcontext() as file:
+                yield EarlierResults(work, file, index_lines(file, path, work.name) if file else {})
+        else:
+            yield EarlierResults(work)
+        earlier.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise  # stdout's, from the block: its reader has gone
+    except OSError as error:
+        raise CliError(f"cannot go on with {output}: {error.strerror}") from error
+
+
+def set_aside(partial: Path, earlier: Path) -> None:
+    """Adds the complete lines of an interrupted run to those of the runs before it."""
+    if not partial.exists():
+        return
+    with partial.open("rb") as left, earlier.open("ab") as kept:
+        for line in left:
+            if line.endswith(b"\n"):  # else the run ended while it was written
+                kept.write(line)
+    partial.unlink()
+
+
+def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
+    """Finds where the line of each result begins. Raises InputError."""
+    offsets: dict[str, list[int]] = {}
+    start = 0
+    for number, line in enumerate(file, start=1):
+        fields = parse_result_line(line)
+        if fields is None or not (name in fields or "error" in fields):
+            raise InputError(
+                f"{path}: line {number} is no result of this command; to do all items again, leave out --resume"
+            )
+        if name in fields:
+            offsets.setdefault(fields["item_sha256"], []).append(start)
+        start += len(line)
+    return offsets
+
+
+def parse_result_line(line: bytes) -> dict[str, Any] | None:
+    """Reads a line of results; None when it is something else."""
+    try:
+        fields = json.loads(line)
+        return dict(fields) if isinstance(fields["item_sha256"], str) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

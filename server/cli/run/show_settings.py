@@ -1,0 +1,202 @@
+"""Lists the settings: as a table, as JSON, or as the reference in Markdown."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+from rich import box
+from rich.table import Table
+
+from server.cli.console import output_console, shown
+from server.cli.errors import InputError
+from server.errors import SettingsError
+from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
+
+UNSET = "-"
+UNITS = {"s": "seconds", "ms": "milliseconds", "mib": "MiB", "bytes": "bytes", "chars": "characters", "days": "days"}
+"""What the last word of a name says about a number."""
+
+KINDS = {"null": "none", "string": "text", "object": "table", "boolean": "true, false", "password": "secret"}
+"""Words for the types and formats of JSON Schema."""
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting.
+
+    Attributes:
+        name: its path, for example "listen.port".
+        variable: of the environment.
+        values: which ones it takes, with their range and unit.
+        default: the value without file and environment; "-" for none.
+        value: the one in force; "-" for none.
+        origin: "default", "file" or "environment".
+        meaning: what it does.
+    """
+
+    name: str
+    variable: str
+    values: str
+    default: str
+    value: str
+    origin: str
+    meaning: str
+
+    @property
+    def section(self) -> str:
+        """The path of its model; empty for the outermost."""
+        return self.name.rpartition(".")[0]
+
+    def matches(self, word: str) -> bool:
+        """Tells whether its name, variable or meaning has a word."""
+        return word.lower() in f"{self.name} {self.variable} {self.meaning}".lower()
+
+
+def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
+    """Prints the settings that match. Raises InputError when none does, or when one has a wrong value."""
+    found = list_settings(defaults_only=as_markdown)
+    in_section = [setting for setting in found if f"{setting.name}.".startswith(f"{word}.")]
+    listed = in_section or [setting for setting in found if setting.matches(word)]
+    if not listed:
+        raise InputError(f"no setting has {word} in its name or meaning")
+    if as_json:
+        json.dump([dataclasses.asdict(setting) for setting in listed], sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    elif as_markdown:
+        sys.stdout.write(to_markdown(listed))
+    else:
+        output_console().print(to_table(listed))
+
+
+def list_settings(*, defaults_only: bool = False) -> list[Setting]:
+    """Lists all settings. Raises InputError when one has a wrong value.
+
+    Args:
+        defaults_only: nothing is read; every value is the default.
+    """
+    defaults = values = _dump(Settings.model_construct())
+    sources: Mapping[str, Mapping[str, Any]] = {}
+    if not defaults_only:
+        try:
+            values, sources = _dump(load_settings()), read_sources()
+        except SettingsError as error:
+            raise InputError(str(error)) from error
+    return [
+        Setting(
+            name=".".join(path),
+            variable=PREFIX + SEPARATOR.join(path).upper(),
+            values=in_words(field, path[-1]),
+            default="needed" if field.is_required() else _shown(path, defaults, field),
+            value=_shown(path, values, field),
+            origin=next((name for name, source in sources.items() if _is_in(path, source)), "default"),
+            meaning=field.description or "",
+        )
+        for path, field in _leaves(Settings)
+        if ".".join(path) != NOT_SETTABLE
+    ]
+
+
+def _leaves(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yields path and field of every setting of a model; an optional section is looked into as well."""
+    for name, field in model.model_fields.items():
+        kinds = (field.annotation, *get_args(field.annotation))
+        section = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if section is None:
+            yield (*path, name), field
+        else:
+            yield from _leaves(section, (*path, name))
+
+
+def in_words(field: FieldInfo, name: str) -> str:
+    """Says which values a setting takes, for example "integer, 0 to 65535" or "path, or none"."""
+    kind: Any = Annotated[field.annotation, field]
+    words = _kind(TypeAdapter(kind).json_schema())
+    unit = UNITS.get(name.rpartition("_")[2], "") if words.startswith(("number", "integer")) else ""
+    return f"{words}, in {unit}" if unit else words
+
+
+def _kind(schema: Schema, definitions: Schema | None = None) -> str:
+    definitions = schema.get("$defs", definitions or {})
+    if "$ref" in schema:
+        return _kind(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in schema:
+        return ", or ".join(_kind(one, definitions) for one in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if "const" in schema:
+        return str(schema["const"])
+    if schema["type"] == "array":
+        return f"list of: {_kind(schema['items'], definitions)}"
+    kind = schema.get("format", schema["type"])
+    return ", ".join(filter(None, (KINDS.get(kind, kind), _range(schema))))
+
+
+def _range(schema: Schema) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        return f"{least:g} to {most:g}"
+    bounds = {"at least": least, "more than": schema.get("exclusiveMinimum"), "at most": most}
+    bounds["less than"] = schema.get("exclusiveMaximum")
+    return ", ".join(f"{words} {bound:g}" for words, bound in bounds.items() if bound is not None)
+
+
+def _dump(settings: Settings) -> dict[str, Any]:
+    """Returns the values as JSON has them; secrets are stars."""
+    return settings.model_dump(mode="json", warnings=False)
+
+
+def _is_in(path: tuple[str, ...], source: Any) -> bool:  # noqa: ANN401 - what a source holds
+    """Tells whether a source sets a setting."""
+    return not path or (isinstance(source, Mapping) and path[0] in source and _is_in(path[1:], source[path[0]]))
+
+
+def _shown(path: tuple[str, ...], values: Mapping[str, Any], field: FieldInfo) -> str:
+    """Writes a value; in a section that is left out, the default."""
+    found: Any = values
+    for name in path:
+        found = found.get(name) if isinstance(found, Mapping) else field.get_default()
+    if found in (None, {}, PydanticUndefined):
+        return UNSET
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def to_table(settings: list[Setting]) -> Table:
+    """Builds the table."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("name", "value", "default", "origin", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for one in settings:
+        table.add_row(
+            shown(one.name, style="bold").append(f"\n{one.variable}", style="dim"),
+            shown(one.value, limit=60),
+            shown(one.default, limit=60),
+            shown(one.origin, style="" if one.origin == "default" else "yellow"),
+            shown(one.meaning).append(f" ({one.values})", style="dim"),
+        )
+    return table
+
+
+def to_markdown(settings: list[Setting]) -> str:
+    """Writes the reference: a section for each model, with a table."""
+    lines = [
+        "# Settings of `precis serve`",
+        "",
+        "Written by `precis settings --markdown`. A setting comes from the environment, or else from the TOML file",
+        f"that `{FILE_VARIABLE}` names (`port` in `[listen]` is `listen.port`), or else it has its default.",
+    ]
+    for section, members in groupby(settings, key=lambda one: one.section):
+        lines += ["", f"## {section or 'General'}", "", "| name | variable | default | values | meaning |"]
+        lines.append("|---|---|---|---|---|")
+        for one in members:
+            cells = (f"`{one.name}`", f"`{one.variable}`", f"`{one.default}`", one.values, one.meaning)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,103 @@
+"""What many results amount to: means and deciles, the worst items, the failed ones."""
+
+import heapq
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from google.rpc import code_pb2
+from precis.v1 import common_pb2
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from server.cli.console import shown
+from server.cli.errors import CliError
+
+
+def spread_table(rows: Iterable[tuple[str, Sequence[float]]], *, digits: int = 3) -> Table:
+    """Builds the table of means and quantiles; a row without numbers is left out."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("")
+    for heading in ("mean", "p10", "median", "p90", "items"):
+        table.add_column(heading, justify="right")
+    for name, values in rows:
+        if values:
+            numbers = (statistics.fmean(values), *deciles(values))
+            table.add_row(name, *(f"{number:.{digits}f}" for number in numbers), str(len(values)))
+    return table
+
+
+def deciles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Returns the 10th, 50th and 90th percentile."""
+    if len(values) == 1:
+        return values[0], values[0], values[0]
+    tenths = statistics.quantiles(values, n=10, method="inclusive")
+    return tenths[0], tenths[4], tenths[8]
+
+
+SHOWN_ITEMS = 10  # of the worst, and of the failed
+
+T = TypeVar("T")
+
+
+@dataclass
+class WorstItems(Generic[T]):
+    """Keeps the `limit` items with the greatest badness; of equals the one that came earlier."""
+
+    limit: int
+    seen_count: int = 0
+    _heap: list[tuple[float, int, T]] = field(default_factory=list)
+
+    def add(self, badness: float, item: T) -> None:
+        """Takes one item in."""
+        entry = (badness, -self.seen_count, item)  # the count is unique: items themselves are never compared
+        self.seen_count += 1
+        (heapq.heappush if len(self._heap) < self.limit else heapq.heappushpop)(self._heap, entry)
+
+    def ranked(self) -> list[tuple[float, T]]:
+        """Lists what is kept with its badness, worst first."""
+        return [(badness, item) for badness, _, item in sorted(self._heap, key=lambda entry: entry[:2], reverse=True)]
+
+
+def worst_table(heading: str, rows: Iterable[tuple[str, str]]) -> Table:
+    """Builds the table of the worst items: name, and what is bad about it."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("worst items")
+    table.add_column(heading, justify="right")
+    for item_id, badness in rows:
+        table.add_row(shown(item_id, limit=80), badness)
+    return table
+
+
+@dataclass
+class FailedItems:
+    """Counts failures and keeps the first few."""
+
+    count: int = 0
+    first: list[tuple[str, common_pb2.ItemError]] = field(default_factory=list)
+
+    def add(self, item_id: str, error: common_pb2.ItemError) -> None:
+        """Takes one failure in."""
+        self.count += 1
+        if len(self.first) < SHOWN_ITEMS:
+            self.first.append((item_id, error))
+
+    def print(self, console: Console) -> None:
+        """Prints a line for each failure that was kept, and how many more there are."""
+        for item_id, error in self.first:
+            console.print(shown(f"{item_id}: {describe(error)}", style="red"))
+        if self.count > len(self.first):
+            console.print(f"... and {self.count - len(self.first)} more failed items", style="red")
+
+    def check(self, item_count: int) -> None:
+        """Raises CliError when items failed."""
+        if self.count:
+            raise CliError(f"{self.count} of {item_count} items failed; the others are done")
+
+
+def describe(error: common_pb2.ItemError) -> str:
+    """Says what is wrong with an item: code, field and message."""
+    code = str(code_pb2.Code.Name(error.code)) if error.code in code_pb2.Code.values() else "UNKNOWN"
+    return ": ".join(filter(None, (code, error.field, error.message)))
