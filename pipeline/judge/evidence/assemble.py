@@ -1,7 +1,7 @@
 """Third step: everything that the models said, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,40 +16,23 @@ from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
 from pipeline.judge.evidence.table import (
-    EvidenceModels,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
-    PairUsage,
     SummarySegment,
     ToneReading,
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
-from pipeline.model_answers import PairScores
-from pipeline.protocols import Tokenizer
+from pipeline.model_answers import PairScores, PairUsage
+from pipeline.protocols import Models
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
 
 
-@dataclass(frozen=True, slots=True)
-class Instruments:
-    """What measures: the same for the whole table.
-
-    Attributes:
-        tokenizer: counts tokens.
-        config: the settings.
-        models: identities, for the table.
-    """
-
-    tokenizer: Tokenizer
-    config: EvidenceConfig
-    models: EvidenceModels
-
-
-def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -> EvidenceTable:
+def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals."""
-    draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
+    draft, tokenizer = plan.draft, models.tokenizer
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
     told = find_told(plan, claims)
     read_point = partial(
@@ -80,7 +63,7 @@ def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
-        models=instruments.models,
+        models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
         proposals_failed=False,

@@ -20,6 +20,19 @@ SOURCE, SUMMARY = "source", "summary"
 _SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
 
 
+@dataclass(frozen=True, slots=True)
+class EvidenceRequest:
+    """What a table is asked for.
+
+    Attributes:
+        source: the whole article; not blank.
+        summary: not blank.
+    """
+
+    source: str
+    summary: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """One of the two texts, ready to be searched.
@@ -64,10 +77,10 @@ class ReadTexts:
     texts: tuple[str, ...]
 
 
-def read_texts(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
+def read_texts(request: EvidenceRequest, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
     """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
-    article = ReadText.of(SOURCE, source, config.max_sentence_chars)
-    told = ReadText.of_summary(SUMMARY, summary, config.max_sentence_chars)
+    article = ReadText.of(SOURCE, request.source, config.max_sentence_chars)
+    told = ReadText.of_summary(SUMMARY, request.summary, config.max_sentence_chars)
     index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)

@@ -2,33 +2,15 @@
 
 Text ids of passages are `source` and `summary`. Probabilities, shares and cosines are of the models and texts alone:
 a reader who has the table can recompute every label by hand.
-
-What an evidence table comes from: models, pairs and time.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.protocols import ModelIdentity
+from pipeline.model_answers import PairUsage
+from pipeline.protocols import ModelIdentities
 from pipeline.text.passage import TextSpan
-
-
-@dataclass(frozen=True, slots=True)
-class PairUsage:
-    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
-
-    scored_pair_count: int
-    exact_pair_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceModels:
-    """What the numbers come from."""
-
-    entailment: ModelIdentity
-    embedder: ModelIdentity
-    tokenizer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +226,7 @@ class EvidenceTable:
     summary_token_count: int
     extraneous_token_count: int
     pairs: PairUsage
-    models: EvidenceModels
+    models: ModelIdentities
     timings: EvidenceTimings
     question_author: str
     proposals_failed: bool

@@ -10,7 +10,7 @@ have says how much is told, as far as they do not contradict it: u is the greate
 windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from rapidfuzz.distance import LCSseq
 
@@ -63,8 +63,8 @@ def read_claim(
     """Returns a claim with its evidence."""
     claim = plan.claim
     text = claim.passage.text
-    entailment, support = scores.best(plan.windows, text)
-    contradiction = scores.contradiction(plan.place, text) if plan.place else 0.0
+    entailment, support = _best(scores, plan.windows, text)
+    contradiction = scores.contradiction(plan.place.passage.text, text) if plan.place else 0.0
     mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
     copying = draft.sequences.copying(draft.summary.read.table, claim.words)
     label_by_nli = label_of(entailment, contradiction, config)
@@ -98,21 +98,21 @@ def _features(
     content = draft.summary.read.table.content_stems(plan.claim.words)
     stems = frozenset(content)
     known = draft.values.stems
-    _, sentence = scores.best([window for window in plan.windows if window.size == 1], text)
+    _, sentence = _best(scores, [window for window in plan.windows if window.size == 1], text)
     by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
     return ClaimFeatures(
         windows=tuple(
             WindowScore(
                 size,
-                max((scores.entailment(window, text) for window in windows), default=0.0),
-                max((scores.contradiction(window, text) for window in windows), default=0.0),
+                max((scores.entailment(window.passage.text, text) for window in windows), default=0.0),
+                max((scores.contradiction(window.passage.text, text) for window in windows), default=0.0),
             )
             for size, windows in by_size.items()
         ),
-        support_contradiction=scores.contradiction(support, text) if support else 0.0,
-        sentence_contradiction=scores.contradiction(sentence, text) if sentence else 0.0,
-        stitched_entailment=scores.entailment(plan.stitched, text) if plan.stitched else 0.0,
-        stitched_contradiction=scores.contradiction(plan.stitched, text) if plan.stitched else 0.0,
+        support_contradiction=scores.contradiction(support.passage.text, text) if support else 0.0,
+        sentence_contradiction=scores.contradiction(sentence.passage.text, text) if sentence else 0.0,
+        stitched_entailment=scores.entailment(plan.stitched.passage.text, text) if plan.stitched else 0.0,
+        stitched_contradiction=scores.contradiction(plan.stitched.passage.text, text) if plan.stitched else 0.0,
         bigram_share=copying.bigram_share,
         trigram_share=copying.trigram_share,
         longest_run_share=copying.longest_run_share,
@@ -130,6 +130,13 @@ def _features(
         unmatched_name_count=values.unmatched_name_count,
         unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
     )
+
+
+def _best(scores: PairScores, windows: Sequence[Window], text: str) -> tuple[float, Window | None]:
+    """Returns the greatest entailment with its window: of equal ones the shortest, then the first."""
+    ordered = sorted(windows, key=lambda window: (window.size, window.first))
+    best = scores.best([window.passage.text for window in ordered], text)
+    return (0.0, None) if best is None else (scores.entailment(ordered[best].passage.text, text), ordered[best])
 
 
 def _sequence_share(draft: ReadTexts, plan: ClaimPlan, sentence: Window | None) -> float:
@@ -175,10 +182,11 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
     windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
-    entailment, best = scores.best(windows, passage.text)
+    entailment, best = _best(scores, windows, passage.text)
     shares = [_share(plan, weights, window.sentences) for window in windows]
     told = [
-        share * (1 - scores.contradiction(window, passage.text)) for share, window in zip(shares, windows, strict=True)
+        share * (1 - scores.contradiction(window.passage.text, passage.text))
+        for share, window in zip(shares, windows, strict=True)
     ]
     share = max(entailment, *told) if told else entailment
     return KeyPoint(
