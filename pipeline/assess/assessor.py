@@ -5,7 +5,6 @@ The graph: planner -> executor -> summarizer, and again while evidence is missin
 OpenTelemetry spans of assessments: one for each execution of a graph node, above those of what it does.
 """
 
-import os
 import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Executor
@@ -43,10 +42,6 @@ from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop
 from pipeline.tracing import note
-
-# LangGraph sends the state of every node to a hosted service when a server's environment happens to hold
-# LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.
-os.environ["LANGSMITH_TRACING_V2"] = "false"
 
 
 class AssessState(TypedDict, total=False):

@@ -22,7 +22,7 @@ from server.errors import FieldViolation, InvalidRequestError
 from server.rpc.calls import Context, current_call
 from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
 from server.rpc.status import to_item_error
-from server.rpc.streams import map_concurrently, until
+from server.rpc.streams import map_concurrently, until_stopping
 from server.rpc.wire import MalformedRequest
 from server.services.evaluate_reply import to_response
 from server.services.evaluate_request import EvaluateInput, check_item_id, parse_evaluate
@@ -126,7 +126,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         """
         items = numbered(request_iterator)
         answer = partial(self._answer, context)
-        accepted = until(self._stopping, items)
+        accepted = until_stopping(self._stopping, items, is_quiet=True)
         responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
         async with aclosing(accepted), aclosing(responses):
             async for response in responses:

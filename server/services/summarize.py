@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import Executor
 from contextlib import aclosing
 from functools import partial
-from typing import cast
 
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
@@ -94,9 +93,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def _messages(
         self, events: AsyncIterator[Event], chosen: ChosenWriter
     ) -> AsyncGenerator[pb.SummaryEvent, None]:
-        # The summarizer's streams are generators; its signature promises iterators only.
-        generator = cast("AsyncGenerator[Event, None]", events)
-        async with aclosing(until_stopping(self._stopping, generator)) as going:
+        async with aclosing(until_stopping(self._stopping, events)) as going:
             async for event in going:
                 if isinstance(event, Accepted):
                     name_session(event.summary_id)
