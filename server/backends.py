@@ -98,11 +98,11 @@ class EndpointCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges."""
-        usage = self._endpoint.usage.snapshot()
+        usage = self._endpoint.usage
         for field, text in COUNTERS.items():
             yield CounterMetricFamily(f"precis_llm_{field}", text, value=getattr(usage, field))
         failures = CounterMetricFamily("precis_llm_failures", "Requests that brought no completion.", labels=["error"])
-        for name, count in usage.failures.items():
+        for name, count in dict(usage.failures).items():
             failures.add_metric([name], count)
         yield failures
         for field, text in GAUGES.items():
