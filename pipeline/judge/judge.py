@@ -10,7 +10,7 @@ from functools import partial
 from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, FrameworkOutcome, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
@@ -159,8 +159,10 @@ class Judge:
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
         proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
         with open_span("judge evidence") as span:
-            asked, config = EvidenceRequest(request.source, request.summary), self._config.evidence
-            table = await build_evidence(asked, models, config, proposals=proposals, off_loop=self._off_loop)
+            asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
+            table = await build_evidence(
+                asked, models, self._config.evidence, proposals=proposals, off_loop=self._off_loop
+            )
             note_evidence(span, table)
             return table
 
@@ -175,6 +177,19 @@ class Judge:
         for metric in verdict.result.metrics:
             emit(MetricReady(framework, metric))
         return verdict
+
+
+_READ_BY = {
+    Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
+    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.QUESTIONS},
+    Framework.ULTRA: {EvidencePart.QUESTIONS, EvidencePart.CALIBRATION},
+}
+
+
+def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
+    """Returns the parts of the evidence that somebody will read; a language model that grades reads the intent."""
+    graded = {EvidencePart.INTENT} if models.chat else set()
+    return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
 
 
 def _needed(models: Models, request: JudgeRequest) -> Models:

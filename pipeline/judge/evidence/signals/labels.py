@@ -10,17 +10,16 @@ have says how much is told, as far as they do not contradict it: u is the greate
 windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq
 
 from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import ReadTexts
+from pipeline.judge.evidence.draft import EvidencePart, ReadTexts
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
-from pipeline.judge.evidence.text.overlap import Copying
 from pipeline.judge.evidence.text.windows import Window
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
@@ -66,10 +65,11 @@ def read_claim(
     entailment, support = _best(scores, plan.windows, text)
     contradiction = scores.contradiction(plan.place.passage.text, text) if plan.place else 0.0
     mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
-    copying = draft.sequences.copying(draft.summary.read.table, claim.words)
+    copied = draft.sequences.trigram_share(draft.summary.read.table, claim.words)
+    is_calibrated = EvidencePart.CALIBRATION in draft.parts
     label_by_nli = label_of(entailment, contradiction, config)
     label = label_by_nli
-    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
+    if len(claim.words) >= _LEAST_COPIED_WORDS and copied >= config.copied_trigram_share:
         label = ClaimLabel.SUPPORTED
     if mismatches:
         label = demote(label)
@@ -86,14 +86,14 @@ def read_claim(
         label_by_nli=label_by_nli,
         label=label,
         extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
-        features=_features(draft, plan, scores, (copying, values), support),
+        features=_features(draft, plan, scores, values, support) if is_calibrated else ClaimFeatures(),
     )
 
 
 def _features(
-    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
+    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, values: ClaimValues, support: Window | None
 ) -> ClaimFeatures:
-    copying, values = measured
+    copying = draft.sequences.copying(draft.summary.read.table, plan.claim.words)
     text = plan.claim.passage.text
     content = draft.summary.read.table.content_stems(plan.claim.words)
     stems = frozenset(content)
@@ -157,31 +157,14 @@ def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None)
     return len(stems & said) / len(stems)
 
 
-def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
-    plan: EvidencePlan,
-    fact: FactPlan,
-    scores: PairScores,
-    *,
-    grounded: Collection[int],
-    tokenizer: Tokenizer,
-    config: EvidenceConfig,
+def read_key_point(
+    plan: EvidencePlan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> KeyPoint:
-    """Returns a fact of the source with what the summary tells of it.
-
-    Args:
-        plan: of the table.
-        fact: of the source.
-        scores: of all pairs.
-        grounded: sentences of the summary that say something of the source.
-        tokenizer: counts tokens.
-        config: the settings.
-    """
-    draft = plan.draft
-    source = draft.source
+    """Returns a fact of the source with what the windows of the summary tell of it."""
+    source, windows = plan.draft.source, fact.windows
     passage = source.read.passages[fact.sentence]
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
-    windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
     entailment, best = _best(scores, windows, passage.text)
     shares = [_share(plan, weights, window.sentences) for window in windows]
     told = [
