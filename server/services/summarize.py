@@ -23,7 +23,7 @@ from server.services.summarize_request import DocumentRules, parse_document, par
 
 
 class SummarizeServicer(SummarizeServiceServicer):
-    """Summarizes documents.
+    """Summarizes documents. What a command does without a server needs no context of a call.
 
     Args:
         summarizer: runs the graphs.
@@ -49,7 +49,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         self._stopping = stopping
 
     async def Summarize(
-        self, request: pb.SummarizeRequest, context: Context
+        self, request: pb.SummarizeRequest, context: Context | None = None
     ) -> AsyncGenerator[pb.SummarizeResponse, None]:
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
@@ -65,7 +65,7 @@ class SummarizeServicer(SummarizeServiceServicer):
                 yield pb.SummarizeResponse(event=message)
 
     async def ResumeSummary(
-        self, request: pb.ResumeSummaryRequest, context: Context
+        self, request: pb.ResumeSummaryRequest, context: Context | None = None
     ) -> AsyncGenerator[pb.ResumeSummaryResponse, None]:
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
@@ -83,7 +83,9 @@ class SummarizeServicer(SummarizeServiceServicer):
         await self._summarizer.cancel(parse_summary_id(request.summary_id))
         return pb.CancelSummaryResponse()
 
-    async def PlanSummary(self, request: pb.PlanSummaryRequest, context: Context) -> pb.PlanSummaryResponse:
+    async def PlanSummary(
+        self, request: pb.PlanSummaryRequest, context: Context | None = None
+    ) -> pb.PlanSummaryResponse:
         """Counts calls without making them."""
         chosen, options = self._writer(), parse_options(request.options)
         document = await self._document(request)
