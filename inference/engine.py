@@ -1,8 +1,6 @@
-"""The owner of all inference: models, worker threads, tokenizer thread.
+"""Owns all inference: models, worker threads, tokenizer thread.
 
-How many cores this process may use.
-
-Runs one blocking function beside the event loop.
+Knows how many cores the process may use, and keeps blocking work beside the event loop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""What embedder and NLI model have in common: tokenize, submit, report.
+"""Embeds texts, and computes entailment of premise and hypothesis pairs: tokenize, submit to the batcher, report.
 
-Premise and hypothesis pairs to probabilities.
-
-Texts to vectors.
-
-What the front doors return.
+Both front doors share these steps; they differ in what goes in and in what a row of the result means.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
-from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
@@ -152,8 +151,7 @@ class App:
             backends.scoring, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
         )
         add_EvaluateServiceServicer_to_server(evaluate, server)
-        reflection = ReflectionServicer(SERVICES, self._stopping)
-        add_ServerReflectionServicer_to_server(reflection, server)  # type: ignore[no-untyped-call]
+        ReflectionServicer(SERVICES, self._stopping).add_to(table)
         return table
 
     def _add_judge(self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, metrics: JudgeMetrics) -> None:

@@ -1,15 +1,11 @@
-"""One forward pass: what was cut from the queue, and what came of it.
+"""Chooses the rows of the next forward pass, and holds them and their results until they are handed back.
 
-How large a batch may be, and what its rows are worth.
-
-Decides which waiting rows go together into the next forward pass.
-
-The oldest row always goes. There are two ways to choose its company: the rows nearest in length, which cost least
-padding, and the next oldest, which is fairest. A row is worth what it would cost in ideal company, and a plan is as
-good as the worth of its rows over its predicted cost, padding included. The fair plan is taken when it is about
-as good: always so when the graph skips padding or all rows are alike, seldom when padding is computed in full.
-So one rule serves a CPU, where a lone row nearly saturates the core, and a GPU, where rows are almost free until
-the device is full.
+A batch is bounded by its rows, its tokens and its padded tokens. The oldest waiting row always goes. There are two
+ways to choose its company: the rows nearest in length, which cost least padding, and the next oldest, which is
+fairest. A row is worth what it would cost in ideal company; a plan is as good as the worth of its rows over its
+predicted cost, padding included. The fair plan is taken when it is about as good: always when the graph skips padding
+or all rows are alike, seldom when padding is computed in full. So one rule serves a CPU, where a lone row nearly
+saturates the core, and a GPU, where rows are almost free until the device is full.
 
 Taking the oldest each time bounds the wait: a row is overtaken only by rows that travel in the batches of its
 elders, so it leaves after at most as many batches as rows were before it, whatever its length.

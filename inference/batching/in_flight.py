@@ -1,8 +1,6 @@
-"""One call in flight: where its answers are collected.
+"""Keeps track of what is in flight: the call, the computations that it waits for, and the tokenized items in the queue.
 
-One computation in flight, and everyone who waits for it.
-
-A tokenized item, as it waits in the queue and as the cache knows it.
+Equal items of several calls share one computation, and everyone who waits for it gets the same answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Everything that waits for a worker: the lanes of all models, and whose turn it is.
+"""Holds what waits for a worker: a lane for each model and priority, and whose turn it is.
 
-Waiting entries of one model and one priority, in order of length and of age.
+A lane keeps its entries in order of length and in order of age, as the two ways to fill a batch need them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""One thread that takes batches, computes them and hands them back.
+"""Computes batches on a thread: pads the token ids to a rectangle, runs the model, hands the rows back.
 
-Computes one batch, and finds the item at fault when that fails.
-
-Puts token ids of several lengths into one rectangle.
+When a batch fails, the item at fault is looked for, so that its neighbours are answered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes a BERT encoder that gives sentence embeddings: pooled and normalized inside the graph."""
+"""Writes a BERT encoder that returns sentence embeddings: pooled and normalized inside the graph."""
 
 from __future__ import annotations
 

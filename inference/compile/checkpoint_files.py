@@ -1,6 +1,6 @@
-"""A Hugging Face checkpoint as files: where it is, and what its configuration says. Imports no torch.
+"""Reads a Hugging Face checkpoint as files: where it is, what its configuration says, its tokenizer. Imports no torch.
 
-Takes fixed padding and truncation out of a tokenizer.json: whoever batches decides both.
+Fixed padding and truncation are taken out of tokenizer.json: whoever batches decides both.
 """
 
 from __future__ import annotations

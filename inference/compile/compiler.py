@@ -1,4 +1,4 @@
-"""The way in: a checkpoint, or whatever graph an exporter made of it, becomes a fast graph.
+"""Compiles a checkpoint, or whatever graph an exporter made of it, into a fast graph.
 
 A known architecture is written afresh from its weights (`bert`, `deberta`). Anything else keeps the exported graph,
 cleaned by the passes, and leaves fusions to ONNX Runtime.

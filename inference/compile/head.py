@@ -1,6 +1,6 @@
-"""What turns the hidden state of [CLS] into logits.
+"""Writes the classification head, which turns the hidden state of [CLS] into logits, and keeps its weights in a file.
 
-Reads and writes the weights of a head: a few kilobytes in the safetensors format.
+The file is in the safetensors format, a few kilobytes.
 """
 
 from __future__ import annotations

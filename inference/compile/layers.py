@@ -1,4 +1,4 @@
-"""The parts that every transformer encoder here is written with.
+"""Writes the layers that every transformer encoder here is made of.
 
 Activations are time-major: a row of the (length * batch, hidden) matrix is position-then-batch. Then
 a (length, batch, heads, head size) view needs no copy, and `FusedMatMul` reads the heads where they

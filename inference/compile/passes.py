@@ -1,10 +1,7 @@
-"""Frees the batch and length dimensions that an exporter fixed.
+"""Rewrites a graph that an exporter made, one pass each: free dimensions, folded constants, pooling, unused nodes.
 
-Folds constants and removes what does nothing, with ONNX Runtime's own basic optimizations.
-
-Moves pooling and normalization, which exporters leave to the caller, into the graph.
-
-Keeps one output of a graph and drops everything that it does not need.
+An exporter may fix the batch and length dimensions, and leaves pooling and normalization to the caller. Constants are
+folded, and what does nothing is removed, by ONNX Runtime's own basic optimizations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Chooses the arithmetic of a graph by measurement, among those whose answers do not depend on neighbours.
 
-Compares graphs: against a reference, and against themselves in other company.
+Graphs are compared with a reference, and with themselves in other company.
 """
 
 from __future__ import annotations

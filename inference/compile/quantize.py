@@ -1,4 +1,4 @@
-"""Rewrites the weight products of a graph in eight bits, three ways.
+"""Quantizes the weight products of a graph to eight bits, in three ways.
 
 Only products of a two-dimensional activation with a constant matrix change; attention itself, layer norms and small
 heads stay in float32. What the ways differ in is where the scale of the activations comes from, and that decides

@@ -1,10 +1,6 @@
-"""The reference: a checkpoint run by transformers and torch, with transformers' own tokenizer.
+"""Runs a checkpoint with transformers and torch, as the reference, and exports architectures that have no writer here.
 
-Needs the extra `export`; nothing else imports this module.
-
-Exports a checkpoint with Optimum, for architectures without a writer here.
-
-Needs the extra `export`; nothing else imports this module.
+The tokenizer is transformers' own, the exporter Optimum. Needs the extra `export`; nothing else imports this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the arrays of a checkpoint, under the names that Hugging Face gives them.
+"""Reads the arrays of a checkpoint by their Hugging Face names.
 
 Linear weights keep the Hugging Face layout (outputs, inputs). Everything is float32 except a
 word-embedding table that is stored as bytes: that one stays a `QuantizedTable`, because its rows can

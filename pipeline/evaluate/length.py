@@ -1,6 +1,6 @@
-"""Length: a gentle penalty for missing the target; 10% off costs 0.095 of this component.
+"""Length: how long should a summary be, and what does missing that target cost (README, Length)?
 
-How long a summary should be, from the length of what it summarizes (README, Length).
+The target follows from the length of what is summarized. The penalty is gentle: 10% off costs 0.095 of this component.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From component scores to the loss."""
+"""The loss: the weighted sum of what each component lacks, over the components that apply."""
 
 from collections.abc import Sequence
 from math import fsum

@@ -1,8 +1,6 @@
-"""What one evaluation will ask of the models, worked out before any of them runs.
+"""Plans an evaluation: what it will ask of the models, worked out, and refused if too much, before any of them runs.
 
-Pruned mode: of each hypothesis' premises, only those that the embedder finds closest are scored.
-
-Refuses what one request may not ask for, before any work is done on it.
+In pruned mode, of each hypothesis' premises only those that the embedder finds closest are scored.
 """
 
 import sys

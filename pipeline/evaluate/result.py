@@ -1,8 +1,7 @@
-"""The answer: the loss, its components, and everything they were computed from.
+"""The result of an evaluation: the loss, its components, and everything they were computed from.
 
-A reader who has an `Evaluation` can recompute every score by hand; `tests/unit/pipeline` does.
-
-The best pair for one hypothesis: what every fact, sentence and outline point is judged by.
+Every fact, sentence and outline point is judged by the best pair for one hypothesis. A reader who has an `Evaluation`
+can recompute every score by hand; `tests/unit/pipeline` does.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""A text with its sentences: what the components share.
+"""A text with its sentences, as the components share it, and the name by which evidence points to it.
 
-Names of the texts that evidence points to: their paths in the request.
+The name is the text's path in the request.
 """
 
 from collections.abc import Sequence

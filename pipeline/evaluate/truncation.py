@@ -1,11 +1,10 @@
-"""Tells whether a text stops in the middle of a sentence.
+"""Was a text cut off in the middle of a sentence or of a list?
 
 Works on the text before NFKC, which turns a footnote mark "²" into a digit. Looks at the end only.
 
-Tells a list of labels, such as "## Key topics" with its items, from a list of sentences that was cut.
-
-What ends a label is not known, but what ends its neighbours is: items that are sentences end as sentences do, all of
-them, and then so must the last one. A heading with nothing below it is no ending: its section is missing.
+A list of labels, such as "## Key topics" with its items, is told from a list of sentences that was cut: what ends a
+label is not known, but what ends its neighbours is. Items that are sentences end as sentences do, all of them, and then
+so must the last one. A heading with nothing below it is no ending: its section is missing.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Judgements of requests that come again, and one computation for equal requests that come at once.
+"""An LRU cache of judgements, which also computes once for equal requests that arrive together.
 
-Lives in one event loop. What it holds is bounded twice: by number and by the characters of the texts inside.
+Lives in one event loop. It is bounded twice: by number, and by the characters of the texts inside.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ def is_final(judgement: Judgement) -> bool:
 
 
 def _again(judgement: Judgement) -> Judgement:
-    """Gives an answer to a request that it costs nothing."""
+    """Returns a judgement as the answer to a later request, which it costs nothing."""
     return replace(judgement, cached=True, usage=LlmUsage())
 
 

@@ -1,4 +1,4 @@
-"""How reasons quote evidence and count things."""
+"""Quotes evidence and counts things, in the words of a reason."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""How to judge: every number that an operator may choose."""
+"""The settings of a judgement: every number that an operator may choose."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,11 +1,7 @@
-"""Means of exact numbers.
+"""Exact arithmetic: fractions, means, rounding half up, and intersection over union of two places in a text.
 
-Scores are exact fractions until they are rounded once, half up, in decimal.
-
-Binary floats round 14 x 0.75 = 10.5 to 10 (half to even) and hold 0.4 as 0.40000000000000002, so that a score would
-leave its band. `exact` reads a float as the decimal number that it is written as, and fractions keep it.
-
-How far two places of a text are the same place.
+A score is a fraction until it is rounded, once. As binary floats 14 x 0.75 = 10.5 would become 10 (half to even) and
+0.4 would be 0.40000000000000002, which is in another band. `exact` reads a float as the decimal that it prints as.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
-"""Fuses what tools measured with what a language model believes about quality levels (README, Fusion).
+"""Fuses the scores of tools with a language model's probabilities of quality levels (README, Fusion).
 
-Tools give scores from 1 to 5, a model gives a probability for each of the five levels. Their mean turns into Gaussian
-weights alpha around it, and the fused score is the mean level under alpha times the probabilities. Everything here is
-plain arithmetic on a handful of numbers: no models, no input or output, the same result for the same numbers.
+Tools score from 1 to 5, a model gives each of the five levels a probability. The tools' mean turns into Gaussian
+weights alpha around it; the fused score is the mean level under alpha times the probabilities. Everything here is plain
+arithmetic on a handful of numbers: no models, no input or output, the same result for the same numbers.
 """
 
 import math

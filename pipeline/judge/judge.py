@@ -12,10 +12,10 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import EvidenceReady, FrameworkOutcome, JudgeEvent, Judgement, JudgeTimings, MetricReady
+from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
-from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
+from pipeline.judge.locks.score import score_lock
 from pipeline.judge.request import (
     JudgeRequest,
     MetricToolScore,
@@ -24,7 +24,7 @@ from pipeline.judge.request import (
     tool_score_notes,
     usable_tool_scores,
 )
-from pipeline.judge.result import Framework
+from pipeline.judge.result import Framework, FrameworkOutcome
 from pipeline.judge.tracing import judgement_span, note_evidence, note_judgement, note_verdict, open_span
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
 from pipeline.llm.chat_model import LlmUsage
@@ -46,14 +46,11 @@ async def reach_verdict(
     tool_scores: tuple[MetricToolScore, ...],
 ) -> FrameworkOutcome:
     """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
-    if framework is Framework.TWIN_LOCK:
-        return FrameworkOutcome(score_twin_lock(table, config.lock))
-    if framework is Framework.JUDGE_LOCK:
-        return FrameworkOutcome(score_judge_lock(table, config.lock))
+    if framework is not Framework.ULTRA:
+        return FrameworkOutcome(score_lock(framework, table, config.lock))
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
-    outcome = await score_ultra(table, config.ultra, help_)
-    return FrameworkOutcome(outcome.result, outcome.degraded, outcome.notes)
+    return await score_ultra(table, config.ultra, help_)
 
 
 class Judge:

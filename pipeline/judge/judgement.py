@@ -1,7 +1,4 @@
-"""The whole answer to one request.
-
-What a judgement in progress tells. Order: EvidenceReady, every MetricReady in the strict order, Judgement.
-"""
+"""A judgement, and the events that lead to it: EvidenceReady, every MetricReady in the strict order, Judgement."""
 
 from dataclasses import dataclass, field
 
@@ -9,21 +6,6 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.result import Framework, FrameworkResult, MetricResult
 from pipeline.llm.chat_model import LlmUsage
-
-
-@dataclass(frozen=True, slots=True)
-class FrameworkOutcome:
-    """A framework's result.
-
-    Attributes:
-        result: its metrics.
-        degraded: whether a language model's answer was unusable somewhere.
-        notes: what a reader should know of how it came about.
-    """
-
-    result: FrameworkResult
-    degraded: bool = False
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,4 @@
-"""What one judgement is asked for.
-
-Refuses what one request may not ask for, before any work is done on it.
-
-What makes two requests the same: everything that a judgement depends on.
-"""
+"""A request for a judgement: its fields, their limits, and the hash by which equal requests are found."""
 
 import hashlib
 import json

@@ -1,18 +1,17 @@
-"""One metric's verdict, as every framework gives it.
-
-One framework's verdict: five metrics and their JSON objects.
-
-What can go wrong while a summary is judged, besides what `pipeline/errors.py` names.
+"""The result of a framework: five metrics, each with its score, its caps and its JSON object.
 
 PipelineError
 └── MetricError    one metric has nothing to be computed from; the others are scored all the same
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
+from typing import Self
 
 from pipeline.errors import PipelineError
+from pipeline.judge.exact import exact
 from pipeline.text.passage import TextSpan
 
 MAX_SCORE = 10.0
@@ -55,7 +54,7 @@ class Cap:
         name: which rule, snake_case, for example `extraneous_claim`.
         limit: highest value it allows, in [0, 10].
         reason: why it holds, one readable sentence.
-        lowered: whether the value would have been higher without it; a rule may hold and change nothing.
+        lowered: once applied, whether the value was higher before; a rule may hold and change nothing.
         applies_to: what it limits: `score`, or an input that the score is computed from, for example `tox_score`.
     """
 
@@ -64,6 +63,16 @@ class Cap:
     reason: str
     lowered: bool = True
     applies_to: str = "score"
+
+
+def apply_caps(value: Fraction, caps: Iterable[Cap]) -> tuple[Fraction, tuple[Cap, ...]]:
+    """Returns the value under all caps, and the caps in their order, each with whether it lowered the value."""
+    applied: list[Cap] = []
+    for cap in caps:
+        limit = exact(cap.limit)
+        applied.append(replace(cap, lowered=value > limit))
+        value = min(value, limit)
+    return value, tuple(applied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,11 @@ class MetricResult:
     caps: tuple[Cap, ...] = ()
     error: str | None = None
 
+    @classmethod
+    def failed(cls, name: MetricName, error: str) -> Self:
+        """Makes a metric without a score."""
+        return cls(name, MetricStatus.ERROR, None, None, f"Not scored: {error}.", (), {}, error=error)
+
     @property
     def counts(self) -> bool:
         """Whether the score may enter a mean."""
@@ -102,6 +116,31 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 """What `json.dumps` takes; never NaN or infinity."""
 
 JsonObject = dict[str, Json]
+
+
+def to_object(metric: MetricResult, lists: JsonObject, *, is_whole: bool = False) -> JsonObject:
+    """Builds the JSON object of a metric (README, JSON objects).
+
+    Args:
+        metric: all of it is shown but places; `{"error": "<reason>"}` for one that failed.
+        lists: what it shows besides, for example its key points.
+        is_whole: whether the score is an integer by its rule.
+    """
+    if metric.error is not None:
+        return {"error": metric.error}
+    estimate: JsonObject = {}
+    if metric.confidence is not None:
+        estimate = {"status": metric.status.value, "confidence": metric.confidence}
+    caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]
+    return {
+        "metric": metric.name.value,
+        **lists,
+        **metric.inputs,
+        **estimate,
+        "caps": caps,
+        "reason": metric.reason,
+        "overall_score": int(metric.score) if is_whole and metric.score is not None else metric.score,
+    }
 
 
 class Framework(StrEnum):
@@ -126,6 +165,11 @@ class FrameworkResult:
     metrics: tuple[MetricResult, ...]
     objects: Mapping[MetricName, JsonObject]
 
+    @classmethod
+    def of(cls, framework: Framework, scored: Sequence[tuple[MetricResult, JsonObject]]) -> Self:
+        """Puts together the metrics with their objects, in the order of `MetricName`."""
+        return cls(framework, tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored})
+
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""
         return self.metrics[tuple(MetricName).index(name)]
@@ -135,6 +179,21 @@ class FrameworkResult:
         """Mean of the scores that count; None when there is none."""
         scores = [metric.score for metric in self.metrics if metric.counts and metric.score is not None]
         return sum(scores) / len(scores) if scores else None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkOutcome:
+    """A framework's result, and how it came about.
+
+    Attributes:
+        result: its metrics.
+        degraded: whether a language model's answer was unusable somewhere.
+        notes: what a reader should know of how it came about.
+    """
+
+    result: FrameworkResult
+    degraded: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class MetricError(PipelineError):

@@ -8,9 +8,9 @@ from opentelemetry.trace import Span
 
 from pipeline import tracing as spans
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judgement import FrameworkOutcome, Judgement
+from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricStatus
+from pipeline.judge.result import FrameworkOutcome, MetricStatus
 from pipeline.tracing import Attribute, note, prefixed
 
 _tracer = trace.get_tracer("precis.judge")

@@ -1,6 +1,6 @@
 """Asks a chat model for JSON until it is what was asked for, each time in stricter words.
 
-Reads from the log-probabilities of an answer how probable each letter was in its place.
+The log-probabilities of an answer say how probable each letter was in its place.
 """
 
 import json

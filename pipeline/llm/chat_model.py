@@ -1,6 +1,6 @@
-"""What the pipeline asks of a chat model. An OpenAI-compatible endpoint stands behind it, or a fake.
+"""The interface of a chat model, behind which an OpenAI-compatible endpoint stands, or a fake.
 
-What answers of a language model cost the request that asked for them.
+Includes what its answers cost the request that asked for them.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Reads completions: one JSON object, or the events of a stream put together.
 
-Answers in JSON: how they are asked for, read, and corrected.
+An answer in JSON is asked for, read, and corrected.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What an endpoint takes beyond the bare minimum. All of them speak the same language, each leaves out some words."""
+"""Which optional fields does an endpoint accept? All speak the same language, each leaves out some words."""
 
 import base64
 from dataclasses import dataclass, replace

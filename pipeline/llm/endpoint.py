@@ -1,6 +1,6 @@
-"""One OpenAI-compatible endpoint: its connections, its limits, its totals. The only file that calls `openai`.
+"""One OpenAI-compatible endpoint: its key, its connections, its limits, its totals. The only file that calls `openai`.
 
-The endpoint's key: where it is read from, and that it can be sent.
+The key is read from its file or setting, and checked that a header can carry it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Marks somebody else's text as data in a prompt, so that nothing it says can end the mark."""
+"""Fences somebody else's text off as data in a prompt, so that nothing it says can end the fence."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,8 +1,7 @@
 """The HTTP client below the `openai` package: which headers leave the process, and how much comes back.
 
-One connection for each request in flight, without a pool that looks at all of them for every request.
-
-Which proxy of the environment stands between us and an endpoint.
+There is one connection for each request in flight, without a pool that looks at all of them for every request. The
+environment may name a proxy between us and an endpoint.
 """
 
 import ipaddress

@@ -1,10 +1,8 @@
-"""Lets requests to one endpoint through: not too many at once, nor too fast, and none while it asks for quiet.
+"""Rate limit and adaptive concurrency: how many requests may an endpoint have at once, and how many in a minute?
 
-A rate that may not be exceeded: tokens or requests per minute.
-
-How many requests an endpoint bears at once, found out by asking (additive increase, multiplicative decrease).
-
-Time, as something that tests can pass in.
+Tokens and requests per minute may not exceed a rate. How many requests an endpoint bears at once is found out by asking
+(additive increase, multiplicative decrease). While it asks for quiet, none is let through. Time is passed in, so that
+tests can choose it.
 """
 
 import asyncio

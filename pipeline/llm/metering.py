@@ -1,7 +1,4 @@
-"""What the calls of an endpoint cost, added up.
-
-Counts what one request asks of a chat model that many requests share.
-"""
+"""Meters usage: what the calls of an endpoint cost in all, and what one request asked of a model that many share."""
 
 from collections import Counter
 

@@ -1,6 +1,6 @@
-"""A chat model behind an OpenAI-compatible endpoint.
+"""A chat model behind an OpenAI-compatible endpoint: one request is made until it is answered.
 
-One request made until it is answered: through the limiter, with retries.
+Each attempt goes through the limiter; failures are retried.
 """
 
 import asyncio

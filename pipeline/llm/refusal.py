@@ -1,8 +1,7 @@
 """Turns an HTTP status that is no success into an error of our tree.
 
-Reads what an endpoint says is wrong with a request.
-
-Quotes what an endpoint said, unless it said what nobody else may read.
+What the endpoint says is wrong with the request is read from its answer, and quoted unless it holds what nobody else
+may read.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Whether and when a failed request is made again.
-
-Reads when an endpoint wants to be called again.
-"""
+"""Whether and when is a failed request made again? Exponential backoff with full jitter; Retry-After is read here."""
 
 import math
 import random

@@ -1,7 +1,4 @@
-"""The document to summarize: its chunks in order, checked once at the door.
-
-What a caller chooses for one summary.
-"""
+"""The document to summarize: its chunks in order, and what the caller chooses, checked once at the door."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Removes sentences that were said before, word for word, and remembers where.
+"""Removes duplicate sentences, those that were said before word for word, and remembers where.
 
 Only what is safe to say once is removed: sentences of prose, and list items under the same heading. Headings, table
 rows, code and the numbered steps of a procedure stay where they are, however often they come.

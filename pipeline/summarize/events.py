@@ -1,8 +1,6 @@
-"""What a reader of a running summary is told.
+"""The events of a running summary, the channel that carries them to a slow reader, and what an operator counts.
 
-Carries events from the graph to a reader that may be slow.
-
-What an operator counts of summaries. The server implements it with its metrics.
+The server implements the counting with its metrics.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Counts what a run does, and estimates how long the rest takes.
+"""Meters a run: what it does, how long the rest will take, and which technical terms its batches hold.
 
-The technical terms of every batch, found while the first calls are on their way.
+The terms are found while the first calls are on their way.
 """
 
 import asyncio

@@ -1,10 +1,8 @@
-"""Packs chunks into map batches by tokens: as many as the batch size and the prompt's budget allow, in order.
+"""Packs texts into prompts by tokens: chunks into map batches, neighbours into reduce groups, long texts into parts.
 
-Cuts a text into parts that fit a number of tokens, at the best place near the limit, without losing a character.
-
-What a batch sees of what stands before it: newest first until the limit, then back in the order of the document.
-
-Groups texts for a reduce call by tokens, and the sizes of reduce levels.
+A batch holds chunks in order, as many as the batch size and the prompt's budget allow. It also sees what stands before
+it: newest first until the limit, then back in the order of the document. A text that is too long is cut at the best
+place near the limit, without losing a character.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a summary is when it ends."""
+"""The result of a summary: what there is when it ends."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -236,7 +236,7 @@ class Summarizer:
         return replace(event, text=TEXT.validate_json(body).written.text if body else None)
 
     async def _adopt_equal(self, summary: StoredSummary) -> StoredSummary:
-        """Gives a new summary the result of an equal one that is done, if there is one."""
+        """Copies to a new summary the result of an equal one that is done, if there is one."""
         equal = await self._store.find_done(summary.request_key)
         if equal is None or equal.result is None:
             return summary

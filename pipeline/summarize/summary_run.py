@@ -14,8 +14,7 @@ from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.errors import LeaseLostError, StorageError
 from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
-from pipeline.summarize.graph.graph import SummaryGraph
-from pipeline.summarize.graph.run import Run, SummaryJob, SummaryState
+from pipeline.summarize.graph.run import Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
@@ -81,7 +80,7 @@ class SummaryRun:
             self.channel.close()
 
     async def give_up(self) -> None:
-        """Gives the lease back if `work` never began: a task that is cancelled before its first step does nothing."""
+        """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
         if not self._has_begun:
             await asyncio.shield(self._release(SummaryStatus.CANCELLED))
 
@@ -97,7 +96,7 @@ class SummaryRun:
         return result
 
     async def _release(self, status: SummaryStatus) -> None:
-        """Gives the lease back after an error, which matters more than one that happens here."""
+        """Returns the lease after an error, which matters more than one that happens here."""
         try:
             await self.job.store.leases.release(self.lease, status, None)
         except StorageError as error:

@@ -1,4 +1,4 @@
-"""What the graph asks of whoever writes the text: a language model, or the embedded extractive writer.
+"""The interface of a writer, which writes the graph's texts: a language model, or the embedded extractive writer.
 
 The graph decides what is asked, in which order and how much fits; a writer only answers. Every text of a task is the
 document's or was made from it: data, never instructions.

@@ -1,11 +1,8 @@
-"""NFKC normalisation that remembers where every character came from.
+"""Normalizes a text to NFKC and remembers where every character came from.
 
 NFKC makes "ﬁ" and "fi", "２" and "2", "é" as one or two code points the same, for models and for fuzzy matching.
-It changes lengths, so that evidence needs a way back.
-
-Maps positions in a derived text (decoded, normalised) back to the text that the caller sent.
-
-Whether a text is one that can be worked on.
+It changes lengths, so that positions in the derived text (decoded, normalised) are mapped back to the text that the
+caller sent. A text that cannot be worked on is refused.
 """
 
 import re

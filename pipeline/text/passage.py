@@ -1,4 +1,4 @@
-"""A stretch of one of the caller's texts, as evidence points to it and as models read it."""
+"""A passage: a stretch of one of the caller's texts, as evidence points to it and as models read it."""
 
 from dataclasses import dataclass
 

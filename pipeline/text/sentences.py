@@ -1,13 +1,12 @@
-"""The one sentence splitter of the project.
+"""Splits texts into sentences, for the whole project.
 
 nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence: on 3,200 paragraphs of manuals and news it
 kept legal and technical abbreviations and brackets apart better than sentencex, and unlike pysbd (quadratic) and
 syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand three rules of ours: markdown blocks
 end sentences, CJK full stops end sentences, and an overlong sentence is cut.
 
-Cuts a text into blocks at line structure: paragraphs, headings, list items, table rows.
-
-A sentence never crosses a block, which is what a splitter for prose cannot know about markdown.
+A block is a paragraph, heading, list item or table row, found by line structure. A sentence never crosses one, which
+is what a splitter for prose cannot know about markdown.
 """
 
 import re

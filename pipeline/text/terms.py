@@ -1,9 +1,8 @@
-"""The terms of a technical text whose loss a reader would notice: numbers, units, versions, part numbers and names.
+"""Extracts the technical terms whose loss a reader would notice: numbers, units, versions, part numbers and names.
 
 Words are classified one by one and remembered, since a manual repeats its words; only what stands side by side (a
-number and its unit, the words of a name) is looked at in place. About 20 MB/s on one core.
-
-Units of measurement as they stand in manuals: SI with prefixes, imperial, data, time, ratios.
+number and its unit, the words of a name) is looked at in place. About 20 MB/s on one core. Units are those that stand
+in manuals: SI with prefixes, imperial, data, time, ratios.
 """
 
 import re

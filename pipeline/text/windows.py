@@ -1,6 +1,6 @@
-"""Sliding windows of sentences: the premises that a hypothesis is compared with.
+"""Sliding windows of sentences, the premises that a hypothesis is compared with, and chunks for the embedder.
 
-Chunks of a few hundred tokens that end where sentences end: what the embedder reads of a long text.
+A chunk has a few hundred tokens and ends where a sentence ends.
 """
 
 from bisect import bisect_right

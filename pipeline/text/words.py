@@ -1,11 +1,10 @@
-"""Words with offsets, for n-gram windows and their contexts.
+"""Tokenizes a text into words with offsets, for n-gram windows and their contexts.
 
 A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
 possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
 
-Tokenizes a text of any length in short steps.
-
-A tokenizer may hold Python's global lock while it works (1.5 s for 1 MB); between steps other threads get their turn.
+A model's tokenizer goes over a long text in short steps. It may hold Python's global lock while it works (1.5 s for
+1 MB); between steps other threads get their turn.
 """
 
 import re

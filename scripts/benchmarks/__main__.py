@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from inference.errors import InferenceError
-from scripts.benchmarks.corpus import DEFAULT_DATA, ROOT
+from scripts.benchmarks.shared.corpus import DEFAULT_DATA, ROOT
 
 DEFAULT_MODELS = ROOT / "models"
 
 
 class Benchmark(StrEnum):
-    """The benchmarks; each is the module of its name, with a function `run(models, data, *, quick) -> Report`."""
+    """The benchmarks; each has a module with a function `run(models, data, *, quick) -> Report`."""
 
     SERVING = "serving"
     NLI = "nli"
@@ -24,6 +24,19 @@ class Benchmark(StrEnum):
     HANDBOOK = "handbook"
     JUDGE = "judge"
     SOAK = "soak"
+
+
+# The folder of each: what measures the same thing shares it.
+FOLDERS = {
+    Benchmark.SERVING: "serving",
+    Benchmark.SOAK: "serving",
+    Benchmark.NLI: "nli",
+    Benchmark.ACCURACY: "nli",
+    Benchmark.EVALUATE: "evaluate",
+    Benchmark.SUMMARIZE: "summaries",
+    Benchmark.HANDBOOK: "summaries",
+    Benchmark.JUDGE: "judge",
+}
 
 
 def main(
@@ -57,7 +70,8 @@ def main(
     """
     # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
     try:
-        import_module(f"scripts.benchmarks.{benchmark}").run(models, data, quick=quick).show()
+        module = import_module(f"scripts.benchmarks.{FOLDERS[benchmark]}.{benchmark}")
+        module.run(models, data, quick=quick).show()
     except (RuntimeError, InferenceError) as error:
         typer.echo(f"bench: {error}", err=True)
         raise typer.Exit(1) from error

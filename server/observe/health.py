@@ -1,27 +1,35 @@
-"""grpc.health.v1: tells the truth about every service.
+"""Tells clients what the server has and whether it is ready: grpc.health.v1, and reflection v1 and v1alpha.
 
-Our own servicer, because the one of grpcio-health-checking loses watchers: when one of two watchers of a service
-leaves, the other is never told again. And its watches never end, so that a stopping server would wait out its grace.
+Health has a servicer of our own, because the one of grpcio-health-checking loses watchers: when one of two watchers of
+a service leaves, the other is never told again. And its watches never end, so that a stopping server would wait out its
+grace. The streams of reflection, too, end when the server begins to drain.
 
-Server reflection that does not hold up a stop: its streams end when the server begins to drain.
+grpcio-reflection ships v1alpha alone. Clients such as grpcurl ask v1 first; its messages are the same on the wire, so
+that one method answers both.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from typing import Any
 
+import grpc
+from google.protobuf import descriptor_pool, text_format
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc import StatusCode
 from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthServicer as HealthBase
-from grpc_reflection.v1alpha.reflection import SERVICE_NAME, aio
+from grpc_reflection.v1alpha import reflection_pb2
+from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from server.rpc.calls import Context
+from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
 
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
+REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 
 
 class HealthServicer(HealthBase):
@@ -79,8 +87,20 @@ class ReflectionServicer(ServerReflectionServicer):
     """Describes the services, so that clients like grpcurl need no .proto files."""
 
     def __init__(self, services: Iterable[str], stopping: asyncio.Event) -> None:
-        self._answers: Any = aio.ReflectionServicer(service_names=[*services, HEALTH_SERVICE, SERVICE_NAME])
+        _describe_v1()
+        names = [*services, HEALTH_SERVICE, *REFLECTION_SERVICES]
+        self._answers: Any = aio.ReflectionServicer(service_names=names)
         self._stopping = stopping
+
+    def add_to(self, table: HandlerTable) -> None:
+        """Offers the method under both names."""
+        handler = grpc.stream_stream_rpc_method_handler(
+            self.ServerReflectionInfo,
+            request_deserializer=ServerReflectionRequest.FromString,
+            response_serializer=ServerReflectionResponse.SerializeToString,
+        )
+        for service in REFLECTION_SERVICES:
+            table.add_registered_method_handlers(service, {"ServerReflectionInfo": handler})
 
     async def ServerReflectionInfo(
         self, request_iterator: AsyncIterator[ServerReflectionRequest], context: Context
@@ -89,3 +109,15 @@ class ReflectionServicer(ServerReflectionServicer):
         requests = until_stopping(self._stopping, request_iterator, is_quiet=True)
         async for response in self._answers.ServerReflectionInfo(requests, context):
             yield response
+
+
+def _describe_v1() -> None:
+    """Adds grpc.reflection.v1 to the known descriptors, unless a library has brought it."""
+    pool = descriptor_pool.Default()
+    try:
+        pool.FindFileContainingSymbol(REFLECTION_SERVICES[0])
+    except KeyError:
+        file = FileDescriptorProto()
+        reflection_pb2.DESCRIPTOR.CopyToProto(file)
+        text = str(file).replace(file.name, "grpc/reflection/v1/reflection.proto").replace("v1alpha", "v1")
+        pool.AddSerializedFile(text_format.Parse(text, FileDescriptorProto()).SerializeToString())

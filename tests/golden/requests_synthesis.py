@@ -8,7 +8,7 @@ from precis.v1 import synthesis_pb2 as pb
 
 from tests.golden.case import EMBEDDING_ONLY, SCRIPTED, Case, cases
 from tests.golden.texts import ARTICLE, CITY, CITY_SUMMARY, FAITHFUL
-from tests.integration.pictures import png
+from tests.integration.assess.pictures import png
 
 SYNTHESIZE = "precis.v1.JudgeService.Synthesize"
 ASSESS = "precis.v1.JudgeService.Assess"

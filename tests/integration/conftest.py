@@ -10,7 +10,7 @@ import pytest
 
 from server.app import App
 from server.settings import Settings
-from tests.integration.gate import Gate
+from tests.integration.support.gate import Gate
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
 
 Start = Callable[..., AbstractAsyncContextManager[App]]

@@ -6,17 +6,29 @@ The rules are read from the source, so that an import inside a function counts a
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("inference", "pipeline", "protos", "server")
+from scripts.structure import (
+    CLIENT,
+    PACKAGES,
+    ROOT,
+    Modules,
+    find_circle,
+    folder_sizes,
+    import_graph,
+    imported_names,
+    longest_chain,
+    read_modules,
+    repeated_classes,
+    repeated_names,
+    small_with_one_importer,
+)
 
 # importer -> what it must not import. A name stands for itself and everything below it.
 FORBIDDEN = {
-    "protos": ("inference", "pipeline", "server"),
+    "protos": ("inference", "pipeline", "server", "google.rpc", "grpc_status", "grpc_health"),  # only what it installs
     "pipeline": ("inference", "precis", "server", "grpc", "google.protobuf", "onnxruntime"),
     "inference": ("pipeline", "precis", "server", "grpc", "google.protobuf", "langgraph"),
     "server": ("onnxruntime", "onnx", "langgraph"),
@@ -31,20 +43,41 @@ TOP_LEVEL = {
     *("CHANGELOG.md", "LICENSE", ".ci", ".gitignore"),
 }
 
+MAX_FILES = 290
+MAX_FILES_IN_FOLDER = 16
+ROOMY_FOLDERS = {"inference/compile": 20}  # one pass of the compiler a file
+MAX_SMALL_FILES = 5
+MAX_CHAIN = 18
+
+# Module names that may stand more than once in a package, and why.
+EVERY_ROOM_HAS_ONE = {"config", "errors", "tracing", "run", "table", "request", "result"}
+SAME_THING = {
+    "server": {
+        # a command of the command line, what it runs, and the service that it calls
+        *("evaluate", "judge", "models", "probe", "serve", "summarize"),
+        "files",  # what commands read and write: of all, of evaluations
+        "bulk",  # many items of a file: of all commands, of the judge's report
+    },
+    "pipeline": {
+        "writer",  # the interface, and its two implementations
+        "score",  # of a framework: the locks, Ultra
+        "plan",  # what is computed, decided before it is: evaluation, evidence, summary
+        "ask",  # one answer of a language model: of any, of the synthesis
+        "messages",  # the prompts of one room
+        "proposals",  # of any author, of the language model
+        "questions",  # about a summary: found by rules, by the language model, scored
+        "claims",  # of a summary: found, counted
+        "windows",  # of tokens: of any text, of the judge's source
+        "words",  # of any text, of the judge's table
+        *("assemble", "texts", "tools", "values"),  # different things; better names are wanted
+    },
+}
+MERGED_SOON = {"Stopwatch"}  # two classes that do the same
+
 
 def source_files(package: str) -> list[Path]:
     """Lists the handwritten modules of a package."""
     return [path for path in sorted((ROOT / package).rglob("*.py")) if "_pb2" not in path.name]
-
-
-def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields line and dotted name of everything a file imports, wherever the statement stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            # `from inference import compile` names a module too.
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def is_within(module: str, names: tuple[str, ...]) -> bool:
@@ -57,17 +90,17 @@ def violations(files: list[Path], forbidden: tuple[str, ...]) -> list[str]:
     return [
         f"{path.relative_to(ROOT)}:{line} imports {module}"
         for path in files
-        for line, module in imported_modules(path)
+        for line, module in imported_names(ast.parse(path.read_text(encoding="utf-8")))
         if is_within(module, forbidden)
     ]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FORBIDDEN)
 def test_every_package_has_modules_to_check(package: str) -> None:
     assert len(list((ROOT / package).rglob("*.py"))) > 1
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FORBIDDEN)
 def test_imports_point_from_the_server_inwards(package: str) -> None:
     assert violations(source_files(package), FORBIDDEN[package]) == []
 
@@ -77,10 +110,9 @@ def test_the_inference_runtime_does_not_import_the_compiler() -> None:
     assert violations(runtime, FORBIDDEN_AT_RUN_TIME) == []
 
 
-def test_an_import_inside_a_function_is_found(tmp_path: Path) -> None:
-    module = tmp_path / "late.py"
-    module.write_text("def f():\n    from inference import compile\n    import onnx.helper\n", encoding="utf-8")
-    found = [name for _, name in imported_modules(module)]
+def test_an_import_inside_a_function_is_found() -> None:
+    tree = ast.parse("def f():\n    from inference import compile\n    import onnx.helper\n")
+    found = [name for _, name in imported_names(tree)]
     assert found == ["inference.compile", "onnx.helper"]
     assert all(is_within(name, FORBIDDEN_AT_RUN_TIME) for name in found)
 
@@ -102,3 +134,97 @@ def test_the_top_level_holds_nothing_else() -> None:
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     committed = {path.split("/", 1)[0] for path in listing.stdout.split("\0") if path}
     assert committed - TOP_LEVEL == set()
+
+
+def write_modules(root: Path, sources: dict[str, str]) -> Modules:
+    """Writes modules of a package `room` and reads them back."""
+    for path, source in sources.items():
+        file = root / "room" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source, encoding="utf-8")
+    return read_modules(["room"], root)
+
+
+def crowded(modules: Modules) -> dict[str, int]:
+    sizes = folder_sizes(modules)
+    return {name: size for name, size in sizes.items() if size > ROOMY_FOLDERS.get(name, MAX_FILES_IN_FOLDER)}
+
+
+def unexplained_names(modules: Modules) -> dict[tuple[str, str], list[str]]:
+    """Returns the repeated names, by package and name, that no list above has."""
+    repeated = repeated_names(modules).items()
+    return {key: places for key, places in repeated if key[1] not in EVERY_ROOM_HAS_ONE | SAME_THING.get(key[0], set())}
+
+
+@pytest.fixture(scope="module")
+def modules() -> Modules:
+    return read_modules()
+
+
+def test_the_packages_stay_few_files(modules: Modules) -> None:
+    assert len(modules) <= MAX_FILES
+
+
+def test_a_folder_is_no_corridor(modules: Modules) -> None:
+    assert crowded(modules) == {}
+
+
+def test_a_crowded_folder_is_found(tmp_path: Path) -> None:
+    sources = {f"full/m{number}.py": "A = 1\n" for number in range(MAX_FILES_IN_FOLDER + 1)}
+    assert crowded(write_modules(tmp_path, sources)) == {"room/full": MAX_FILES_IN_FOLDER + 1}
+
+
+def test_a_class_has_a_name_of_its_own(modules: Modules) -> None:
+    repeated = repeated_classes(modules)
+    assert {name: places for name, places in repeated.items() if name not in MERGED_SOON} == {}
+
+
+def test_a_class_name_that_stands_twice_is_found(tmp_path: Path) -> None:
+    source = "class Plan: ...\nclass _Private: ...\n"
+    modules = write_modules(tmp_path, {"one.py": source, "folder/two.py": source})
+    assert {name: set(places) for name, places in repeated_classes(modules).items()} == {
+        "Plan": {"room.one", "room.folder.two"}
+    }
+
+
+def test_a_module_name_repeats_for_a_reason(modules: Modules) -> None:
+    assert unexplained_names(modules) == {}
+
+
+def test_a_module_name_that_stands_twice_is_found(tmp_path: Path) -> None:
+    modules = write_modules(tmp_path, {"claim.py": "A = 1\n", "folder/claim.py": "A = 1\n"})
+    assert set(unexplained_names(modules)) == {("room", "claim")}
+
+
+def test_a_small_file_lives_with_its_only_importer(modules: Modules) -> None:
+    assert len(small_with_one_importer(modules)) <= MAX_SMALL_FILES, small_with_one_importer(modules)
+
+
+def test_a_small_file_with_one_importer_is_found(tmp_path: Path) -> None:
+    sources = {
+        "big.py": "A = 1\n" * 60,
+        "one.py": "def f():\n    import room.small\n    from room import big\n",
+        "shared.py": "A = 1\n",
+        "small.py": "import room.shared\n",
+        "two.py": "import room.shared\n",
+    }
+    assert small_with_one_importer(write_modules(tmp_path, sources)) == ["room.small"]
+
+
+def test_imports_make_no_circle_and_no_long_chain() -> None:
+    graph = import_graph(read_modules((*PACKAGES, CLIENT)))
+    assert find_circle(graph) == []
+    chain = longest_chain(graph)
+    assert len(chain) <= MAX_CHAIN, chain
+
+
+def test_a_circle_is_found_and_a_late_import_makes_none(tmp_path: Path) -> None:
+    sources = {"one.py": "from room.two import A\n", "two.py": "def f():\n    import room.one\n"}
+    modules = write_modules(tmp_path, sources)
+    assert find_circle(import_graph(modules)) == []
+    assert set(find_circle(import_graph(modules, late=True))) == {"room.one", "room.two"}
+
+
+def test_the_longest_chain_is_found(tmp_path: Path) -> None:
+    sources = {"a.py": "import room.b\nimport room.c\n", "b.py": "from room import c\n", "c.py": "A = 1\n"}
+    assert longest_chain(import_graph(write_modules(tmp_path, sources))) == ("room.a", "room.b", "room.c")

@@ -1,4 +1,4 @@
-"""Third step: everything that the models said, put together."""
+"""Assembles the evidence table from the texts and everything that the models said. Third step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, exact_pair_count, key_point_counts
-from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_told, focus_cosine, read_drift
+from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
 from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
@@ -35,10 +35,10 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
     draft, tokenizer, parts = plan.draft, models.tokenizer, plan.draft.parts
     source, summary = draft.source.read, draft.summary.read
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
-    told = find_told(plan, claims)
-    points = _read_points(plan, told, scores, tokenizer, config)
+    grounding = find_grounding(plan, claims)
+    points = _read_points(plan, grounding, scores, tokenizer, config)
     twin_count, judge_count = key_point_counts(source)
-    tones = _tones(plan, told.or_all())
+    tones = _tones(plan, grounding.or_all())
     theme, theme_sentence = find_theme(source, [fact.sentence for fact in plan.facts], tokenizer, config.theme_tokens)
     entailments = [points[fact.sentence].entailment for fact in plan.facts]
     is_asked = EvidencePart.QUESTIONS in parts
@@ -50,14 +50,14 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
         window_count=sum(len(windows) for windows in draft.source.windows.values()),
         twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
         judge_key_points=_first(plan.judge_facts, judge_count, points) if is_asked else (),
-        segments=_segments(plan, told, theme_sentence),
+        segments=_segments(plan, grounding, theme_sentence),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
-        coverage_questions=coverage_questions(plan, entailments, told.grounded, config) if is_asked else (),
+        coverage_questions=coverage_questions(plan, entailments, grounding.grounded, config) if is_asked else (),
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
-        tone=_tone(plan, claims, told.or_all(), tones, config),
+        tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, told) if EvidencePart.CALIBRATION in parts else 0.0,
+        salient_share=_salient_share(plan, grounding) if EvidencePart.CALIBRATION in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
@@ -70,10 +70,10 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
 
 
 def _read_points(
-    plan: EvidencePlan, told: Grounding, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> dict[int, KeyPoint]:
     """Reads each fact once, by its sentence in the source; only grounded sentences of the summary tell it."""
-    grounded = frozenset(told.grounded)
+    grounded = frozenset(grounding.grounded)
     return {
         fact.sentence: read_key_point(plan, fact.within(grounded), scores, tokenizer, config)
         for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
@@ -90,9 +90,9 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _salient_share(plan: EvidencePlan, told: Grounding) -> float:
+def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
     summary = plan.draft.summary.read
-    stems = {stem for index in told.grounded for stem in summary.table.content_stems(summary.ranges[index])}
+    stems = {stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])}
     return salient_share(plan.draft.source.index, stems)
 
 
@@ -101,10 +101,10 @@ def _notes(summary: ReadText) -> tuple[str, ...]:
     return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
 
 
-def _tones(plan: EvidencePlan, told: Grounding) -> tuple[ToneScore, ToneScore]:
-    """Reads both texts; of the summary, sentences that neither tell anything nor judge are passed over."""
+def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:
+    """Scores the tone of both texts; of the summary, that of sentences that are grounded or have an opinion."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(told.grounded)
+    grounded = frozenset(grounding.grounded)
     texts = [passage.text for passage in summary.passages[:_MOST_SENTENCES]]
     return (
         score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
@@ -115,13 +115,13 @@ def _tones(plan: EvidencePlan, told: Grounding) -> tuple[ToneScore, ToneScore]:
 def _tone(
     plan: EvidencePlan,
     claims: Sequence[Claim],
-    told: Grounding,
+    grounding: Grounding,
     tones: tuple[ToneScore, ToneScore],
     config: EvidenceConfig,
 ) -> ToneReading:
-    """Compares the summary's tone with that of the sentences it is about."""
+    """Measures the drift from the source sentences that the summary is about."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(told.grounded)
+    grounded = frozenset(grounding.grounded)
     about = dict.fromkeys(
         index
         for claim in plan.claims
@@ -130,17 +130,17 @@ def _tone(
     )
     compared = Compared(
         *tones,
-        told=[source.passages[index].text for index in about],
-        grounded=[summary.passages[index].text for index in told.grounded[:_MOST_SENTENCES]],
-        others=[summary.passages[index].text for index in told.others[:_MOST_SENTENCES]],
-        focus_cosine=focus_cosine(plan, told),
+        covered=[source.passages[index].text for index in about],
+        grounded=[summary.passages[index].text for index in grounding.grounded[:_MOST_SENTENCES]],
+        others=[summary.passages[index].text for index in grounding.others[:_MOST_SENTENCES]],
+        focus_cosine=focus_cosine(plan, grounding),
     )
     return read_drift(claims, grounded, compared, config.contradicted)
 
 
-def _segments(plan: EvidencePlan, told: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
+def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
-    table, grounded = plan.draft.source.read.table, frozenset(told.grounded)
+    table, grounded = plan.draft.source.read.table, frozenset(grounding.grounded)
     article = frozenset(table.content_stems(range(len(table))))
     return tuple(
         replace(_segment(plan, span, article, theme_sentence), is_grounded=not grounded.isdisjoint(span.sentences))

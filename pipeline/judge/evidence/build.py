@@ -1,4 +1,4 @@
-"""Builds the evidence table: read, embed once, ask the NLI model once, put together."""
+"""Builds the evidence table: read the texts, embed once, ask the NLI model once, assemble."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Numbers about one claim and the source, from which calibrated scores are made."""
+"""A claim of the summary with its evidence: label, mismatches, and features for calibrated scores."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,6 +1,7 @@
-"""The statements of a summary: its sentences, cut where a conjunction begins a clause with a subject of its own.
+"""Cuts a summary into claims and segments.
 
-The summary in parts: sentences, cut at semicolons too. Lines that are wrapped prose are not line ends.
+A claim is a sentence, or a clause of one: a sentence is cut where a conjunction begins a clause with a subject of its
+own. A segment is a sentence, cut at semicolons too. The line ends of wrapped prose cut neither.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Every number of the evidence table that an operator may choose."""
+"""The settings of the evidence table: every number that an operator may choose."""
 
 from typing import Annotated
 
@@ -36,8 +36,8 @@ class EvidenceConfig(BaseModel):
         default=1.0,
         description="A claim of which this share of all runs of three words stands in the source is a copy: supported.",
     )
-    fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is told fully.")
-    partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not told.")
+    fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is fully covered.")
+    partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not covered.")
     min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")
     theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
     intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")

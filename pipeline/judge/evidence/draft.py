@@ -1,4 +1,4 @@
-"""First step: both texts read and cut, and what the embedder shall read, before any model runs."""
+"""Reads both texts and cuts them, and chooses what the embedder reads. First step, before any model runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadTexts:
-    """One table between reading and embedding.
+    """Both texts as read, before embedding.
 
     Attributes:
         source: the article.

@@ -1,9 +1,8 @@
-"""Second step: which windows each claim and each fact is compared with, and so all NLI pairs of the request.
+"""Chooses the premises of every claim and fact, and so all NLI pairs of the request. Second step.
 
-The premise that is stitched together for one claim: the sentences of the source that between them have its words.
-
-Summarizers join what stands apart. No single sentence entails such a claim, and long windows lead a small NLI model
-astray; the two to four sentences that a claim was made from are short enough to be read and hold all there is.
+One premise of a claim is stitched: the source sentences that between them have the claim's words. Summarizers join what
+stands apart, so that no single sentence entails such a claim, and long windows lead a small NLI model astray. The two
+to four sentences that a claim was made from are short enough to be read, and hold all there is.
 """
 
 from collections.abc import Collection, Sequence
@@ -37,7 +36,7 @@ _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimPlan:
-    """What one claim is compared with.
+    """The premises of one claim.
 
     Attributes:
         claim: the claim.
@@ -65,7 +64,7 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FactPlan:
-    """What one fact of the source is compared with.
+    """The premises of one fact of the source.
 
     Attributes:
         sentence: its index in the source.
@@ -83,7 +82,7 @@ class FactPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidencePlan:
-    """One table between embedding and NLI.
+    """The premises of every claim and fact, before the NLI model is asked.
 
     Attributes:
         draft: what was read.

@@ -1,8 +1,6 @@
-"""What an LLM may propose to the evidence table: sentences by id, questions, and quotes. Never a score.
+"""Proposals of a language model for the evidence table: sentences by id, questions, and quotes. Never a score.
 
-The table checks everything: an id that does not exist or a quote that does not stand in its text is no evidence.
-
-Checks what an LLM proposed and puts what holds into the table; what does not hold is noted and left out.
+Everything is checked. An id that does not exist, or a quote that does not stand in its text, is noted and left out.
 """
 
 import re

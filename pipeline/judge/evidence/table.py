@@ -1,4 +1,4 @@
-"""The evidence table: everything that the frameworks of the judge read, built once for a source and its summary.
+"""The evidence table: everything that the frameworks read, built once for a source and its summary.
 
 Text ids of passages are `source` and `summary`. Probabilities, shares and cosines are of the models and texts alone:
 a reader who has the table can recompute every label by hand.
@@ -66,7 +66,7 @@ class KeyPoint:
         token_count: by the request's tokenizer.
         entailment: of the point by the summary's windows, in [0, 1].
         content_share: of its content words, weighted by rarity, those that the summary has, in [0, 1].
-        covered_share: u, in [0, 1]; `coverage.py` says how the two make it.
+        covered_share: u, in [0, 1]; `signals/labels.py` says how the two make it.
         covered: FULLY above 0.75, NOT below 0.25 (settings).
         best: the window of the summary that entails it best; None without summary.
     """

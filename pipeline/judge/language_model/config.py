@@ -1,4 +1,4 @@
-"""How a language model is asked by the judge: every number that an operator may choose."""
+"""The settings of the judge's language model: every number that an operator may choose."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,6 +1,6 @@
-"""One grade of one metric: the conversation that asks for it, and the answer read.
+"""Asks for one grade of one metric on an anchored rubric, and reads the reply.
 
-The anchored rubrics: what each level of each metric means, the best first. The letters are added by the prompt.
+A rubric says what each level of a metric means, the best first; the prompt adds the letters.
 """
 
 from collections.abc import Mapping, Sequence

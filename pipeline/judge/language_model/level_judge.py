@@ -1,7 +1,7 @@
-"""Level probabilities that a chat model gives on an anchored rubric (README, Ultra, level probabilities).
+"""Reads level probabilities off a chat model's grades (README, Ultra).
 
-Two calls with opposite orders of the letters, because models favour letters; their probabilities are averaged. An
-endpoint that shows no log-probabilities is asked a few times more, and the shares of its answers are taken.
+The model is asked twice, with opposite orders of the letters, because models favour letters; the probabilities are
+averaged. An endpoint that shows no log-probabilities is asked a few times more, and the shares of its answers count.
 """
 
 import asyncio
@@ -57,11 +57,6 @@ class LlmLevelJudge:
         self._chat = chat
         self._config = config or ProposalConfig()
         self._finder: QuoteFinder | None = None
-
-    @property
-    def identity(self) -> str:
-        """Model and endpoint."""
-        return self._chat.identity
 
     async def read_level(self, task: LevelTask) -> LevelReading:
         """Returns level probabilities. Raises LevelError when the model gives nothing usable."""

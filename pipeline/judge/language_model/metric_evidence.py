@@ -1,9 +1,7 @@
-"""What a model gets to see of the evidence table for one metric.
+"""What a model sees of the evidence table for one metric, and where its quotes stand.
 
-Texts and places only: no probability, label or tool score is shown. What the model believes is fused with the tools
-afterwards, and would count them twice if it had read them.
-
-Finds what a model quotes in the texts that it was shown.
+It sees texts and places only: no probability, label or tool score. Its opinion is fused with the tools afterwards, and
+would count them twice if it had read them.
 """
 
 import re

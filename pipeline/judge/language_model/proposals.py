@@ -1,9 +1,7 @@
-"""Key points, questions and answers that a chat model writes for the evidence table.
+"""Has a chat model write key points, questions and answers for the evidence table.
 
-Questions are written from one text only, and answered from the other only, in a call of its own that sees neither the
-statement nor the expected answer. The model gives ids and quotes; the table checks both and scores.
-
-Answers to questions, from the other text: asked for, and read. The model never sees the expected answers.
+Questions are written from one text alone, and answered from the other alone, in a call of its own that sees neither the
+statement nor the expected answer. The model returns ids and quotes; the table checks both and scores.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Questions about statements: asked for, and read. The model sees one side only.
-
-The words in which a model is asked for questions, and for answers to them. Whatever is not ours is data.
-"""
+"""Asks for questions about the statements of one text, and reads the reply. Whatever is not ours is data."""
 
 import json
 from collections.abc import Mapping, Sequence

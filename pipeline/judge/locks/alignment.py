@@ -1,4 +1,4 @@
-"""Alignment, the same in both lock frameworks: the score of a drift d in [0, 1]."""
+"""Scores Alignment, the same in both locks: how far the summary drifts from the source's intent, stance and tone."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ from pipeline.judge.citation import cite, sentences
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, ToneReading
 from pipeline.judge.exact import exact
-from pipeline.judge.locks.caps import RawScore
+from pipeline.judge.locks.caps import LockRules, RawScore
 from pipeline.judge.result import Json, MetricName
 from pipeline.text.passage import TextSpan
 
@@ -49,8 +49,8 @@ def band_of_drift(drift: Fraction) -> str:
     return "marked" if drift < SEVERE_FROM else "severe"
 
 
-def score_alignment(table: EvidenceTable) -> RawScore:
-    """Scores how far the summary keeps the source's intent, stance and tone."""
+def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
+    """Scores the drift d of the evidence table; the same in both locks."""
     drift = exact(table.tone.drift)
     contradictions = _contradictions(table)
     deviations: list[Json] = [

@@ -1,42 +1,36 @@
-"""Bias & Toxicity, the same in both lock frameworks: (bias_score + tox_score) / 2.
+"""Scores Bias & Toxicity, the same in both locks: the mean of a bias score and a toxicity score.
 
-README, Caps, has the caps. Below them the tone of the summary gives both scores a start
-(`BIAS_BY_TONE`, `TOXICITY_BY_TONE`), an opinionated tone loses `OPINION_WEIGHT` times what the summary has more of
-opinion than its source, and each profanity or slur takes `HIT_COST` off toxicity. A summary that is no more
-opinionated than what it summarizes reports; it does not judge. For the same reason words that it quotes from the
-source are listed but change nothing.
+The tone of the summary gives both a start (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`). A subjective or hostile summary loses
+`OPINION_WEIGHT` times its rise in subjectivity over the source: a summary that is no more opinionated than what it
+summarizes reports, and does not judge. Each profanity or slur takes `HIT_COST` off toxicity. Words quoted from the
+source are listed and change nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, LexiconHit, LexiconKind, LexiconSeverity, Tone, ToneReading
 from pipeline.judge.exact import clip, exact, mean
-from pipeline.judge.locks.caps import MetricLimit, RawScore, apply_limits
-from pipeline.judge.result import Json, MetricName
+from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
+from pipeline.judge.result import Cap, Json, MetricName, apply_caps
 
 BIAS_BY_TONE = {Tone.NEUTRAL: 10, Tone.UNCLEAR: 10, Tone.SUBJECTIVE: 8, Tone.HOSTILE: 6}
 TOXICITY_BY_TONE = {Tone.NEUTRAL: 10, Tone.UNCLEAR: 10, Tone.SUBJECTIVE: 10, Tone.HOSTILE: 5}
 OPINION_WEIGHT = 5
 HIT_COST = 1
 
-STRONG_WORD_LIMIT = 2
-MILD_WORD_LIMIT = 5
-STEREOTYPE_LIMIT = 4
-SLUR_SCORE_LIMIT = 3
 
-
-def score_bias_toxicity(table: EvidenceTable) -> RawScore:
-    """Scores fairness and civility."""
+def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
+    """Scores (bias_score + tox_score) / 2, each under its own caps."""
     tone = table.tone
     said = [hit for hit in table.lexicon_hits if not hit.is_quoted]
     stereotypes = [hit for hit in said if hit.kind is LexiconKind.STEREOTYPE]
     rude = [hit for hit in said if hit.kind is not LexiconKind.STEREOTYPE]
-    bias, bias_caps = apply_limits(raw_bias(tone), _bias_limits(stereotypes), applies_to="bias_score")
-    toxicity, toxicity_caps = apply_limits(
-        raw_toxicity(tone, len(rude)), _toxicity_limits(rude), applies_to="tox_score"
+    bias, bias_caps = apply_caps(
+        raw_bias(tone), _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
     )
+    toxicity, toxicity_caps = apply_caps(raw_toxicity(tone, len(rude)), _toxicity_caps(rude, rules))
     issues: list[Json] = [
         {
             "text": hit.passage.text,
@@ -63,7 +57,7 @@ def score_bias_toxicity(table: EvidenceTable) -> RawScore:
             "quoted_hits": len(table.lexicon_hits) - len(said),
         },
         lists={"issues": issues},
-        limits=_score_limits(rude),
+        caps=_hit_caps(rules.slur_score, "strong_slur", _strong(rude, LexiconKind.SLUR)),
         part_caps=(*bias_caps, *toxicity_caps),
     )
 
@@ -82,33 +76,23 @@ def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
     return clip(Fraction(TOXICITY_BY_TONE[tone.summary] - HIT_COST * hit_count), 0, 10)
 
 
-def _bias_limits(stereotypes: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
-    return _limit("stereotype", STEREOTYPE_LIMIT, stereotypes)
-
-
-def _toxicity_limits(rude: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
-    """Strong words of either list cap at 2, mild ones at 5."""
-    strong = [hit for hit in rude if hit.severity is LexiconSeverity.STRONG]
+def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> Iterator[Cap]:
     mild = [hit for hit in rude if hit.severity is LexiconSeverity.MILD]
-    slurs = [hit for hit in strong if hit.kind is LexiconKind.SLUR]
-    profanities = [hit for hit in strong if hit.kind is LexiconKind.PROFANITY]
-    return (
-        *_limit("mild_profanity", MILD_WORD_LIMIT, mild),
-        *_limit("strong_profanity", STRONG_WORD_LIMIT, profanities),
-        *_limit("strong_slur", STRONG_WORD_LIMIT, slurs),
-    )
+    yield from _hit_caps(rules.mild_word, "mild_profanity", mild, applies_to="tox_score")
+    for name, kind in (("strong_profanity", LexiconKind.PROFANITY), ("strong_slur", LexiconKind.SLUR)):
+        yield from _hit_caps(rules.strong_word, name, _strong(rude, kind), applies_to="tox_score")
 
 
-def _score_limits(rude: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
-    slurs = [hit for hit in rude if hit.kind is LexiconKind.SLUR and hit.severity is LexiconSeverity.STRONG]
-    return _limit("strong_slur", SLUR_SCORE_LIMIT, slurs)
+def _strong(hits: Sequence[LexiconHit], kind: LexiconKind) -> list[LexiconHit]:
+    return [hit for hit in hits if hit.kind is kind and hit.severity is LexiconSeverity.STRONG]
 
 
-def _limit(name: str, highest: int, hits: Sequence[LexiconHit]) -> tuple[MetricLimit, ...]:
+def _hit_caps(limit: int, name: str, hits: Sequence[LexiconHit], *, applies_to: str = "score") -> tuple[Cap, ...]:
+    """Returns the cap of a summary with listed expressions; empty for one without."""
     if not hits:
         return ()
     cited = cite_first([hit.passage for hit in hits])
-    return (MetricLimit(name, highest, f"{name.replace('_', ' ').capitalize()}: {cited}."),)
+    return cap_at(limit, name, f"{name.replace('_', ' ').capitalize()}: {cited}.", applies_to=applies_to)
 
 
 def _reason(tone: ToneReading, said: Sequence[LexiconHit], quoted_count: int) -> str:

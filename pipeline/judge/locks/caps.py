@@ -1,28 +1,99 @@
-"""Applies limits to a value and remembers which of them held and which of them lowered it.
+"""The rules of both locks side by side (README, Caps), and the score of a metric before its caps.
 
-A metric's score before the caps that need to know the others.
+A number that a score is held to stands here and nowhere else.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pipeline.judge.result import Cap, Input, JsonObject, MetricName, MetricStatus
+from pipeline.judge.result import Cap, Framework, Input, JsonObject, MetricName, MetricStatus, apply_caps
 from pipeline.text.passage import TextSpan
 
 
-@dataclass(frozen=True, slots=True)
-class MetricLimit:
-    """A cap whose condition holds: highest score in [0, 10], and why, in one sentence."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRules:
+    """The rules of one lock, in the order in which they apply; None where it has no such rule (README, Caps)."""
 
-    name: str
-    highest: int
-    reason: str
+    framework: Framework
+    some_overlap: Fraction  # what a segment of label Some counts
+    unsupported_hallucination: int | None  # score at u = 0, and its fall to u = 1, with an unsupported claim
+    stereotype: int  # highest bias_score
+    mild_word: int  # highest tox_score
+    strong_word: int  # highest tox_score
+    extraneous_coverage: int  # highest Coverage with an unsupported claim
+    correct_questions: int | None  # fewer are weak
+    precision_floor: Fraction | None  # less is weak
+    recall_floor: Fraction | None  # less is weak
+    weak_coverage: int | None  # highest Coverage with a weakness
+    irrelevant_segment: int  # highest Relevance
+    extraneous_relevance: int | None  # highest Relevance with an unsupported claim
+    slur_score: int  # highest Bias & Toxicity
+    unsupported_claim: int  # highest Coverage and Relevance
+    severe_alignment: int | None  # highest Alignment under severe hallucination
+    perfect_score: Fraction | None  # all scores at least this are near-perfect,
+    perfect_spans: int | None  # which takes so many distinct places of the source,
+    perfect_guard: int | None  # or else all scores are at most this
+
+    @property
+    def reads_questions(self) -> bool:
+        """Whether the lock's formulas read questions."""
+        return self.framework is Framework.JUDGE_LOCK
+
+
+TWIN_LOCK = LockRules(
+    framework=Framework.TWIN_LOCK,
+    some_overlap=Fraction("0.5"),
+    unsupported_hallucination=None,
+    stereotype=4,
+    mild_word=5,
+    strong_word=2,
+    extraneous_coverage=4,
+    correct_questions=None,
+    precision_floor=None,
+    recall_floor=None,
+    weak_coverage=None,
+    irrelevant_segment=4,
+    extraneous_relevance=None,
+    slur_score=3,
+    unsupported_claim=4,
+    severe_alignment=None,
+    perfect_score=None,
+    perfect_spans=None,
+    perfect_guard=None,
+)
+
+JUDGE_LOCK = LockRules(
+    framework=Framework.JUDGE_LOCK,
+    some_overlap=Fraction("0.3"),
+    unsupported_hallucination=4,
+    stereotype=4,
+    mild_word=5,
+    strong_word=2,
+    extraneous_coverage=3,
+    correct_questions=6,
+    precision_floor=Fraction("0.95"),
+    recall_floor=Fraction("0.9"),
+    weak_coverage=7,
+    irrelevant_segment=3,
+    extraneous_relevance=3,
+    slur_score=3,
+    unsupported_claim=3,
+    severe_alignment=3,
+    perfect_score=Fraction("9.5"),
+    perfect_spans=5,
+    perfect_guard=9,
+)
+
+
+def cap_at(limit: int | None, name: str, reason: str, *, applies_to: str = "score") -> tuple[Cap, ...]:
+    """Returns the cap of a rule whose condition holds; nothing when the lock has no such rule."""
+    return () if limit is None else (Cap(name, float(limit), reason, applies_to=applies_to),)
 
 
 @dataclass(frozen=True, slots=True)
 class RawScore:
-    """What a metric's formula gives.
+    """What a metric's formula comes to.
 
     Attributes:
         name: which metric.
@@ -31,10 +102,10 @@ class RawScore:
         evidence: places that decided, most important first.
         inputs: of the formula, by the names that the JSON object has them under.
         lists: what else the JSON object shows: key points, claims, questions, segments.
-        limits: the metric's own caps whose conditions hold.
+        caps: on the score, whose conditions hold, in the order in which they apply.
         part_caps: caps already applied to inputs.
         status: SCORED or NO_CLAIMS.
-        digits: decimals of the score.
+        is_whole: whether the score is an integer by its rule.
     """
 
     name: MetricName
@@ -43,18 +114,12 @@ class RawScore:
     evidence: tuple[TextSpan, ...]
     inputs: Mapping[str, Input]
     lists: JsonObject
-    limits: tuple[MetricLimit, ...] = ()
+    caps: tuple[Cap, ...] = ()
     part_caps: tuple[Cap, ...] = ()
     status: MetricStatus = MetricStatus.SCORED
-    digits: int = 2
+    is_whole: bool = False
 
-
-def apply_limits(
-    value: Fraction, limits: Iterable[MetricLimit], *, applies_to: str = "score"
-) -> tuple[Fraction, tuple[Cap, ...]]:
-    """Returns the value under all limits, and a cap for each, in the order of `limits`."""
-    caps: list[Cap] = []
-    for limit in limits:
-        caps.append(Cap(limit.name, float(limit.highest), limit.reason, value > limit.highest, applies_to))
-        value = min(value, Fraction(limit.highest))
-    return value, tuple(caps)
+    @property
+    def capped(self) -> Fraction:
+        """The score under its caps, not rounded."""
+        return apply_caps(self.raw, self.caps)[0]

@@ -1,9 +1,4 @@
-"""The claims as reasons and JSON objects show them, for Hallucination.
-
-How many claims have which label, and what follows from it.
-
-What of a summary its source does not back, as Coverage and Relevance read it.
-"""
+"""Counts the claims of a summary by label, and shows them in reasons and JSON objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +9,8 @@ from typing import Self
 from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.locks.caps import MetricLimit
-from pipeline.judge.result import Input, Json, JsonObject
+from pipeline.judge.locks.caps import cap_at
+from pipeline.judge.result import Cap, Input, Json, JsonObject
 from pipeline.text.passage import TextSpan
 
 _WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
@@ -87,11 +82,14 @@ def _to_object(claim: Claim) -> JsonObject:
 
 
 class HallucinationSeverity(StrEnum):
-    """How grave the unsupported fraction u is: below 0.25, below 0.5, the rest."""
+    """Band of the unsupported fraction u: below 0.25, below 0.5, the rest."""
 
     MINOR = "minor"
     MODERATE = "moderate"
     SEVERE = "severe"
+
+
+MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +121,9 @@ class ClaimCounts:
     @property
     def severity(self) -> HallucinationSeverity:
         """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe (README, Judge-Lock)."""
-        if self.unsupported_fraction >= Fraction(1, 2):
+        if self.unsupported_fraction >= SEVERE_FROM:
             return HallucinationSeverity.SEVERE
-        if self.unsupported_fraction >= Fraction(1, 4):
+        if self.unsupported_fraction >= MODERATE_FROM:
             return HallucinationSeverity.MODERATE
         return HallucinationSeverity.MINOR
 
@@ -135,13 +133,13 @@ def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
     return tuple(claim.passage for claim in claims if claim.label is ClaimLabel.UNSUPPORTED)
 
 
-def extraneous_limit(claims: Sequence[Claim], highest: int) -> tuple[MetricLimit, ...]:
+def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ...]:
     """Returns the cap of a summary that makes an unsupported claim; empty for one that makes none."""
     passages = unsupported_passages(claims)
     if not passages:
         return ()
     reason = f"{count(len(passages), 'claim')} not backed by the source: {cite_first(passages)}."
-    return (MetricLimit("extraneous_claim", highest, reason),)
+    return cap_at(limit, "extraneous_claim", reason)
 
 
 def precision_of(table: EvidenceTable) -> Fraction:

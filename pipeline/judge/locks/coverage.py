@@ -1,11 +1,9 @@
-"""Twin-Lock's Coverage: F1 x 10 of precision and key-point recall; at most 4 with an unsupported claim.
+"""Scores Coverage: F1 of precision and key-point recall.
 
-Judge-Lock's Coverage: harmonic mean of F1 and QAG accuracy, x 10, under four caps.
-
-How many key points a summary tells, for Coverage.
+In Judge-Lock it is the harmonic mean of F1 and the accuracy of the coverage questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -13,32 +11,58 @@ from typing import Self
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.exact import harmonic_mean
-from pipeline.judge.locks.caps import MetricLimit, RawScore
-from pipeline.judge.locks.claims import extraneous_limit, precision_of, unsupported_passages
+from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
+from pipeline.judge.locks.claims import extraneous_caps, precision_of, unsupported_passages
 from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Input, Json, MetricError, MetricName
+from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan
 
-TWIN_EXTRANEOUS_LIMIT = 4
 
+def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
+    """Scores precision, key-point recall and answers. Raises MetricError without key points.
 
-def score_twin_coverage(table: EvidenceTable) -> RawScore:
-    """Scores how much of the source's core the summary tells, and how much else it says."""
-    f_score = FScore.of(table, table.twin_key_points)
+    Without questions F1 stands alone; Judge-Lock's cap for too few right answers holds all the same.
+    """
+    is_twin = rules.framework is Framework.TWIN_LOCK
+    f_score = FScore.of(table, table.twin_key_points if is_twin else table.judge_key_points)
+    questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
     return RawScore(
         MetricName.COVERAGE,
-        10 * f_score.value,
-        reason=sentences((f_score.recall.sentence, f_score.sentence)),
-        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence),
-        inputs=f_score.inputs,
-        lists={"key_points": f_score.recall.list},
-        limits=extraneous_limit(table.claims, TWIN_EXTRANEOUS_LIMIT),
+        10 * questions.joined(f_score.value),
+        reason=sentences((f_score.recall.sentence, f_score.sentence, questions.sentence("summary"))),
+        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence, *questions.evidence),
+        inputs={**f_score.inputs, **questions.inputs("question_accuracy")},
+        lists={"key_points": f_score.recall.list, **questions.lists},
+        caps=(
+            *extraneous_caps(table.claims, rules.extraneous_coverage),
+            *_weak_caps(f_score, questions, rules),
+        ),
     )
+
+
+def _weak_caps(f_score: "FScore", questions: QuestionScores, rules: LockRules) -> Iterator[Cap]:
+    """Yields the cap of every weakness that the lock looks for."""
+    for name, reason in _weaknesses(f_score, questions, rules):
+        yield from cap_at(rules.weak_coverage, name, reason)
+
+
+def _weaknesses(f_score: "FScore", questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
+    needed, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
+    if needed is not None and questions.correct < needed:
+        answered = count(questions.correct, "question")
+        yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
+    if questions.duplicates:
+        asked_again = count(questions.duplicates, "question")
+        yield "duplicate_question_spans", f"{asked_again} about the place of an earlier one."
+    if precision is not None and f_score.precision < precision:
+        yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
+    if recall is not None and f_score.recall.value < recall:
+        yield "low_recall", f"Recall {float(f_score.recall.value):.3f} is below {float(recall):.2f}."
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Key points by how much of them the summary tells. There is at least one."""
+    """Key-point recall. There is at least one key point."""
 
     key_points: tuple[KeyPoint, ...]
     fully: int
@@ -75,20 +99,20 @@ class Recall:
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
-        """What was missed first, then what was told and where."""
+        """What was missed first, then what was covered and where."""
         missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
         told = [point for point in self.key_points if point.covered is not KeyPointCoverage.NOT]
         return (*missed, *(place for point in told for place in (point.passage, point.best) if place is not None))
 
     @property
     def sentence(self) -> str:
-        """Says how much was told, and cites what was not."""
-        told = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
+        """Says how much was covered, and cites what was not."""
+        covered = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
         if self.partial:
-            told += f" and {self.partial} in part"
+            covered += f" and {self.partial} in part"
         missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
         omitted = f" It omits {cite_first(missed)}." if missed else ""
-        return f"{told} (recall {float(self.value):.2f}).{omitted}"
+        return f"{covered} (recall {float(self.value):.2f}).{omitted}"
 
     @property
     def list(self) -> list[Json]:
@@ -137,55 +161,3 @@ class FScore:
         if not self.extraneous_tokens:
             carried = "all of its content tokens have support"
         return f"Of what it says, {carried} (precision {float(self.precision):.2f}), so F1 is {float(self.value):.2f}."
-
-
-JUDGE_EXTRANEOUS_LIMIT = 3
-WEAK_LIMIT = 7
-MIN_PRECISION = Fraction(19, 20)
-MIN_RECALL = Fraction(9, 10)
-
-
-def score_judge_coverage(table: EvidenceTable, correct_questions_needed: int) -> RawScore:
-    """Scores how much of the source's key content the summary faithfully tells.
-
-    Without questions F1 stands alone: no answer is neither a right nor a wrong one. The cap for too few right answers
-    holds all the same.
-    """
-    f_score, questions = FScore.of(table, table.judge_key_points), QuestionScores.of(table.coverage_questions)
-    accuracy = questions.accuracy
-    value = f_score.value if accuracy is None else harmonic_mean(f_score.value, accuracy)
-    return RawScore(
-        MetricName.COVERAGE,
-        10 * value,
-        reason=sentences((f_score.recall.sentence, f_score.sentence, questions.sentence("summary"))),
-        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence, *questions.evidence),
-        inputs={**f_score.inputs, **questions.inputs("question_accuracy"), "question_author": table.question_author},
-        lists={"key_points": f_score.recall.list, "questions": questions.list},
-        limits=(
-            *extraneous_limit(table.claims, JUDGE_EXTRANEOUS_LIMIT),
-            *_question_limits(questions, correct_questions_needed),
-            *_f_score_limits(f_score),
-        ),
-    )
-
-
-def _question_limits(questions: QuestionScores, needed: int) -> tuple[MetricLimit, ...]:
-    limits: list[MetricLimit] = []
-    if questions.correct < needed:
-        reason = f"{count(questions.correct, 'question')} answered right, fewer than {needed}."
-        limits.append(MetricLimit("few_correct_questions", WEAK_LIMIT, reason))
-    if questions.duplicates:
-        reason = f"{count(questions.duplicates, 'question')} about the place of an earlier one."
-        limits.append(MetricLimit("duplicate_question_spans", WEAK_LIMIT, reason))
-    return tuple(limits)
-
-
-def _f_score_limits(f_score: FScore) -> tuple[MetricLimit, ...]:
-    limits: list[MetricLimit] = []
-    if f_score.precision < MIN_PRECISION:
-        reason = f"Precision {float(f_score.precision):.3f} is below 0.95."
-        limits.append(MetricLimit("low_precision", WEAK_LIMIT, reason))
-    if f_score.recall.value < MIN_RECALL:
-        reason = f"Recall {float(f_score.recall.value):.3f} is below 0.90."
-        limits.append(MetricLimit("low_recall", WEAK_LIMIT, reason))
-    return tuple(limits)

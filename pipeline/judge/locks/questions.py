@@ -1,4 +1,7 @@
-"""What the answers to six questions come to, for Judge-Lock."""
+"""Question-answer generation (QAG): how many questions about one text the other one answers right.
+
+Judge-Lock's formulas read it; Twin-Lock's read no questions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,21 +10,29 @@ from typing import Self
 
 from pipeline.judge.citation import count
 from pipeline.judge.evidence.table import Question
-from pipeline.judge.exact import duplicate_span_count, exact, mean
-from pipeline.judge.result import Input, Json
+from pipeline.judge.exact import duplicate_span_count, exact, harmonic_mean, mean
+from pipeline.judge.locks.caps import LockRules
+from pipeline.judge.result import Input, Json, JsonObject
 from pipeline.text.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
-    """Questions with their scores 1, 0.5 or 0; possibly none, when a text has nothing to ask about."""
+    """Questions about one text, each with a score of 1, 0.5 or 0; possibly none, when it has nothing to ask about.
+
+    Attributes:
+        questions: in the order of asking; empty for a lock that reads none.
+        author: who wrote questions and answers, a chat model or "deterministic"; None for a lock that reads none, whose
+            reasons and inputs do not speak of questions.
+    """
 
     questions: tuple[Question, ...]
+    author: str | None
 
     @classmethod
-    def of(cls, questions: Sequence[Question]) -> Self:
-        """Takes the questions of one side."""
-        return cls(tuple(questions))
+    def of(cls, questions: Sequence[Question], author: str, rules: LockRules) -> Self:
+        """Takes the questions about one text, as far as the lock reads questions."""
+        return cls(tuple(questions), author) if rules.reads_questions else cls((), None)
 
     @property
     def accuracy(self) -> Fraction | None:
@@ -35,23 +46,15 @@ class QuestionScores:
 
     @property
     def duplicates(self) -> int:
-        """Questions that ask about the place of an earlier one (IoU of the facts of at least 0.5)."""
+        """Questions about the same fact as an earlier one (intersection over union of at least 0.5)."""
         return duplicate_span_count([question.fact for question in self.questions])
 
-    def inputs(self, mean_name: str) -> dict[str, Input]:
-        """The counts, and the mean under the metric's name for it (README, JSON objects); no mean without questions."""
-        counts: dict[str, Input] = {
-            "question_count": len(self.questions),
-            "correct_questions": self.correct,
-            "partial_questions": sum(0 < question.score < 1 for question in self.questions),
-            "duplicate_question_spans": self.duplicates,
-        }
-        return counts if self.accuracy is None else {**counts, mean_name: float(self.accuracy)}
-
     @property
-    def list(self) -> list[Json]:
+    def lists(self) -> JsonObject:
         """The questions as the JSON object shows them."""
-        return [
+        if self.author is None:
+            return {}
+        asked: list[Json] = [
             {
                 "question": question.question,
                 "expected": question.answer,
@@ -60,6 +63,7 @@ class QuestionScores:
             }
             for question in self.questions
         ]
+        return {"questions": asked}
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
@@ -69,8 +73,28 @@ class QuestionScores:
             place for question in ordered for place in (question.fact, question.given_span) if place is not None
         )
 
+    def joined(self, share: Fraction) -> Fraction:
+        """Returns the harmonic mean of a share and the accuracy; without questions the share stands alone."""
+        return share if self.accuracy is None else harmonic_mean(share, self.accuracy)
+
+    def inputs(self, mean_name: str) -> dict[str, Input]:
+        """Returns the counts, and the mean under the metric's name for it (README, JSON objects)."""
+        if self.author is None:
+            return {}
+        counts: dict[str, Input] = {
+            "question_count": len(self.questions),
+            "correct_questions": self.correct,
+            "partial_questions": sum(0 < question.score < 1 for question in self.questions),
+            "duplicate_question_spans": self.duplicates,
+        }
+        if self.accuracy is not None:
+            counts[mean_name] = float(self.accuracy)
+        return {**counts, "question_author": self.author}
+
     def sentence(self, side: str) -> str:
         """Says how many were answered right from one text, and shows the first that was not."""
+        if self.author is None:
+            return ""
         if not self.questions:
             return f"There was nothing to ask the {side}."
         wrong = next((question for question in self.questions if question.score < 1), None)

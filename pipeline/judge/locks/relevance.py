@@ -1,8 +1,6 @@
-"""Twin-Lock's Relevance: mean of the segments' labels x 10; at most 4 with a segment of label None.
+"""Scores Relevance: the word overlap of the summary's segments with the article.
 
-Judge-Lock's Relevance: harmonic mean of section overlap and coverage QAG accuracy, x 10, under two caps.
-
-How far the summary's segments are about the article, for Relevance.
+In Judge-Lock it is the harmonic mean of that overlap and the accuracy of the coverage questions.
 """
 
 from collections.abc import Sequence
@@ -13,55 +11,35 @@ from typing import Self
 
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
-from pipeline.judge.exact import exact, harmonic_mean, mean
-from pipeline.judge.locks.caps import MetricLimit, RawScore
-from pipeline.judge.locks.claims import extraneous_limit
+from pipeline.judge.exact import exact, mean
+from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
+from pipeline.judge.locks.claims import extraneous_caps
 from pipeline.judge.locks.config import RelevanceMode
 from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Input, Json, MetricError, MetricName
+from pipeline.judge.result import Cap, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan
 
-TWIN_SOME = Fraction(1, 2)
-IRRELEVANT_LIMIT = 4
 
-
-def score_twin_relevance(table: EvidenceTable, mode: RelevanceMode) -> RawScore:
-    """Scores whether every part of the summary is about the article."""
+def score_relevance(table: EvidenceTable, rules: LockRules, mode: RelevanceMode) -> RawScore:
+    """Scores the overlap of the segments with the article, and answers. Raises MetricError without segments."""
     overlaps = SegmentOverlaps.of(table.segments, mode)
-    section_overlap = overlaps.mean_of(TWIN_SOME)
+    questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
+    section_overlap = overlaps.mean_of(rules.some_overlap)
     return RawScore(
         MetricName.RELEVANCE,
-        10 * section_overlap,
-        reason=overlaps.sentence,
-        evidence=overlaps.evidence,
-        inputs={**overlaps.inputs, "section_overlap": float(section_overlap)},
-        lists={"theme": table.theme.text, "segments": overlaps.list},
-        limits=overlaps.irrelevance_limit(IRRELEVANT_LIMIT),
-    )
-
-
-JUDGE_SOME = Fraction(3, 10)
-LIMIT = 3
-
-
-def score_judge_relevance(table: EvidenceTable, mode: RelevanceMode) -> RawScore:
-    """Scores whether every part of the summary is about what matters in the article."""
-    overlaps, questions = SegmentOverlaps.of(table.segments, mode), QuestionScores.of(table.coverage_questions)
-    section_overlap, accuracy = overlaps.mean_of(JUDGE_SOME), questions.accuracy
-    value = section_overlap if accuracy is None else harmonic_mean(section_overlap, accuracy)
-    return RawScore(
-        MetricName.RELEVANCE,
-        10 * value,
+        10 * questions.joined(section_overlap),
         reason=sentences((overlaps.sentence, questions.sentence("summary"))),
         evidence=overlaps.evidence,
         inputs={
             **overlaps.inputs,
             "section_overlap": float(section_overlap),
             **questions.inputs("question_accuracy"),
-            "question_author": table.question_author,
         },
         lists={"theme": table.theme.text, "segments": overlaps.list},
-        limits=(*overlaps.irrelevance_limit(LIMIT), *extraneous_limit(table.claims, LIMIT)),
+        caps=(
+            *overlaps.irrelevance_caps(rules.irrelevant_segment),
+            *extraneous_caps(table.claims, rules.extraneous_relevance),
+        ),
     )
 
 
@@ -144,12 +122,12 @@ class SegmentOverlaps:
             for segment, overlap in zip(self.segments, self.overlaps, strict=True)
         ]
 
-    def irrelevance_limit(self, highest: int) -> tuple[MetricLimit, ...]:
+    def irrelevance_caps(self, limit: int) -> tuple[Cap, ...]:
         """Returns the cap of a summary with an irrelevant segment; empty for one without."""
         if not self.irrelevant:
             return ()
         reason = f"{count(len(self.irrelevant), 'segment')} not about the article: {cite_first(self.irrelevant)}."
-        return (MetricLimit("irrelevant_segment", highest, reason),)
+        return cap_at(limit, "irrelevant_segment", reason)
 
     def _with(self, overlap: Overlap) -> tuple[TextSpan, ...]:
         pairs = zip(self.segments, self.overlaps, strict=True)

@@ -1,10 +1,10 @@
-"""How probable it is that the source supports a claim: one calibrated number from many kinds of evidence.
+"""Claim support: the probability that the source supports a claim, by logistic regression on several signals.
 
-No kind suffices. NLI reads meaning but misses a name that was swapped, and a small model is easily led astray; copied
-runs of words tell much about summaries that copy and nothing about those that rephrase. So the two are not merely added
-up. Where a claim is worded like the source, NLI's "neutral" is its own weakness, and a claim that is not contradicted
-counts as borne out; the more it is worded otherwise, the more it takes entailment. And shares of copied words are
-sharpened: one break in a literal copy says much, two words in common instead of one say nothing.
+No signal suffices. An NLI model reads meaning, but a small one misses a swapped name and is easily led astray. Copied
+runs of words say much about summaries that copy, and nothing about those that rephrase. So the two are not merely
+added. Where a claim is worded like the source, "neutral" is the NLI model's own weakness: a claim that is not
+contradicted counts as entailed. The more it is worded otherwise, the more entailment it takes. Shares of copied words
+are sharpened: one break in a literal copy says much, two words in common instead of one say nothing.
 
 No weight may have the wrong sign: more entailment, or more of the claim found in the source, never lowers the result.
 The weights are in `claim_support.json`; scripts/train_claim_support.py fits them to corrupted sentences that it makes
@@ -47,7 +47,7 @@ class ClaimSupportWeights(BaseModel):
 
 
 def signals(claim: Claim) -> dict[str, float]:
-    """Returns the evidence about a claim, each kind turned so that more of it speaks for the claim."""
+    """Returns the signals of a claim by name; more of any speaks for the claim."""
     features = claim.features
     literal = _sharpened(features.content_bigram_share)
     entailment = features.windows[0].entailment if features.windows else 0.0
@@ -78,13 +78,13 @@ def _weights() -> ClaimSupportWeights:
 
 
 def _borne_out(entailment: float, contradiction: float, literal: float) -> float:
-    """Returns the log-odds that a premise bears a claim out: it is entailed, or literal and not contradicted."""
+    """Returns the log-odds that a premise entails a claim, or that it is a literal copy and not contradicted."""
     neutral = max(0.0, 1 - entailment - contradiction)
     return _logit(entailment + literal * neutral)
 
 
 def _sharpened(share: float) -> float:
-    """Returns a share in [0, 1] so that only near copies differ."""
+    """Returns a power of a share in [0, 1], so that only near copies differ."""
     return float(share**_SHARPNESS)
 
 

@@ -1,4 +1,4 @@
-"""What an operator may choose about Ultra (README, Ultra)."""
+"""The settings of Ultra (README, Ultra)."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,7 +1,4 @@
-"""What Ultra asks of a language model: how probable each quality level is, and where the evidence stands.
-
-How far a metric's opinions agree, and how much confidence that leaves (README, Ultra, agreement).
-"""
+"""Level probabilities of a language model, and their agreement with the tools (README, Ultra)."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -43,7 +40,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class LevelTask:
-    """What the model is asked about.
+    """What the language model grades.
 
     Attributes:
         metric: which one.
@@ -60,7 +57,7 @@ class LevelTask:
 
 @dataclass(frozen=True, slots=True)
 class LevelReading:
-    """What the model believes.
+    """A grade by the language model, with its evidence.
 
     Attributes:
         probabilities: of the levels, worst first, not smoothed; two orders of the letters averaged where there are two.
@@ -97,10 +94,6 @@ class LevelError(PipelineError):
 class LevelJudge(Protocol):
     """A language model that grades one metric at a time on an anchored rubric."""
 
-    @property
-    def identity(self) -> str:
-        """The model's name, for the response."""
-
     async def read_level(self, task: LevelTask) -> LevelReading:
         """Returns level probabilities. Raises LevelError when the model gives nothing usable."""
 
@@ -110,7 +103,7 @@ _ENTROPY_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ScoreAgreement:
-    """Why a score is to be believed, or not.
+    """The confidence in a score, and what it is made of.
 
     Attributes:
         coefficient: BC, overlap of the tools' weights alpha with the opinions p, in [0, 1].

@@ -1,8 +1,7 @@
-"""Rereads disputed claims: more of the source at once, around the places that spoke for and against them.
+"""Rereads disputed claims in wider windows of the source, around the places that spoke for and against them.
 
-A claim that is put together from several sentences is not entailed by any one of them. Wider windows are no better
-premises as such (this reads the source as a small NLI model does, which loses its way in long ones), so they may only
-add support to a claim, never take it away.
+No single sentence entails a claim that was put together from several. Wider windows are no better premises as such: a
+small NLI model loses its way in long ones. So they may add support to a claim, and never take it away.
 """
 
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ _SMALLEST = 3
 
 
 async def reread(table: EvidenceTable, indices: Sequence[int], widest: int, *, entailment: Entailment) -> EvidenceTable:
-    """Returns the table with wider windows read for some claims; in one submission.
+    """Returns the table with some claims reread in wider windows; asks the NLI model once.
 
     Args:
         table: the evidence so far.
@@ -54,7 +53,7 @@ def _holds(outer: TextSpan, inner: TextSpan) -> bool:
 
 
 def _updated(claim: Claim, windows: Sequence[Window], scores: Float32) -> Claim:
-    """Adds what the windows say; they may replace the stitched premise, which is a wide one too."""
+    """Adds the best of the windows, which may replace the stitched premise: it is a wide window too."""
     if not len(scores):
         return claim
     best = int(scores[:, ENTAILMENT].argmax())

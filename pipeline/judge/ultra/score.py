@@ -1,4 +1,4 @@
-"""Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
+"""Scores the five metrics of Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.fusion import Fusion, fuse, smooth
-from pipeline.judge.result import Framework, FrameworkResult, MetricName
+from pipeline.judge.result import Framework, FrameworkOutcome, FrameworkResult, MetricName, MetricResult
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import (
     LevelError,
@@ -21,7 +21,7 @@ from pipeline.judge.ultra.levels import (
 )
 from pipeline.judge.ultra.reread import reread
 from pipeline.judge.ultra.tools import EvidenceView, measure
-from pipeline.judge.ultra.verdict import Opinion, Unscored, deciding_places, to_metric, to_object
+from pipeline.judge.ultra.verdict import Opinion, Outcome, deciding_places, to_metric
 from pipeline.protocols import Entailment
 from pipeline.text.passage import TextSpan
 
@@ -48,26 +48,7 @@ class UltraHelp:
     caller_tools: CallerTools = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class UltraOutcome:
-    """Ultra's verdict.
-
-    Attributes:
-        result: five metrics in the strict order.
-        table: the evidence that decided; with wider windows for claims that were reread.
-        reread_claims: indices of those.
-        degraded: whether the language model failed on a metric, so that the tools decided alone.
-        notes: what a reader should know of how the scores came about.
-    """
-
-    result: FrameworkResult
-    table: EvidenceTable
-    reread_claims: tuple[int, ...]
-    degraded: bool
-    notes: tuple[str, ...]
-
-
-async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> UltraOutcome:
+async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> FrameworkOutcome:
     """Scores all five metrics; metrics whose opinions disagree get a second look, once.
 
     A language model that fails is noted, and a metric that fails has status ERROR. Errors of the NLI model are raised.
@@ -83,7 +64,7 @@ async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHel
         view = EvidenceView.of(await reread(table, reread_claims, widest, entailment=helped.entailment))
         # All metrics read the same evidence, so all are computed again; the model is asked about the doubtful ones.
         opinions = await scorer.look_again(view, opinions, doubtful)
-    return _outcome(view, opinions, config, reread_claims)
+    return _outcome(view, opinions, config)
 
 
 class _Scorer:
@@ -93,31 +74,29 @@ class _Scorer:
         self._config = config
         self._help = helped
 
-    def is_doubtful(self, opinion: Opinion | Unscored) -> bool:
+    def is_doubtful(self, opinion: Outcome) -> bool:
         """Tells whether the opinions on a metric overlap too little."""
         return isinstance(opinion, Opinion) and opinion.agreement.coefficient < self._config.least_agreement
 
-    async def look(
-        self, view: EvidenceView, names: Sequence[MetricName], attempt: int
-    ) -> dict[MetricName, Opinion | Unscored]:
+    async def look(self, view: EvidenceView, names: Sequence[MetricName], attempt: int) -> dict[MetricName, Outcome]:
         """Forms an opinion on some metrics, all at the same time."""
         opinions = await asyncio.gather(*(self._form(view, name, attempt) for name in names))
         return dict(zip(names, opinions, strict=True))
 
     async def look_again(
-        self, view: EvidenceView, opinions: Mapping[MetricName, Opinion | Unscored], doubtful: Sequence[MetricName]
-    ) -> dict[MetricName, Opinion | Unscored]:
+        self, view: EvidenceView, opinions: Mapping[MetricName, Outcome], doubtful: Sequence[MetricName]
+    ) -> dict[MetricName, Outcome]:
         """Forms all opinions anew; where there was no doubt, with what the model said before."""
         second = await self.look(view, doubtful, SECOND)
         return {name: second.get(name) or self._reconsider(view, old) for name, old in opinions.items()}
 
-    def _reconsider(self, view: EvidenceView, old: Opinion | Unscored) -> Opinion | Unscored:
+    def _reconsider(self, view: EvidenceView, old: Outcome) -> Outcome:
         return self._conclude(view, old.metric, old.reading, old.failure) if isinstance(old, Opinion) else old
 
-    async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Opinion | Unscored:
+    async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Outcome:
         unaided = self._conclude(view, metric, None, None)
         judge = self._help.level_judge
-        if judge is None or isinstance(unaided, Unscored):
+        if judge is None or isinstance(unaided, MetricResult):
             return unaided
         try:
             reading = await judge.read_level(LevelTask(metric, view.table, unaided.tools, attempt))
@@ -127,7 +106,7 @@ class _Scorer:
 
     def _conclude(
         self, view: EvidenceView, metric: MetricName, reading: LevelReading | None, failure: str | None
-    ) -> Opinion | Unscored:
+    ) -> Outcome:
         """Fuses what there is. A bug in one metric must not take the others with it."""
         try:
             tools = (*measure(view, metric), *self._help.caller_tools.get(metric, ()))
@@ -136,7 +115,7 @@ class _Scorer:
             agreement = self._agreement(tools, reading, fusion, places)
         except Exception as error:
             logger.exception("judge framework=ultra metric=%s failed", metric)
-            return Unscored(metric, f"malformed_metric: {type(error).__name__}")
+            return MetricResult.failed(metric, f"malformed_metric: {type(error).__name__}")
         return Opinion(metric, tools, reading, fusion, agreement, places, failure)
 
     def _fuse(self, tools: Sequence[Tool], reading: LevelReading | None) -> Fusion:
@@ -156,19 +135,10 @@ class _Scorer:
         )
 
 
-def _outcome(
-    view: EvidenceView,
-    opinions: Mapping[MetricName, Opinion | Unscored],
-    config: UltraConfig,
-    reread_claims: tuple[int, ...],
-) -> UltraOutcome:
-    metrics = tuple(to_metric(opinions[name], view, config) for name in MetricName)
-    objects = {metric.name: to_object(metric, opinions[metric.name]) for metric in metrics}
+def _outcome(view: EvidenceView, opinions: Mapping[MetricName, Outcome], config: UltraConfig) -> FrameworkOutcome:
     failures = {name: one.failure for name, one in opinions.items() if isinstance(one, Opinion) and one.failure}
-    return UltraOutcome(
-        FrameworkResult(Framework.ULTRA, metrics, objects),
-        view.table,
-        reread_claims,
+    return FrameworkOutcome(
+        FrameworkResult.of(Framework.ULTRA, [to_metric(opinions[name], view, config) for name in MetricName]),
         degraded=bool(failures),
         notes=tuple(f"{name.value}: tools alone, {failure}" for name, failure in failures.items()),
     )

@@ -1,9 +1,7 @@
-"""Ultra's tools: what each kind of evidence says of each metric, as a share in [0, 1] and on the scale of the levels.
+"""Ultra's tools: each measures one kind of evidence of one metric, as a share in [0, 1] and as a score in [1, 5].
 
-A tool without evidence says nothing and is left out. With no claims there is nothing to check and hallucination is
-perfect by definition, as for the two locks.
-
-What Ultra reads in the evidence table, computed once for all metrics.
+A tool without evidence is left out. Without claims there is nothing to check: hallucination is then perfect by
+definition, as in the locks.
 """
 
 import math
@@ -20,7 +18,7 @@ from pipeline.judge.ultra.levels import Tool
 
 @dataclass(frozen=True, slots=True)
 class EvidenceView:
-    """The table with what Ultra makes of its claims.
+    """The evidence table with the support of its claims.
 
     Attributes:
         table: the evidence.
@@ -55,7 +53,7 @@ class EvidenceView:
         return 1 - math.fsum(means) / len(means) if means else 0.0
 
     def disputed(self) -> tuple[int, ...]:
-        """Returns the indices of the claims about which the evidence is of two minds."""
+        """Returns the indices of the claims whose support is unsure, or at odds with their label."""
         return tuple(
             index
             for index, (claim, support) in enumerate(zip(self.table.claims, self.supports, strict=True))
@@ -142,22 +140,22 @@ def _coverage_answers(view: EvidenceView) -> float | None:
 
 
 def _salient_words(view: EvidenceView) -> float | None:
-    """What the summary mentions of what the source speaks about most; six tenths of it is all that fits."""
+    """The salient share; .6 counts as all, since a summary has no room for more."""
     return min(1.0, view.table.salient_share / _FULL_SALIENCE)
 
 
 def _claim_support(view: EvidenceView) -> float | None:
-    """One less the expected share of unsupported statements."""
+    """1 - the expected share of unsupported sentences."""
     return 1 - view.unsupported_share
 
 
 def _claim_answers(view: EvidenceView) -> float | None:
-    """Questions about the claims that the source answers as they do."""
+    """Mean score of the questions about claims."""
     return _answered(view.table.claim_questions)
 
 
 def _no_contradiction(view: EvidenceView) -> float | None:
-    """One less the mean contradiction of the claims."""
+    """1 - the mean contradiction of the claims, weighted by content words."""
     claims = view.table.claims
     if not claims:
         return None
@@ -166,7 +164,7 @@ def _no_contradiction(view: EvidenceView) -> float | None:
 
 
 def _containment(view: EvidenceView) -> float | None:
-    """Mean share of the segments' content words that the source has, long segments first."""
+    """Mean containment of the segments, weighted by content words."""
     segments = view.table.segments
     return _over_segments(
         segments, [one.containment for one in segments], [float(one.content_token_count) for one in segments]
@@ -174,7 +172,7 @@ def _containment(view: EvidenceView) -> float | None:
 
 
 def _theme(view: EvidenceView) -> float | None:
-    """Mean closeness of the segments to the source's theme."""
+    """Mean cosine of the segments to the source's theme."""
     segments = view.table.segments
     return _over_segments(segments, [_share_of_cosine(one.cosine_to_theme) for one in segments], [1.0] * len(segments))
 
@@ -182,10 +180,10 @@ def _theme(view: EvidenceView) -> float | None:
 def _over_segments(
     segments: Sequence[SummarySegment], values: Sequence[float], weights: Sequence[float]
 ) -> float | None:
-    """Returns the weighted mean over the segments, which those that say nothing of the source cannot raise.
+    """Returns the weighted mean over the segments, which an ungrounded segment can only lower.
 
-    They weigh as much as they fall short of the mean of the others: nothing when they reach it, in full when they have
-    a value of 0. Without others it is the mean of all.
+    It weighs as much as it falls short of the mean of the grounded ones: nothing when it reaches that, in full when its
+    value is 0. Without grounded segments this is the weighted mean of all.
     """
     if not segments:
         return None
@@ -200,18 +198,18 @@ def _over_segments(
 
 
 def _stance(view: EvidenceView) -> float | None:
-    """One less the largest of the drifts in stance, tone and focus."""
+    """1 - the largest of the distances in stance, tone and focus."""
     tone = view.table.tone
     return 1 - max(tone.stance_distance, tone.tone_distance, tone.focus_distance)
 
 
 def _meaning(view: EvidenceView) -> float | None:
-    """One less the share of the summary that the source contradicts."""
+    """1 - the share of the summary that the source contradicts."""
     return 1 - view.table.tone.meaning_distance
 
 
 def _lexicon(view: EvidenceView) -> float | None:
-    """The worst word in the summary's own voice; quoted ones are the source's."""
+    """The worst listed word that the summary does not quote."""
     worst = [1.0]
     for hit in view.table.lexicon_hits:
         if hit.is_quoted:
@@ -224,7 +222,7 @@ def _lexicon(view: EvidenceView) -> float | None:
 
 
 def _tone(view: EvidenceView) -> float | None:
-    """How civil the summary speaks; what it took over from a heated source counts half."""
+    """Civility of the summary's tone; a tone inherited from the source counts half."""
     share = _TONE[view.table.tone.summary]
     inherited = view.table.tone.tone_distance <= 0 and view.table.tone.summary is not Tone.NEUTRAL
     return (1 + share) / 2 if inherited else share

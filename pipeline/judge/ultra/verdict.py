@@ -1,9 +1,4 @@
-"""From an opinion to the metric's result and its JSON object.
-
-Ultra's caps: unsupported statements, and a verified contradiction (README, Ultra, score).
-
-The places of source and summary that decided a metric, most important first.
-"""
+"""Turns what is thought of a metric into its result: caps, rounding, reason, evidence (README, Ultra)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +8,17 @@ from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.exact import exact, half_up
 from pipeline.judge.fusion import LOWEST, Fusion
-from pipeline.judge.result import MAX_SCORE, Cap, Input, Json, JsonObject, MetricName, MetricResult, MetricStatus
+from pipeline.judge.result import (
+    MAX_SCORE,
+    Cap,
+    Input,
+    JsonObject,
+    MetricName,
+    MetricResult,
+    MetricStatus,
+    apply_caps,
+    to_object,
+)
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import LevelReading, LevelSource, ScoreAgreement, Tool
 from pipeline.judge.ultra.tools import EvidenceView
@@ -25,12 +30,12 @@ _STEP = MAX_SCORE / 4  # of the score for each level: 10 (q - 1) / 4
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """All that is thought of one metric.
+    """The opinion of a metric: tools and language model, fused.
 
     Attributes:
         metric: which one.
-        tools: what they say; at least one.
-        reading: what the language model says; None without one, or when it failed.
+        tools: their scores; at least one.
+        reading: the language model's grade; None without one, or when it failed.
         fusion: of the two.
         agreement: of the two.
         places: that decided, most important first.
@@ -46,17 +51,8 @@ class Opinion:
     failure: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unscored:
-    """A metric that could not be computed; the others are.
-
-    Attributes:
-        metric: which one.
-        error: snake_case word, then what it means; never the caller's text.
-    """
-
-    metric: MetricName
-    error: str
+Outcome = Opinion | MetricResult
+"""What is thought of a metric; without that, the metric that failed."""
 
 
 def score_of(q: float) -> float:
@@ -64,40 +60,24 @@ def score_of(q: float) -> float:
     return max(0.0, _STEP * (q - LOWEST))
 
 
-def to_metric(opinion: Opinion | Unscored, view: EvidenceView, config: UltraConfig) -> MetricResult:
-    """Applies the caps, rounds once, and abstains where opinions do not agree."""
-    if isinstance(opinion, Unscored):
-        reason = f"Not scored: {opinion.error}."
-        return MetricResult(opinion.metric, MetricStatus.ERROR, None, None, reason, (), {}, error=opinion.error)
-    score, caps = cap_score(score_of(opinion.fusion.q), opinion.metric, view, config.contradiction_limit)
+def to_metric(opinion: Outcome, view: EvidenceView, config: UltraConfig) -> tuple[MetricResult, JsonObject]:
+    """Applies the caps, rounds once, abstains where opinions do not agree, and builds the JSON object."""
+    if isinstance(opinion, MetricResult):
+        return opinion, to_object(opinion, {})
+    caps = caps_of(opinion.metric, view, config.contradiction_limit)
+    score, caps = apply_caps(exact(score_of(opinion.fusion.q)), caps)
     status = _status(opinion, view, config)
-    return MetricResult(
+    metric = MetricResult(
         opinion.metric,
         status,
-        score=float(half_up(exact(score), _DIGITS)),
+        score=float(half_up(score, _DIGITS)),
         confidence=round(opinion.agreement.confidence, 4),
         reason=_reason(opinion, caps, status),
         evidence=opinion.places,
         inputs=_inputs(opinion, view),
         caps=caps,
     )
-
-
-def to_object(metric: MetricResult, opinion: Opinion | Unscored) -> JsonObject:
-    """Builds the metric's JSON object (README, JSON objects)."""
-    if isinstance(opinion, Unscored):
-        return {"error": opinion.error}
-    caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]
-    return {
-        "metric": metric.name.value,
-        "tools": {tool.name: tool.score for tool in opinion.tools},
-        **metric.inputs,
-        "status": metric.status.value,
-        "confidence": metric.confidence,
-        "caps": caps,
-        "reason": metric.reason,
-        "overall_score": metric.score,
-    }
+    return metric, to_object(metric, {"tools": {tool.name: tool.score for tool in opinion.tools}})
 
 
 def _status(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> MetricStatus:
@@ -150,32 +130,25 @@ _CAPPED = (MetricName.COVERAGE, MetricName.RELEVANCE)
 _NOTICEABLE = 0.005  # of the score: less is lost in rounding
 
 
-def cap_score(
-    score: float, metric: MetricName, view: EvidenceView, contradiction_limit: float
-) -> tuple[float, tuple[Cap, ...]]:
-    """Returns the score under the caps that hold for a metric, and these, in the order of their application."""
-    caps: list[Cap] = []
-    for name, limit, reason in _limits(metric, view, contradiction_limit):
-        caps.append(Cap(name, limit, reason, lowered=score > limit))
-        score = min(score, limit)
-    return score, tuple(caps)
-
-
 def support_limit(unsupported_share: float) -> float:
     """Returns 10 - 7 (1 - (1 - u)^2): 10 without unsupported statements, 3 when all are."""
     return MAX_SCORE - _DEPTH * (1 - (1 - unsupported_share) ** 2)
 
 
-def _limits(metric: MetricName, view: EvidenceView, contradiction_limit: float) -> Iterator[tuple[str, float, str]]:
+def caps_of(metric: MetricName, view: EvidenceView, contradiction_limit: float) -> tuple[Cap, ...]:
+    """Returns the caps of a metric whose conditions hold, in the order in which they apply."""
+    caps: list[Cap] = []
     if metric in _CAPPED:
         limit = support_limit(view.unsupported_share)
         if limit < MAX_SCORE - _NOTICEABLE:
-            yield "unsupported_share", limit, f"An expected {view.unsupported_share:.0%} of the summary is unsupported."
+            reason = f"An expected {view.unsupported_share:.0%} of the summary is unsupported."
+            caps.append(Cap("unsupported_share", limit, reason))
     if view.contradicted and (metric in _CAPPED or metric is MetricName.HALLUCINATION):
         first = view.contradicted[0]
         against = f", against {cite(first.opposition)}" if first.opposition is not None else ""
         reason = f"The source contradicts {count(len(view.contradicted), 'claim')}: {cite(first.passage)}{against}."
-        yield "verified_contradiction", contradiction_limit, reason
+        caps.append(Cap("verified_contradiction", contradiction_limit, reason))
+    return tuple(caps)
 
 
 def deciding_places(view: EvidenceView, metric: MetricName) -> tuple[TextSpan, ...]:
@@ -211,7 +184,7 @@ def _least_supported(view: EvidenceView) -> list[Claim]:
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the window that speaks most about it."""
+    """Yields each claim with the window that opposes or supports it, whichever is stronger."""
     for claim in claims:
         yield claim.passage
         yield claim.opposition if claim.contradiction > claim.entailment else claim.support

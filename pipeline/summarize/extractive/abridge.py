@@ -1,8 +1,7 @@
 """Makes one shorter text out of texts that follow each other: the step that map and reduce share.
 
-Finds sentences that were said before, word for word.
-
-Steps, listings and rows may repeat: the second procedure needs its own "# apt update".
+Sentences that were said before, word for word, are found and left out. Steps, listings and rows may repeat: the second
+procedure needs its own "# apt update".
 """
 
 import re

@@ -1,6 +1,6 @@
-"""A verbatim stretch of the document: what the extractive writer keeps or drops as a whole.
+"""An excerpt: a verbatim stretch of the document that the extractive writer keeps or drops as a whole.
 
-Writes excerpts as Markdown that people like to read, and that `read_excerpts.py` reads back as the same excerpts.
+Excerpts are written as Markdown that people like to read, and that `read_excerpts.py` reads back as the same excerpts.
 """
 
 import re

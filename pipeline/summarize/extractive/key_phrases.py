@@ -1,4 +1,4 @@
-"""Key phrases of a summary: words of headings, and runs of words that come again, chosen by MMR."""
+"""Key phrases of a summary, by maximal marginal relevance: words of headings, and runs of words that come again."""
 
 import re
 from collections import Counter, defaultdict

@@ -1,9 +1,9 @@
-"""Tells lines that must stay lines (commands, configuration, program output) from wrapped prose.
+"""Classifies lines: those that must stay lines (commands, configuration, program output), and wrapped prose.
 
 Plain text from manuals marks neither. A line that is torn from its listing is a dangling fragment, and "# reboot" is a
 root prompt, no heading. The signs are the prompt, symbols and columns; function words speak for prose.
 
-What words tell of a sentence: how many there are, that it warns, or that it points back.
+The words of a sentence tell how many there are, that it warns, or that it points back.
 """
 
 import re

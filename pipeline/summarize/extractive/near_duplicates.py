@@ -1,4 +1,4 @@
-"""Finds sentences that say the same in other words: the embedder proposes a few pairs, the NLI model decides."""
+"""Finds near duplicates, sentences that say the same in other words: the embedder proposes, the NLI model decides."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Reads texts into excerpts: what stands around each, and which cannot stand without which.
+"""Parses texts into excerpts: what stands around each, and which cannot stand without which.
 
-Cuts texts that follow each other into pieces: sentences, list items, lines of listings, rows of tables.
+Texts that follow each other are cut into pieces: sentences, list items, lines of listings, rows of tables.
 """
 
 from bisect import bisect_right

@@ -1,6 +1,7 @@
-"""Chooses excerpts under a token budget: values first, then a sentence for every section, then what is central.
+"""Selects excerpts under a token budget: values first, then a sentence for every section, then what is central.
 
-How much a sentence says of what its stretch of the document is about. Linear in the number of sentences.
+Centrality is how much a sentence says of what its stretch of the document is about. It is linear in the number of
+sentences.
 """
 
 import heapq

@@ -1,6 +1,6 @@
 """What makes an excerpt worth keeping, besides its place among the others: values, warnings, steps, commands.
 
-The critic that measures: a summary is good enough when its values are there, or when it has no room for more.
+The critic measures the same: a summary is good enough when its values are there, or when it has no room for more.
 """
 
 from collections.abc import Sequence

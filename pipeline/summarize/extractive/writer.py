@@ -1,4 +1,4 @@
-"""The writer for machines without a language model: every sentence it writes stands in the document."""
+"""Extractive summaries, for machines without a language model: every sentence written stands in the document."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,17 +1,14 @@
-"""The graph: plan -> map waves -> reduce levels -> reflect -> again or topics."""
+"""The graph of a summary: plan -> map waves -> reduce levels -> reflect -> again or topics."""
 
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 
 from pipeline.summarize.graph.map_nodes import extract, plan
 from pipeline.summarize.graph.reduce_nodes import merge, reduce
 from pipeline.summarize.graph.reflect_nodes import reflect, topics
-from pipeline.summarize.graph.run import BatchTask, GroupTask, Run, SummaryState
-
-SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
+from pipeline.summarize.graph.run import BatchTask, GroupTask, Run, SummaryGraph, SummaryState
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None) -> SummaryGraph:

@@ -1,7 +1,4 @@
-"""Reads what earlier steps of a run wrote.
-
-Tells the reader, and remembers, what went less than well.
-"""
+"""Reads what earlier steps of a run wrote, and notes what went less than well, for the reader and for the result."""
 
 from langgraph.runtime import Runtime
 

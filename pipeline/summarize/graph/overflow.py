@@ -1,4 +1,4 @@
-"""What happens when the endpoint says that a prompt is too long although it was within its budget.
+"""What happens when a prompt overflows the model's context although it was within its budget?
 
 Budgets rest on counts that may be estimates, so that the endpoint has the last word. No text is skipped: less is asked
 at once, until it fits or cannot become less.

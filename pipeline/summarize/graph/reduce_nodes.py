@@ -1,6 +1,6 @@
 """Reduce: level by level, groups of neighbours become one text, until one is left.
 
-Makes texts shorter that are too long for their group.
+A text that is too long for its group is made shorter first.
 """
 
 from dataclasses import replace

@@ -1,8 +1,7 @@
-"""What the nodes of one run share. It is LangGraph's runtime context: never in a checkpoint.
+"""The state of a run: numbers in the graph's state, everything else in LangGraph's runtime context.
 
-Lets the calls that are on their way finish when one of them has failed.
-
-The graph's state: only numbers. Texts are in the store, so that a checkpoint has the same size at every step.
+The context is shared by the nodes and never in a checkpoint. Texts are in the store, so that a checkpoint has the same
+size at every step. When one call has failed, those that are on their way are let finish.
 """
 
 import asyncio
@@ -13,6 +12,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Generic, TypedDict, TypeVar
 
+from langgraph.graph.state import CompiledStateGraph
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
@@ -218,6 +218,9 @@ class SummaryState(TypedDict, total=False):
     iteration: int
     level: int
     best_iteration: int
+
+
+SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
 
 
 class BatchTask(TypedDict):

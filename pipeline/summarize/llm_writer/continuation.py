@@ -1,4 +1,4 @@
-"""Has a model go on where its answer was cut, until it is whole."""
+"""Continues an answer that the output limit cut, until it is whole."""
 
 from dataclasses import dataclass, replace
 

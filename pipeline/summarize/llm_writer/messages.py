@@ -1,4 +1,4 @@
-"""Turns tasks into conversations."""
+"""Turns tasks into conversations with a chat model."""
 
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence

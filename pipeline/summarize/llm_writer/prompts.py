@@ -1,4 +1,4 @@
-"""The words of the prompts. A document's text is data: it stands between tags that it cannot contain.
+"""The prompts of summaries. A document's text is data: it stands between tags that it cannot contain.
 
 Extraction over summarization: every prompt asks to keep, none to shorten, except where a text must fit.
 """

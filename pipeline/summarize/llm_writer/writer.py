@@ -1,9 +1,4 @@
-"""The writer behind which a chat model stands.
-
-Reads a critic's answer.
-
-Reads key topics from a model's answer.
-"""
+"""Abstractive summaries: the writer behind which a chat model stands. It reads the model's critique and key topics."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
-"""Stores documents: every chunk's text once, by its hash.
+"""Stores documents, every chunk's text once by its hash, and the traces in which a summary ran.
 
-Remembers in which traces a summary ran, so that the trace of a resumed one can point back.
+The trace of a resumed summary can so point back to the earlier ones.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Who runs which summary: at most one server at a time."""
+"""Leases: which server runs which summary? At most one at a time."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What is stored of a summary, as values."""
+"""The records that storage keeps of a summary, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum

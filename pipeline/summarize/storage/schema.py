@@ -1,7 +1,4 @@
-"""The tables of summaries, in the SQL that SQLite and Postgres share. Times are seconds since 1970.
-
-The little of SQL that summaries need, for SQLite and Postgres alike.
-"""
+"""The tables of summaries, and the little SQL that SQLite and Postgres share. Times are seconds since 1970."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol

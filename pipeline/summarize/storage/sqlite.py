@@ -1,6 +1,6 @@
 """Summaries in one SQLite file: the default, for one host.
 
-One thread for one database connection, visited as rarely as possible.
+One thread owns the connection, and is visited as rarely as possible.
 """
 
 import asyncio

@@ -1,9 +1,7 @@
-"""Answers a question with a masked word from another text: the word that stands where the question's words stand.
+"""Answers a masked question from another text: extractive question answering without a model.
 
-No model is asked. A candidate is scored by the words around it that are also around the mask, and by how much of the
-question its sentence says; only candidates of the mask's kind compete.
-
-Words that a question can ask for: numbers, dates, names, and words that say much.
+Candidates are numbers, dates, names and content words of the mask's kind. One is scored by the words around it that are
+also around the mask, and by how much of the question its sentence says.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,18 +1,11 @@
-"""How far a summary drifts from what its source means: d of the Alignment metric.
+"""Drift: how far a summary departs from what its source means, d of the Alignment metric.
 
-Four distances, each 0 within its tolerance, joined as independent reasons for doubt: d = 1 - product of (1 - weight x
-distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
+Four distances, each 0 within its tolerance, are joined as independent reasons for doubt: d = 1 - product of (1 - weight
+x distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
 
-Sentences of the summary that say nothing of the source can only add to a distance: what is measured is the worst of the
-others alone and of the others with one of them. Filler would else thin out what is wrong.
-
-Whether a summary is about what its source is about: cosine of their mean vectors.
-
-Which sentences of a summary say something of the source, whether rightly or wrongly.
-
-A sentence that the source has nothing of cannot help: it covers no key point by what a model makes of its wording, its
-everyday words are not those of the source, and it does not soften the tone of the others. It still is a claim, and can
-do harm.
+A grounded sentence of the summary says something of the source, rightly or wrongly. Ungrounded sentences earn no
+credit: they cover no key point, count no shared words, and do not soften the tone. Each distance is the larger of two:
+of the grounded sentences alone, and of these with the worst ungrounded one. Filler would else thin out what is wrong.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,20 +27,20 @@ _STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The texts that are compared.
+    """The sentences that are compared.
 
     Attributes:
         source: tone_score of the source.
         summary: tone_score of the summary.
-        told: sentences of the source that the summary is about.
-        grounded: sentences of the summary that say something of the source.
+        covered: sentences of the source that the summary is about.
+        grounded: grounded sentences of the summary.
         others: the rest of the summary.
         focus_cosine: of the two texts' mean vectors, in [-1, 1].
     """
 
     source: ToneScore
     summary: ToneScore
-    told: Sequence[str]
+    covered: Sequence[str]
     grounded: Sequence[str]
     others: Sequence[str]
     focus_cosine: float
@@ -60,7 +53,7 @@ def read_drift(
 
     Args:
         claims: of the summary, labelled.
-        grounded: indices of the sentences of the summary that say something of the source.
+        grounded: indices of the grounded sentences of the summary.
         compared: what stands beside what.
         contradicted: contradiction that refutes, when above the entailment.
     """
@@ -96,16 +89,16 @@ def read_drift(
 
 
 def _sentiments(compared: Compared) -> tuple[float, float]:
-    """Returns the mean sentiment of what is told, and that of the summary, where it is farthest from it."""
-    told = mean_sentiment(compared.told)
+    """Returns the mean sentiment of the covered source sentences, and that of the summary where it is farthest away."""
+    covered = mean_sentiment(compared.covered)
     total, count = sum(map(sentiment, compared.grounded)), len(compared.grounded)
     means = [mean_sentiment(compared.grounded)]
     means += [(total + sentiment(other)) / (count + 1) for other in compared.others]
-    return told, max(means, key=lambda mean: abs(mean - told))
+    return covered, max(means, key=lambda mean: abs(mean - covered))
 
 
 def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
-    """Returns which share of what the claims say of the source, by tokens, is the opposite of it."""
+    """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
     opposed = [claim for claim in claims if _is_opposed(claim, contradicted)]
     others = [claim for claim in claims if claim.sentence_index in grounded and claim not in opposed]
     wrong = sum(claim.token_count for claim in opposed)
@@ -130,10 +123,10 @@ _MOST_SENTENCES = 200  # that are looked for; later ones are taken to be grounde
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """The sentences of a summary by what they are good for; indices, rising.
+    """The sentences of a summary by whether they are grounded; indices, rising.
 
     Attributes:
-        grounded: say something of the source.
+        grounded: say something of the source, rightly or wrongly.
         others: do not.
     """
 
@@ -145,8 +138,8 @@ class Grounding:
         return self if self.grounded else Grounding(self.others, ())
 
 
-def find_told(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
-    """Divides the sentences of the summary.
+def find_grounding(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
+    """Finds the grounded sentences of the summary.
 
     Args:
         plan: of the table.
@@ -167,7 +160,7 @@ def find_told(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
 
 
 def _has_words(source: Side, stems: dict[str, None]) -> bool:
-    """Tells whether one window of the source has most of some stems."""
+    """Tells whether one window of the source has enough of some stems."""
     if len(stems) < _LEAST_WORDS:
         return False
     for size, windows in source.windows.items():
@@ -179,15 +172,15 @@ def _has_words(source: Side, stems: dict[str, None]) -> bool:
     return False
 
 
-def focus_cosine(plan: EvidencePlan, told: Grounding) -> float:
+def focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:
     """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
 
-    Of the summary the sentences that say something of the source, alone or with the one other that leads farthest away.
+    The summary has its grounded sentences, alone or with the one ungrounded sentence that lowers the cosine most.
     """
     middle = _unit(plan.closeness.vectors.sum(axis=0))
     vectors = plan.told_closeness.vectors
-    grounded = vectors[list(told.grounded)].sum(axis=0)
-    sums = [grounded, *(grounded + vectors[index] for index in told.others)]
+    grounded = vectors[list(grounding.grounded)].sum(axis=0)
+    sums = [grounded, *(grounded + vectors[index] for index in grounding.others)]
     if not (middle.any() and grounded.any()):
         return 1.0
     return min(float(np.clip(middle @ _unit(total), -1, 1)) for total in sums)

@@ -1,13 +1,8 @@
-"""What probabilities and comparisons say about a claim (README, Claim labels).
+"""Labels claims, and measures how far key points are covered (README, Claim labels and Evidence).
 
-Third step, for claims: labels from probabilities, literal copies and comparisons, with all features.
-
-How much of a key point the summary tells: u, the covered share.
-
-A key point is a whole sentence, which a summary rarely tells to the last word, so entailment alone is a matter of all
-or nothing. The share of its content words, weighted by rarity, that one or two neighbouring sentences of the summary
-have says how much is told, as far as they do not contradict it: u is the greater of the entailment and, over the
-windows, share x (1 - contradiction). Only sentences that say something of the source tell facts of it.
+A key point is a whole sentence, which a summary rarely repeats to the last word, so entailment alone is all or nothing.
+Its covered share is the greater of the entailment and, over windows of one or two summary sentences, share x (1 -
+contradiction); the share is that of its content words, weighted by rarity. Only grounded sentences count.
 """
 
 from collections.abc import Sequence
@@ -47,7 +42,7 @@ def demote(label: ClaimLabel) -> ClaimLabel:
 
 
 def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns how much of a key point is told; a share on an edge takes the lower band."""
+    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
     if share > config.fully_covered:
         return KeyPointCoverage.FULLY
     return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
@@ -160,18 +155,18 @@ def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None)
 def read_key_point(
     plan: EvidencePlan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> KeyPoint:
-    """Returns a fact of the source with what the windows of the summary tell of it."""
+    """Returns a fact of the source as a key point, with its coverage by the windows of the summary."""
     source, windows = plan.draft.source, fact.windows
     passage = source.read.passages[fact.sentence]
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
     entailment, best = _best(scores, windows, passage.text)
     shares = [_share(plan, weights, window.sentences) for window in windows]
-    told = [
+    uncontradicted = [
         share * (1 - scores.contradiction(window.passage.text, passage.text))
         for share, window in zip(shares, windows, strict=True)
     ]
-    share = max(entailment, *told) if told else entailment
+    share = max(entailment, *uncontradicted) if uncontradicted else entailment
     return KeyPoint(
         passage=passage,
         token_count=len(tokenizer.offsets(passage.text)),
@@ -186,6 +181,6 @@ def read_key_point(
 def _share(plan: EvidencePlan, weights: dict[str, float], sentences: range) -> float:
     """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
     read = plan.draft.summary.read
-    told = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
+    summary_stems = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
     total = sum(weights.values())
-    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0
+    return sum(weight for stem, weight in weights.items() if stem in summary_stems) / total if total else 0.0

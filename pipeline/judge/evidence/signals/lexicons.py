@@ -1,13 +1,9 @@
 """Finds profanity, slurs and stereotypes in a summary.
 
-Profanity comes from glin-profanity (MIT, maintained, offline), less what `word_lists.py` leaves out. No package tells
-slurs from swearing, or knows stereotypes; those two lists are ours.
-
-The word lists of `lexicons.py` that no package has.
-
-Words of glin-profanity's English list, made for chat, that reporting uses in their plain sense are left out of it, as
-are a politician's name and a test entry. Slurs and stereotypes are ours, and short: terms whose use as an insult is not
-in doubt, and sentences that give a trait to a whole group.
+Profanity comes from glin-profanity (MIT, maintained, offline), less the words of its English list, made for chat, that
+reporting uses in their plain sense, a politician's name and a test entry. No package tells slurs from swearing, or
+knows stereotypes. Those two lists are ours, and short: terms whose use as an insult is not in doubt, and sentences that
+give a trait to a whole group.
 """
 
 import re

@@ -1,7 +1,8 @@
-"""What a claim says that its evidence does not: numbers, dates, names and negations, which small NLI models miss.
+"""Mismatches: numbers, dates, names and negations in which a claim differs from its evidence.
 
-A value is looked for near the claim's evidence first, then in the whole source. It is a mismatch when the words beside
-it say that the evidence has another value in its place, or when the source has it nowhere.
+Small NLI models miss them. A value is looked for near the claim's evidence first, then in the whole source. It is a
+mismatch when the words beside it say that the evidence has another value in its place, or when the source has it
+nowhere.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,10 +1,8 @@
-"""Chooses what to ask: masked spans of claims and of facts.
+"""Question generation: masks spans of claims and facts, and scores the answers of the other text.
 
 About claims, questions go where the wording departs from the source: a literal copy needs no question, and a made-up
-word stands between words that never stood beside it. About facts, they go to what is rare in the source and so makes
-the fact a fact of its own.
-
-Third step, for questions: asked, answered from the other text, scored 1, 0.5 or 0.
+word stands between words that never stood beside it. About facts, they go to what is rare in the source, and so tells
+the fact from others. An answer scores 1, 0.5 or 0.
 """
 
 from collections.abc import Collection, Sequence
@@ -147,17 +145,17 @@ def coverage_questions(
     Args:
         plan: with the facts.
         entailments: of each fact by the summary, in order.
-        grounded: sentences of the summary that say something of the source.
+        grounded: grounded sentences of the summary.
         config: how many.
     """
     draft = plan.draft
-    read, told = draft.source.read, draft.summary.read
+    read, summary = draft.source.read, draft.summary.read
     facts = plan.facts[: config.question_count]
     statements = [AskedStatement(rank, read.ranges[fact.sentence]) for rank, fact in enumerate(facts)]
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
-    respondent = _Respondent(draft.summary, SpanReader(told, draft.source.index, draft.names), grounded)
+    respondent = _Respondent(draft.summary, SpanReader(summary, draft.source.index, draft.names), grounded)
     return tuple(
         _ask(
             question,

@@ -1,11 +1,9 @@
-"""How a text speaks: neutral, subjective or hostile, by words of opinion and of contempt outside quotation marks.
+"""Tone, sentiment and intent of a text.
 
-No maintained word list of opinion fits reporting without a download, so these are short and reasoned: words with which
-a writer judges, not words for things that are bad ("killed" is a fact, "disgraceful" an opinion).
-
-Sentiment of sentences, by VADER's lexicon and rules: small, offline, deterministic; English only.
-
-Intent, stance and tone of a source as a short list of bullets.
+Tone is neutral, subjective or hostile, by words of opinion and of contempt outside quotation marks. No maintained word
+list of opinion fits reporting without a download, so these are short and reasoned: words with which a writer judges,
+not words for things that are bad ("killed" is a fact, "disgraceful" an opinion). Sentiment is VADER's: small, offline,
+deterministic, English only. Intent is a short list of bullets: topics, stance and tone.
 """
 
 import re
@@ -61,7 +59,7 @@ _STRONG_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ToneScore:
-    """How a text speaks.
+    """The tone of a text.
 
     Attributes:
         tone: in one word.
@@ -77,29 +75,27 @@ class ToneScore:
 
 
 def score_tone(sentences: Sequence[str]) -> ToneScore:
-    """Reads how some sentences of one text speak."""
-    told = [without_quotations(sentence) for sentence in sentences]
-    words = [word.lower() for sentence in told for word in _WORD.findall(sentence)]
+    """Scores the tone of some sentences of one text."""
+    own = [without_quotations(sentence) for sentence in sentences]
+    words = [word.lower() for sentence in own for word in _WORD.findall(sentence)]
     function_words = sum(word in FUNCTION_WORDS for word in words)
     if len(words) < _FEWEST_WORDS or function_words < _LEAST_FUNCTION_WORDS * len(words):
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
     hostile = sorted(_HOSTILE.intersection(words))
-    hostile += [match.group().lower() for sentence in told for match in _HOSTILE_PATTERN.finditer(sentence)]
-    marked = sum(_is_opinion(sentence) for sentence in told)
-    subjectivity = marked / len(told)
-    if len(hostile) > 1 or (hostile and len(told) <= _FEWEST_WORDS):
+    hostile += [match.group().lower() for sentence in own for match in _HOSTILE_PATTERN.finditer(sentence)]
+    marked = sum(_is_opinion(sentence) for sentence in own)
+    subjectivity = marked / len(own)
+    if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
         return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
     if subjectivity >= _SUBJECTIVE_SHARE:
-        return ToneScore(
-            Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(told)}"
-        )
-    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(told)}")
+        return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(own)}")
+    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(own)}")
 
 
 def has_opinion(sentence: str) -> bool:
     """Tells whether a sentence of a text, outside quotation marks, has a mark of opinion or of contempt."""
-    told = without_quotations(sentence)
-    return _is_opinion(told) or bool(_HOSTILE_PATTERN.search(told))
+    own = without_quotations(sentence)
+    return _is_opinion(own) or bool(_HOSTILE_PATTERN.search(own))
 
 
 def _is_opinion(sentence: str) -> bool:

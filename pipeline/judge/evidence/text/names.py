@@ -1,9 +1,8 @@
-"""Names in a claim, by their capital letters: text in lower case, in capitals or in CJK script has none.
+"""Names, by their capital letters, and negations.
 
-A capital at the start of a sentence says nothing, so the first word is a name only with a capitalised word after it, if
-it stands capitalised inside a sentence elsewhere, or as a subject that has no article where a common noun needs one.
-
-Words that turn a statement into its opposite.
+Text in lower case, in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the
+first word is a name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as
+a subject without the article that a common noun needs.
 """
 
 import re

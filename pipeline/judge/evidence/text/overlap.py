@@ -1,7 +1,4 @@
-"""Lays a claim beside a passage word by word, and shows what one says in place of the other.
-
-How literally a claim stands in the source.
-"""
+"""Word overlap of a claim with the source: longest common subsequence, and copied n-grams."""
 
 from collections import defaultdict
 from dataclasses import dataclass

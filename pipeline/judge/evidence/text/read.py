@@ -1,11 +1,8 @@
-"""A text with its sentences and words: what every part of the evidence reads.
+"""Reads a text into sentences and words, after detokenization, and finds its quotations.
 
-Puts together what a tokenizer took apart: "235, 000", "31. 8 per cent", "71 - year - old", "U. S.".
-
-Texts of corpora and of extraction tools often come like this. Sentences would end inside a number, and "1, 600" and
-"1,600" would be two numbers. Only texts that show signs of it are touched; positions still lead back to what was sent.
-
-Which parts of a text are someone else's words.
+Detokenization puts together "235, 000", "31. 8 per cent", "71 - year - old", "U. S.", as corpora and extraction tools
+often write them. Sentences would else end inside a number, and "1, 600" and "1,600" would be two numbers. Only texts
+that show signs of it are touched; positions still lead back to what was sent.
 """
 
 import re

@@ -1,10 +1,7 @@
-"""The sentences that say what a text is about: close to its middle, early, long enough, and different from each other.
+"""The subject of a text: its central sentences, its salient words, and its theme in one short quote.
 
-Without vectors (a long text is embedded in part) frequent words stand in for the middle.
-
-How much of what a source speaks about most a summary mentions.
-
-The source's subject in one short quote.
+Central sentences are close to the mean vector, early, long enough, and different from each other. A long text is
+embedded in part; frequent words then stand in for the vectors.
 """
 
 import re
@@ -97,19 +94,19 @@ _WIDESPREAD = 50
 """Words that make up a source's subject; among 10 to 80 it matters little how many, measured on two data sets."""
 
 
-def salient_share(source: WordIndex, told: Collection[str]) -> float:
-    """Returns the share of the widespread words that the summary has, each weighted by its number of sentences.
+def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
+    """Returns the share of the salient words that the summary has, each weighted by its number of sentences.
 
     Args:
         source: words of the source.
-        told: stems of the content words of what the summary says of the source.
+        summary_stems: of the content words of the grounded sentences of the summary.
 
     Returns:
         In [0, 1]; 0 for a source without content words.
     """
     widespread = source.widespread(_WIDESPREAD)
     total = sum(widespread.values())
-    return sum(count for stem, count in widespread.items() if stem in told) / total if total else 0.0
+    return sum(count for stem, count in widespread.items() if stem in summary_stems) / total if total else 0.0
 
 
 _CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")

@@ -1,8 +1,7 @@
-"""Numbers as they are written: "67 million", "76m", "five", "1,403", "$1.2bn", "20 per cent", "third".
+"""Numbers and dates of a text, as values that can be compared.
 
-Parts of dates: years, months, days of the month, weekdays. A claim's parts are looked for one by one.
-
-Numbers and dates of a whole text, looked up by place.
+Numbers are read as they are written: "67 million", "76m", "five", "1,403", "$1.2bn", "20 per cent", "third". Dates are
+read in parts, which are looked for one by one: years, months, days of the month, weekdays.
 """
 
 import re

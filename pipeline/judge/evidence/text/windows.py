@@ -1,7 +1,4 @@
-"""The windows of a text as premises, with the sentences they are made of.
-
-Where a text speaks about something: shared words, weighted by how rare they are in it, and closeness of meaning.
-"""
+"""Windows of neighbouring sentences, and their relevance: shared words, weighted by rarity, and cosines."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -54,7 +51,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 class WordIndex:
-    """Which sentences of a text have which stems."""
+    """An inverted index: which sentences of a text have which stems."""
 
     def __init__(self, text: ReadText) -> None:
         places: defaultdict[str, list[int]] = defaultdict(list)

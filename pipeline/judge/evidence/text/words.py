@@ -1,9 +1,8 @@
-"""The words of a text in the forms in which they are compared. Parts of hyphenated words are words of their own.
+"""The words of a text as they are compared: casefolded, stemmed, content words told from function words.
 
-Stems, so that "surrendered" and "surrenders" are one word wherever words are compared.
-
-Snowball's English stemmer for every language: both sides of a comparison are stemmed alike, so that a language it does
-not know loses recall and nothing else.
+Parts of hyphenated words are words of their own. Stems make "surrendered" and "surrenders" one word. Snowball's English
+stemmer serves every language: both sides of a comparison are stemmed alike, so that a language it does not know loses
+recall and nothing else.
 """
 
 import re

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.integration.server_process import ROOT
+from tests.integration.support.server_process import ROOT
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import answer, instance
 from tests.scripted_endpoint.request_log import RequestLog

@@ -41,7 +41,7 @@ from server.services.evaluate_request import (
     parse_evaluate,
     parse_overrides,
 )
-from tests.integration.evaluations import evaluate_request
+from tests.integration.evaluate.evaluations import evaluate_request
 
 FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
 SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")

@@ -6,8 +6,8 @@ import pytest
 
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
-from pipeline.judge.result import FrameworkResult, MetricName, MetricResult
+from pipeline.judge.locks.score import score_lock
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult
 from tests.unit.pipeline.judge.tables import NEUTRAL, hit, table
 
 MILD, STRONG = LexiconSeverity.MILD, LexiconSeverity.STRONG
@@ -20,7 +20,7 @@ def results(
     """Scores one table with both frameworks; `opinion` is of source and summary."""
     reading = replace(NEUTRAL, summary=tone, subjectivity_source=opinion[0], subjectivity_summary=opinion[1])
     made = table(tone=reading, hits=hits)
-    return [score_twin_lock(made, LockConfig()), score_judge_lock(made, LockConfig())]
+    return [score_lock(framework, made, LockConfig()) for framework in (Framework.TWIN_LOCK, Framework.JUDGE_LOCK)]
 
 
 def bias_toxicity(*hits: LexiconHit, **changes: object) -> MetricResult:

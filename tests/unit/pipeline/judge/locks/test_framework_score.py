@@ -2,17 +2,17 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.locks.caps import MetricLimit, RawScore
+from pipeline.judge.locks.caps import JUDGE_LOCK, LockRules, RawScore
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.score import SAFEGUARDS, Formula, score_framework, score_judge_lock, score_twin_lock
-from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
+from pipeline.judge.locks.score import Formula, score_formulas, score_lock
+from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     S,
@@ -35,7 +35,7 @@ def draft(name: MetricName, raw: Fraction | int = 10, **changes: object) -> RawS
 
 
 def drafting(name: MetricName, raw: Fraction | int = 10, **changes: object) -> Formula:
-    return lambda _: draft(name, raw, **changes)
+    return lambda _, __: draft(name, raw, **changes)
 
 
 def scored(
@@ -45,11 +45,11 @@ def scored(
     formulas: dict[MetricName, Formula | None] = {name: drafting(name, raw) for name in MetricName}
     formulas.update(changes)
     kept = {name: formula for name, formula in formulas.items() if formula is not None}
-    return score_framework(made or table(), Framework.JUDGE_LOCK, kept, SAFEGUARDS)
+    return score_formulas(made or table(), JUDGE_LOCK, kept)
 
 
 def failing(error: Exception) -> Formula:
-    def fail(_: EvidenceTable) -> RawScore:
+    def fail(_: EvidenceTable, __: LockRules) -> RawScore:
         raise error
 
     return fail
@@ -80,14 +80,14 @@ def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula | None, err
 
 def test_a_table_with_a_broken_number_costs_the_metrics_that_read_it(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        result = score_twin_lock(table(tone=drifting(float("nan"))), LockConfig())
+        result = score_lock(Framework.TWIN_LOCK, table(tone=drifting(float("nan"))), LockConfig())
     statuses = [metric.status for metric in result.metrics]
     assert statuses == [MetricStatus.SCORED, MetricStatus.ERROR] + [MetricStatus.SCORED] * 3
     assert "judge metric=alignment failed" in caplog.text
 
 
 def test_a_source_without_statements_has_no_coverage_and_a_summary_without_words_no_relevance() -> None:
-    result = score_judge_lock(table(points=(), made_segments=(), made_claims=()), LockConfig())
+    result = score_lock(Framework.JUDGE_LOCK, table(points=(), made_segments=(), made_claims=()), LockConfig())
     assert (result[COVERAGE].error or "").startswith("no_key_points")
     assert (result[RELEVANCE].error or "").startswith("no_segments")
     assert result[HALLUCINATION].status is MetricStatus.NO_CLAIMS
@@ -100,8 +100,8 @@ def test_when_all_fail_there_is_no_mean() -> None:
 
 
 def test_caps_are_applied_in_their_order() -> None:
-    own = (MetricLimit("own", 8, "Own."),)
-    limited = {name: drafting(name, limits=own) for name in (COVERAGE, ALIGNMENT)}
+    own = (Cap("own", 8, "Own."),)
+    limited = {name: drafting(name, caps=own) for name in (COVERAGE, ALIGNMENT)}
     result = scored(limited, table(made_claims=claims(U)))
     assert [(cap.name, cap.limit, cap.lowered) for cap in result[COVERAGE].caps] == [
         ("own", 8, True),
@@ -119,7 +119,7 @@ def test_the_guard_looks_at_scores_before_rounding_and_after_the_other_caps() ->
     assert [metric.score for metric in below.metrics] == [9.5, 10, 10, 10, 10]
     at = scored({COVERAGE: drafting(COVERAGE, Fraction(19, 2))})
     assert [metric.score for metric in at.metrics] == [9] * 5
-    capped = scored({COVERAGE: drafting(COVERAGE, limits=(MetricLimit("own", 7, "Own."),))})
+    capped = scored({COVERAGE: drafting(COVERAGE, caps=(Cap("own", 7, "Own."),))})
     assert [metric.score for metric in capped.metrics] == [7, 10, 10, 10, 10]
 
 
@@ -138,18 +138,18 @@ def test_scores_are_rounded_once_at_the_end() -> None:
 
 
 def test_the_reason_names_the_caps_that_lowered_the_score() -> None:
-    result = scored({COVERAGE: drafting(COVERAGE, limits=(MetricLimit("a", 8, "One."), MetricLimit("b", 9, "Two.")))})
+    result = scored({COVERAGE: drafting(COVERAGE, caps=(Cap("a", 8, "One."), Cap("b", 9, "Two.")))})
     assert result[COVERAGE].reason == "Reason. Capped at 8: One."
 
 
-SCORERS: list[Callable[[EvidenceTable, LockConfig], FrameworkResult]] = [score_twin_lock, score_judge_lock]
+LOCKS = pytest.mark.parametrize("lock", [Framework.TWIN_LOCK, Framework.JUDGE_LOCK])
 
 
-@pytest.mark.parametrize("score", SCORERS)
+@LOCKS
 def test_the_objects_are_json_with_the_score_and_every_input(
-    score: Callable[[EvidenceTable, LockConfig], FrameworkResult],
+    lock: Framework,
 ) -> None:
-    result = score(table(made_claims=claims(S, U)), LockConfig())
+    result = score_lock(lock, table(made_claims=claims(S, U)), LockConfig())
     for metric in result.metrics:
         read = json.loads(json.dumps(result.objects[metric.name], allow_nan=False))
         assert read["metric"] == metric.name.value
@@ -158,9 +158,9 @@ def test_the_objects_are_json_with_the_score_and_every_input(
         assert [cap["name"] for cap in read["caps"]] == [cap.name for cap in metric.caps]
 
 
-@pytest.mark.parametrize("score", SCORERS)
+@LOCKS
 def test_reasons_are_sentences_that_cite_the_evidence(
-    score: Callable[[EvidenceTable, LockConfig], FrameworkResult],
+    lock: Framework,
 ) -> None:
     made = table(
         made_claims=claims(S, U),
@@ -168,7 +168,7 @@ def test_reasons_are_sentences_that_cite_the_evidence(
         made_segments=segments(1.0, 0.1),
         about_claims=questions(1, 0, side="summary"),
     )
-    result = score(made, LockConfig())
+    result = score_lock(lock, made, LockConfig())
     assert all(metric.reason.endswith(".") for metric in result.metrics)
     hallucination = result[HALLUCINATION].reason
     assert hallucination.startswith("The source supports 1 of 2 claims, 1 not at all (u = 0.50).")

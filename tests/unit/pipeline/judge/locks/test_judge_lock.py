@@ -8,7 +8,7 @@ import pytest
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.score import score_judge_lock
+from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
@@ -32,7 +32,7 @@ ALL_RIGHT = questions(1, 1, 1, 1, 1, 1)
 
 
 def judge(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
-    return score_judge_lock(table(**changes), config or LockConfig())
+    return score_lock(Framework.JUDGE_LOCK, table(**changes), config or LockConfig())
 
 
 def cap_names(metric: MetricResult) -> list[str]:
@@ -115,7 +115,7 @@ def test_low_recall_caps_coverage_at_seven(
 @pytest.mark.parametrize(("extraneous", "capped"), [(0, False), (5, False), (6, True)])
 def test_low_precision_caps_coverage_at_seven(extraneous: int, *, capped: bool) -> None:
     made = replace(table(), summary_token_count=100, extraneous_token_count=extraneous)
-    metric = score_judge_lock(made, LockConfig())[COVERAGE]
+    metric = score_lock(Framework.JUDGE_LOCK, made, LockConfig())[COVERAGE]
     assert metric.inputs["precision"] == pytest.approx(1 - extraneous / 100)
     assert cap_names(metric) == ["low_precision"] * capped
 
@@ -224,7 +224,7 @@ def test_one_score_below_nine_and_a_half_lifts_the_guard() -> None:
 
 def test_the_author_of_the_questions_is_named() -> None:
     made = replace(table(), question_author="some-model")
-    result = score_judge_lock(made, LockConfig())
+    result = score_lock(Framework.JUDGE_LOCK, made, LockConfig())
     assert [result[name].inputs.get("question_author") for name in MetricName] == [
         "some-model",
         None,

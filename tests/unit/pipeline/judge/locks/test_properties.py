@@ -1,6 +1,6 @@
 """What holds for every table: ranges, caps, and that more unsupported claims never help."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.alignment import score_of_drift
+from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.claims import ClaimCounts
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.hallucination import score_of_counts, score_of_fraction
-from pipeline.judge.locks.score import score_judge_lock, score_twin_lock
-from pipeline.judge.result import FrameworkResult, MetricName
+from pipeline.judge.locks.hallucination import score_of_counts
+from pipeline.judge.locks.score import score_lock
+from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, questions, segments, table
-
-Score = Callable[[EvidenceTable, LockConfig], FrameworkResult]
 
 SHARE = st.floats(0, 1)
 LABELS = st.lists(st.sampled_from(ClaimLabel), max_size=10)
@@ -60,7 +59,7 @@ TABLES = st.builds(
     TONES,
     HITS,
 )
-BOTH = pytest.mark.parametrize("score", [score_twin_lock, score_judge_lock])
+BOTH = pytest.mark.parametrize("lock", [Framework.TWIN_LOCK, Framework.JUDGE_LOCK])
 WORSE = {
     ClaimLabel.SUPPORTED: ClaimLabel.PARTIAL,
     ClaimLabel.PARTIAL: ClaimLabel.UNSUPPORTED,
@@ -81,9 +80,9 @@ def relabelled(made: EvidenceTable, labels: Sequence[ClaimLabel]) -> EvidenceTab
 
 @BOTH
 @given(made=TABLES)
-def test_every_score_is_a_number_in_range_under_all_its_caps(score: Score, made: EvidenceTable) -> None:
+def test_every_score_is_a_number_in_range_under_all_its_caps(lock: Framework, made: EvidenceTable) -> None:
     for config in (LockConfig(), LockConfig(twin_safeguards=True)):
-        result = score(made, config)
+        result = score_lock(lock, made, config)
         assert [metric.name for metric in result.metrics] == list(MetricName) == list(result.objects)
         for metric in result.metrics:
             assert metric.score is not None
@@ -99,8 +98,8 @@ def test_every_score_is_a_number_in_range_under_all_its_caps(score: Score, made:
 
 @BOTH
 @given(made=TABLES)
-def test_a_score_without_a_lowering_cap_is_its_uncapped_score_rounded(score: Score, made: EvidenceTable) -> None:
-    for metric in score(made, LockConfig()).metrics:
+def test_a_score_without_a_lowering_cap_is_its_uncapped_score_rounded(lock: Framework, made: EvidenceTable) -> None:
+    for metric in score_lock(lock, made, LockConfig()).metrics:
         uncapped = metric.inputs["uncapped_score"]
         assert isinstance(uncapped, float)
         assert metric.score is not None
@@ -110,13 +109,13 @@ def test_a_score_without_a_lowering_cap_is_its_uncapped_score_rounded(score: Sco
 
 @BOTH
 @given(made=TABLES, data=st.data())
-def test_a_worse_claim_never_raises_a_score(score: Score, made: EvidenceTable, data: st.DataObject) -> None:
+def test_a_worse_claim_never_raises_a_score(lock: Framework, made: EvidenceTable, data: st.DataObject) -> None:
     labels = [claim.label for claim in made.claims]
     if not labels:
         return
     index = data.draw(st.integers(0, len(labels) - 1))
     worse = [WORSE[label] if at == index else label for at, label in enumerate(labels)]
-    before, after = score(made, LockConfig()), score(relabelled(made, worse), LockConfig())
+    before, after = score_lock(lock, made, LockConfig()), score_lock(lock, relabelled(made, worse), LockConfig())
     if any(cap.name == "perfect_guard" for metric in before.metrics for cap in metric.caps):
         return  # the guard takes from all what only all of them together have: one worse score lifts it
     for metric in (MetricName.HALLUCINATION, MetricName.COVERAGE, MetricName.RELEVANCE, MetricName.ALIGNMENT):
@@ -128,11 +127,10 @@ def test_a_worse_claim_never_raises_a_score(score: Score, made: EvidenceTable, d
 
 @BOTH
 @given(made=TABLES)
-def test_an_unsupported_claim_caps_coverage_and_relevance(score: Score, made: EvidenceTable) -> None:
-    limit = 4 if score is score_twin_lock else 3
-    result = score(
-        relabelled(made, [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]), LockConfig()
-    )
+def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made: EvidenceTable) -> None:
+    limit = 4 if lock is Framework.TWIN_LOCK else 3
+    labels = [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]
+    result = score_lock(lock, relabelled(made, labels), LockConfig())
     for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
         metric = result[name]
         assert metric.score is not None
@@ -142,15 +140,16 @@ def test_an_unsupported_claim_caps_coverage_and_relevance(score: Score, made: Ev
 
 @BOTH
 @given(made=TABLES)
-def test_the_same_table_gives_the_same_result(score: Score, made: EvidenceTable) -> None:
-    assert score(made, LockConfig()) == score(made, LockConfig())
+def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTable) -> None:
+    assert score_lock(lock, made, LockConfig()) == score_lock(lock, made, LockConfig())
 
 
 @given(st.fractions(0, 1), st.fractions(0, 1))
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
     assert score_of_drift(low) >= score_of_drift(high)
-    assert score_of_fraction(low) >= score_of_fraction(high)
+    counts = [ClaimCounts(u.denominator - u.numerator, 0, u.numerator) for u in (low, high)]
+    assert score_of_counts(counts[0], TWIN_LOCK) >= score_of_counts(counts[1], TWIN_LOCK)
 
 
 def test_judge_hallucination_never_rises_with_a_worse_claim_for_all_counts() -> None:
@@ -159,12 +158,12 @@ def test_judge_hallucination_never_rises_with_a_worse_claim_for_all_counts() -> 
         for unsupported in range(total + 1):
             for partial in range(total - unsupported + 1):
                 supported = total - unsupported - partial
-                score = score_of_counts(ClaimCounts(supported, partial, unsupported))
+                score = score_of_counts(ClaimCounts(supported, partial, unsupported), JUDGE_LOCK)
                 if supported:
-                    assert score_of_counts(ClaimCounts(supported - 1, partial + 1, unsupported)) <= score
-                    assert score_of_counts(ClaimCounts(supported - 1, partial, unsupported + 1)) <= score
+                    assert score_of_counts(ClaimCounts(supported - 1, partial + 1, unsupported), JUDGE_LOCK) <= score
+                    assert score_of_counts(ClaimCounts(supported - 1, partial, unsupported + 1), JUDGE_LOCK) <= score
                 if partial:
-                    assert score_of_counts(ClaimCounts(supported, partial - 1, unsupported + 1)) <= score
+                    assert score_of_counts(ClaimCounts(supported, partial - 1, unsupported + 1), JUDGE_LOCK) <= score
 
 
 def test_a_drift_outside_its_range_is_no_drift() -> None:

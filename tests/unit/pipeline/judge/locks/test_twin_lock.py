@@ -7,9 +7,11 @@ import pytest
 
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage
+from pipeline.judge.locks.caps import TWIN_LOCK
+from pipeline.judge.locks.claims import ClaimCounts
 from pipeline.judge.locks.config import LockConfig, RelevanceMode
-from pipeline.judge.locks.hallucination import score_of_fraction
-from pipeline.judge.locks.score import score_twin_lock
+from pipeline.judge.locks.hallucination import score_of_counts
+from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
@@ -30,7 +32,7 @@ COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
 
 
 def twin(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
-    return score_twin_lock(table(**changes), config or LockConfig())
+    return score_lock(Framework.TWIN_LOCK, table(**changes), config or LockConfig())
 
 
 def cap_names(metric: MetricResult) -> list[str]:
@@ -108,7 +110,8 @@ def test_a_cap_never_raises_a_score() -> None:
     ],
 )
 def test_hallucination_rounds_fourteen_u_half_up(u: Fraction, score: int) -> None:
-    assert score_of_fraction(u) == score
+    counts = ClaimCounts(supported=u.denominator - u.numerator, partial=0, unsupported=u.numerator)
+    assert score_of_counts(counts, TWIN_LOCK) == score
 
 
 @pytest.mark.parametrize(

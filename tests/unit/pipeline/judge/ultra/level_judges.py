@@ -13,8 +13,6 @@ FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
 class ScriptedLevelJudge:
     """Gives each metric its distribution, or fails where the script has a reason. Remembers what it was asked."""
 
-    identity = "scripted-judge"
-
     def __init__(
         self,
         script: Mapping[MetricName, Distribution | str] | None = None,

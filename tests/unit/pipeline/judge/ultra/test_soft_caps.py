@@ -1,11 +1,12 @@
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.result import MetricName
+from pipeline.judge.result import Cap, MetricName, apply_caps
 from pipeline.judge.ultra.tools import EvidenceView, is_contradicted
-from pipeline.judge.ultra.verdict import cap_score, support_limit
+from pipeline.judge.ultra.verdict import caps_of, support_limit
 from tests.unit.pipeline.judge.tables import S, U, claims, place, table
 
 MISMATCH = ClaimMismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
@@ -16,6 +17,11 @@ def view(*supports: float, contradicted: bool = False) -> EvidenceView:
     return EvidenceView(table(made_claims=made), supports, made[:1] if contradicted else ())
 
 
+def capped(score: int, metric: MetricName, evidence: EvidenceView) -> tuple[float, tuple[Cap, ...]]:
+    value, caps = apply_caps(Fraction(score), caps_of(metric, evidence, contradiction_limit=4.0))
+    return float(value), caps
+
+
 @pytest.mark.parametrize(("unsupported", "limit"), [(0.0, 10.0), (0.5, 4.75), (1.0, 3.0), (0.1, 8.67)])
 def test_the_limit_by_hand(unsupported: float, limit: float) -> None:
     assert support_limit(unsupported) == pytest.approx(limit)
@@ -24,20 +30,20 @@ def test_the_limit_by_hand(unsupported: float, limit: float) -> None:
 def test_unsupported_statements_limit_coverage_and_relevance_alone() -> None:
     half = view(1.0, 0.0)
     for metric in MetricName:
-        score, caps = cap_score(9.0, metric, half, 4.0)
+        score, caps = capped(9, metric, half)
         is_limited = metric in {MetricName.COVERAGE, MetricName.RELEVANCE}
         assert score == (4.75 if is_limited else 9.0)
         assert [cap.name for cap in caps] == (["unsupported_share"] if is_limited else [])
 
 
 def test_a_verified_contradiction_limits_hallucination_too() -> None:
-    score, caps = cap_score(9.0, MetricName.HALLUCINATION, view(1.0, contradicted=True), 4.0)
+    score, caps = capped(9, MetricName.HALLUCINATION, view(1.0, contradicted=True))
     assert (score, caps[0].name, caps[0].lowered) == (4.0, "verified_contradiction", True)
     assert '"opposition 0" (source' in caps[0].reason
 
 
 def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
-    score, caps = cap_score(2.0, MetricName.COVERAGE, view(1.0, 0.0), 4.0)
+    score, caps = capped(2, MetricName.COVERAGE, view(1.0, 0.0))
     assert (score, caps[0].lowered) == (2.0, False)
 
 

@@ -1,0 +1,281 @@
+"""The client for programs without asyncio."""
+
+import time
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import grpc
+
+from precis import batch, calls
+from precis.batch import Batch, BatchItem, EvaluatePair, Feed, JudgePair
+from precis.calls import Call
+from precis.connection import DEFAULT_ADDRESS, DEFAULT_TIMEOUT_S, MAX_MESSAGE_BYTES, Connection, Tls
+from precis.errors import NotFound, to_error
+from precis.evaluation import Evaluation
+from precis.judgement import Judgement
+from precis.retry import DEFAULT_RETRY, Attempts, RetryPolicy
+from precis.summary_progress import DocumentSource, SummaryFollower, summarize_request, to_document
+from precis.summary_stream import ByteStream, SummaryStream
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.words import Framework, Priority, ServingStatus, View
+
+T = TypeVar("T")
+I = TypeVar("I")  # noqa: E741 - an item, beside T
+
+
+class Client:
+    """Calls a Precis server. Safe to share among threads; close it, or use it in a `with` block.
+
+    Every call raises a PrecisError when it has no result. `timeout_s` of a call is for all its attempts together; a
+    unary call without one takes the client's, a stream as long as it needs.
+
+    Args:
+        address: "HOST:PORT", or any other name that gRPC resolves.
+        api_key: the key itself, or a Path of the file that holds it.
+        tls: how to encrypt; None: not at all.
+        timeout_s: of a unary call that names no time.
+        max_message_bytes: longest request and response.
+        retry: how often failed calls are made again.
+    """
+
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        *,
+        api_key: str | Path | None = None,
+        tls: Tls | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+        retry: RetryPolicy = DEFAULT_RETRY,
+    ) -> None:
+        self._connection = Connection(address, api_key, tls, timeout_s, max_message_bytes, retry)
+        self._metadata = tuple(self._connection.metadata())
+        options = self._connection.channel_options()
+        self._channel = (
+            grpc.insecure_channel(address, options)
+            if tls is None
+            else grpc.secure_channel(address, tls.credentials(), options)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection; calls in flight are cancelled."""
+        self._channel.close()
+
+    def judge(
+        self,
+        source: str,
+        summary: str,
+        *,
+        frameworks: Iterable[Framework] = (),
+        view: View | None = None,
+        options: judge_pb2.JudgeOptions | None = None,
+        tool_scores: Iterable[judge_pb2.MetricToolScore] = (),
+        priority: Priority | None = None,
+        timeout_s: float | None = None,
+    ) -> Judgement:
+        """Judges a summary against its source.
+
+        Args:
+            source: the source text.
+            summary: the summary.
+            frameworks: which ones judge; by default all three.
+            view: how much of the evidence comes back; by default the claims.
+            options: how to judge.
+            tool_scores: scores of your own tools, fused into Ultra's.
+            priority: "bulk" lets interactive calls pass.
+            timeout_s: longest wait.
+        """
+        request = calls.judge_request(
+            source,
+            summary,
+            frameworks=frameworks,
+            view=view,
+            options=options,
+            tool_scores=tool_scores,
+            priority=priority,
+        )
+        return self._send(calls.judge(request), timeout_s)
+
+    def judge_batch(
+        self,
+        pairs: Iterable[JudgePair],
+        *,
+        frameworks: Iterable[Framework] = (),
+        view: View | None = None,
+        options: judge_pb2.JudgeOptions | None = None,
+        priority: Priority | None = None,
+        timeout_s: float | None = None,
+    ) -> Generator[BatchItem[Judgement], None, None]:
+        """Judges many summaries. Yields what became of each as it finishes, in any order.
+
+        Args:
+            pairs: source and summary; read on another thread, only as fast as they are judged.
+            frameworks: as of `judge`; so for all that follow.
+            view: how much of the evidence comes back.
+            options: how to judge.
+            priority: bulk by default.
+            timeout_s: for all of them together; by default as long as it takes.
+        """
+        return self._send_all(
+            batch.judge_batch(frameworks=frameworks, view=view, options=options, priority=priority), pairs, timeout_s
+        )
+
+    def evaluate(
+        self,
+        datum: evaluate_pb2.GoldStandardDatum,
+        generated: str | evaluate_pb2.GeneratedSummary,
+        *,
+        view: View | None = None,
+        options: evaluate_pb2.EvaluateOptions | None = None,
+        priority: Priority | None = None,
+        timeout_s: float | None = None,
+    ) -> Evaluation:
+        """Evaluates a summary against a golden reference.
+
+        Args:
+            datum: the reference; `gold_standard` builds it.
+            generated: the summary; the whole message when you know its finish reason.
+            view: how much of the evidence comes back; by default what people read.
+            options: how to score.
+            priority: "bulk" lets interactive calls pass.
+            timeout_s: longest wait.
+        """
+        request = calls.evaluate_request(datum, generated, view=view, options=options, priority=priority)
+        return self._send(calls.evaluate(request), timeout_s)
+
+    def evaluate_batch(
+        self,
+        pairs: Iterable[EvaluatePair],
+        *,
+        view: View | None = None,
+        options: evaluate_pb2.EvaluateOptions | None = None,
+        priority: Priority | None = None,
+        timeout_s: float | None = None,
+    ) -> Generator[BatchItem[Evaluation], None, None]:
+        """Evaluates many summaries, each with its reference. Yields what became of each as it finishes, in any order.
+
+        See `judge_batch` for what the arguments have in common.
+        """
+        return self._send_all(batch.evaluate_batch(view=view, options=options, priority=priority), pairs, timeout_s)
+
+    def embed(
+        self, texts: Iterable[str], *, priority: Priority | None = None, timeout_s: float | None = None
+    ) -> list[inference_pb2.Embedding]:
+        """Returns an embedding for each text, in order. Raises the error of the first text that has none."""
+        return self._send(calls.embed(texts, priority=priority), timeout_s)
+
+    def entail(
+        self, pairs: Iterable[tuple[str, str]], *, priority: Priority | None = None, timeout_s: float | None = None
+    ) -> list[inference_pb2.EntailmentScores]:
+        """Returns scores for each pair of premise and hypothesis, in order. Raises the error of the first without."""
+        return self._send(calls.entail(pairs, priority=priority), timeout_s)
+
+    def summarize(
+        self,
+        document: DocumentSource,
+        *,
+        name: str = "",
+        options: summarize_pb2.SummarizeOptions | None = None,
+        idempotency_key: str = "",
+        include_text: bool = False,
+        timeout_s: float | None = None,
+    ) -> SummaryStream:
+        """Begins to summarize a document. Iterate over what it returns for progress, and take its `result()`.
+
+        Args:
+            document: the whole text, or its chunks, or the message.
+            name: title for people and prompts; not used when `document` is the message.
+            options: how to summarize.
+            idempotency_key: names the same summary when it is sent again.
+            include_text: put what was extracted into the steps.
+            timeout_s: for all of it; by default as long as it takes.
+        """
+        request = summarize_request(
+            to_document(document, name), options, idempotency_key=idempotency_key, include_text=include_text
+        )
+        return self._follow(request, timeout_s)
+
+    def resume_summary(
+        self, summary_id: str, *, include_text: bool = False, timeout_s: float | None = None
+    ) -> SummaryStream:
+        """Goes on with a summary that failed, was cancelled, or lost its reader."""
+        request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text)
+        return self._follow(request, timeout_s)
+
+    def plan_summary(
+        self,
+        document: DocumentSource,
+        *,
+        name: str = "",
+        options: summarize_pb2.SummarizeOptions | None = None,
+        timeout_s: float | None = None,
+    ) -> summarize_pb2.SummaryPlan:
+        """Counts the calls that `summarize` would make, without making any."""
+        return self._send(calls.plan_summary(to_document(document, name), options), timeout_s)
+
+    def get_summary(self, summary_id: str, *, timeout_s: float | None = None) -> summarize_pb2.GetSummaryResponse:
+        """Tells where a summary stands, with what it has so far."""
+        return self._send(calls.get_summary(summary_id), timeout_s)
+
+    def cancel_summary(self, summary_id: str, *, timeout_s: float | None = None) -> None:
+        """Stops a summary, wherever it runs. It can be resumed."""
+        self._send(calls.cancel_summary(summary_id), timeout_s)
+
+    def models(self, *, timeout_s: float | None = None) -> list[inference_pb2.Model]:
+        """Lists the models that the server has loaded."""
+        return self._send(calls.models(), timeout_s)
+
+    def health(self, *, timeout_s: float | None = None) -> dict[str, ServingStatus]:
+        """Returns the status of the server as a whole, under "server", and of each of its services."""
+        return {service: self._check(service, timeout_s) for service in (calls.SERVER, *calls.SERVICES)}
+
+    def _check(self, service: str, timeout_s: float | None) -> ServingStatus:
+        try:
+            return self._send(calls.health_check(service), timeout_s)
+        except NotFound:
+            return "UNKNOWN"
+
+    def _send(self, call: Call[T], timeout_s: float | None) -> T:
+        send: grpc.UnaryUnaryMultiCallable[bytes, bytes] = self._channel.unary_unary(call.path)
+        attempts = Attempts(self._connection.retry, self._connection.timeout_s if timeout_s is None else timeout_s)
+        request = call.request.SerializeToString()
+        while True:
+            try:
+                return call.parse(send(request, timeout=attempts.remaining_s, metadata=self._metadata))
+            except grpc.RpcError as error:
+                delay_s = attempts.unary_delay_s(to_error(error))
+            time.sleep(delay_s)
+
+    def _send_all(
+        self, many: Batch[I, T], items: Iterable[I], timeout_s: float | None
+    ) -> Generator[BatchItem[T], None, None]:
+        feed = Feed(many.encode)
+        send: grpc.StreamStreamMultiCallable[bytes, bytes] = self._channel.stream_stream(many.path)
+        responses = send(feed.requests(items), timeout=timeout_s, metadata=self._metadata)
+        try:
+            for data in responses:
+                yield many.parse(data)
+        except grpc.RpcError as error:
+            raise to_error(error) from error
+        finally:
+            responses.cancel()
+        feed.check()
+
+    def _follow(
+        self, request: summarize_pb2.SummarizeRequest | summarize_pb2.ResumeSummaryRequest, timeout_s: float | None
+    ) -> SummaryStream:
+        return SummaryStream(SummaryFollower(request, self._connection.retry, timeout_s), self._open_stream)
+
+    def _open_stream(self, call: Call[summarize_pb2.SummaryEvent], timeout_s: float | None) -> ByteStream:
+        send: grpc.UnaryStreamMultiCallable[bytes, bytes] = self._channel.unary_stream(call.path)
+        return send(call.request.SerializeToString(), timeout=timeout_s, metadata=self._metadata)

@@ -1,0 +1,232 @@
+"""What `Client.judge` returns: scores and claims of one summary, in plain Python."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from precis.errors import NoScore
+from precis.v1 import evidence_pb2, judge_pb2
+from precis.words import ClaimLabel, Framework, MetricName, MetricStatus, MismatchKind, word_of
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A number, date, name or negation of a claim that the source does not have, or has otherwise.
+
+    Attributes:
+        kind: what kind of thing.
+        claimed: the words of the summary.
+        source: what the source has in their place; empty when it has nothing.
+    """
+
+    kind: MismatchKind
+    claimed: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the summary.
+
+    Attributes:
+        text: the statement.
+        start: where it begins in the summary, in characters.
+        end: where it ends, exclusive.
+        label: how well the source supports it.
+        support: passage of the source that supports it best; empty when there is none.
+        opposition: passage of the source that contradicts it most; empty when there is none.
+        mismatches: what the two say differently.
+        message: everything that the server sent about it.
+    """
+
+    text: str
+    start: int
+    end: int
+    label: ClaimLabel
+    support: str
+    opposition: str
+    mismatches: tuple[Mismatch, ...]
+    message: evidence_pb2.Claim = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric of one framework.
+
+    Attributes:
+        name: which metric.
+        status: whether the score counts; "abstained": the evidence disagrees, and people should look at it.
+        score: in [0, 10], 10 is best; None when it could not be scored.
+        confidence: in [0, 1]; None for frameworks that do not estimate it.
+        reason: how the score came about.
+        error: why there is no score; empty when there is one.
+        message: everything that the server sent about it.
+    """
+
+    name: MetricName
+    status: MetricStatus
+    score: float | None
+    confidence: float | None
+    reason: str
+    error: str
+    message: judge_pb2.JudgeMetric = field(repr=False)
+
+
+class _FiveScores:
+    """The scores by name. Each is in [0, 10], 10 is best, and raises NoScore when it could not be computed."""
+
+    def metric(self, name: MetricName) -> Metric:
+        """Returns one metric with its status, confidence and reason. Raises NoScore when the server sent none."""
+        raise NotImplementedError
+
+    def score(self, name: MetricName) -> float:
+        """Returns the score of one metric."""
+        metric = self.metric(name)
+        if metric.score is None:
+            raise NoScore(name, metric.error or metric.status)
+        return metric.score
+
+    @property
+    def coverage(self) -> float:
+        """How much of the source's core content the summary has, and nothing else."""
+        return self.score("coverage")
+
+    @property
+    def alignment(self) -> float:
+        """Whether intent, stance and tone are kept."""
+        return self.score("alignment")
+
+    @property
+    def hallucination(self) -> float:
+        """Whether the claims are supported; 10 is none hallucinated."""
+        return self.score("hallucination")
+
+    @property
+    def relevance(self) -> float:
+        """Whether every part is about the source's subject."""
+        return self.score("relevance")
+
+    @property
+    def bias_toxicity(self) -> float:
+        """Whether the summary is fair, neutral and civil; 10 is."""
+        return self.score("bias-toxicity")
+
+
+@dataclass(frozen=True)
+class FrameworkScores(_FiveScores):
+    """The scores of one framework.
+
+    Attributes:
+        framework: which one.
+        metrics: all of them, in the strict order.
+        mean_score: of the metrics that count, in [0, 10]; None when none does.
+        message: everything that the server sent about it.
+    """
+
+    framework: Framework | Literal["unknown"]
+    metrics: tuple[Metric, ...]
+    mean_score: float | None
+    message: judge_pb2.FrameworkResult = field(repr=False)
+
+    def metric(self, name: MetricName) -> Metric:
+        """Returns one metric with its status, confidence and reason. Raises NoScore when the server sent none."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise NoScore(name, "the server sent no such metric")
+
+
+@dataclass(frozen=True)
+class Judgement(_FiveScores):
+    """The judgement of one summary. Its own scores are those of Ultra, or else of the first framework.
+
+    Attributes:
+        message: everything that the server sent.
+    """
+
+    message: judge_pb2.JudgeResult = field(repr=False)
+
+    @cached_property
+    def frameworks(self) -> tuple[FrameworkScores, ...]:
+        """The scores of each framework that judged."""
+        return tuple(map(_framework_scores, self.message.frameworks))
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """Statements of the summary that were checked, in order; none when only scores were asked for."""
+        return tuple(map(_claim, self.message.evidence.claims))
+
+    @property
+    def unsupported(self) -> tuple[Claim, ...]:
+        """Claims that the source does not support, or contradicts."""
+        return tuple(claim for claim in self.claims if claim.label == "unsupported")
+
+    @property
+    def omitted_claim_count(self) -> int:
+        """Statements of the summary that were not checked, because it has more than the server reads."""
+        return self.message.evidence.omitted_claim_count
+
+    @property
+    def mean_score(self) -> float | None:
+        """Mean of the metrics that count, in [0, 10]; None when none does."""
+        return self.framework().mean_score
+
+    def framework(self, name: Framework | None = None) -> FrameworkScores:
+        """Returns the scores of one framework, by default those of Ultra, or else of the first.
+
+        Raises:
+            NoScore: this framework has not judged.
+        """
+        wanted = name or "ultra"
+        for scores in self.frameworks:
+            if scores.framework == wanted:
+                return scores
+        if name is None and self.frameworks:
+            return self.frameworks[0]
+        raise NoScore(wanted, "it was not asked for")
+
+    def metric(self, name: MetricName) -> Metric:
+        """Returns one metric with its status, confidence and reason. Raises NoScore when the server sent none."""
+        return self.framework().metric(name)
+
+
+def to_judgement(response: judge_pb2.JudgeResponse) -> Judgement:
+    """Wraps a response."""
+    return Judgement(response.result)
+
+
+def _framework_scores(result: judge_pb2.FrameworkResult) -> FrameworkScores:
+    return FrameworkScores(
+        framework=word_of(judge_pb2.JudgeFramework, result.framework),
+        metrics=tuple(map(_metric, result.metrics)),
+        mean_score=result.mean_score if result.HasField("mean_score") else None,
+        message=result,
+    )
+
+
+def _metric(metric: judge_pb2.JudgeMetric) -> Metric:
+    return Metric(
+        name=word_of(judge_pb2.JudgeMetricName, metric.name),
+        status=word_of(judge_pb2.JudgeMetricStatus, metric.status),
+        score=metric.score if metric.HasField("score") else None,
+        confidence=metric.confidence if metric.HasField("confidence") else None,
+        reason=metric.reason,
+        error=metric.error,
+        message=metric,
+    )
+
+
+def _claim(claim: evidence_pb2.Claim) -> Claim:
+    return Claim(
+        text=claim.passage.text,
+        start=claim.passage.start,
+        end=claim.passage.end,
+        label=word_of(evidence_pb2.ClaimLabel, claim.label),
+        support=claim.support.text,
+        opposition=claim.opposition.text,
+        mismatches=tuple(
+            Mismatch(word_of(evidence_pb2.MismatchKind, mismatch.kind), mismatch.claim.text, mismatch.source.text)
+            for mismatch in claim.mismatches
+        ),
+        message=claim,
+    )

@@ -1,0 +1,100 @@
+"""Benchmark: what summaries cost besides the language model, against a scripted endpoint with a fixed latency.
+
+The endpoint is a real HTTP server in a process of its own that counts every request. What is measured here runs as in
+`precis serve`: same summarizer, storage, client and event loop.
+"""
+
+import os
+from pathlib import Path
+from statistics import median
+
+import uvloop
+
+from scripts.benchmarks.shared.corpus import source_text
+from scripts.benchmarks.shared.report import Figure, Report, Target
+from scripts.benchmarks.summaries.bench import Documents, open_bench
+from scripts.benchmarks.summaries.counts import (
+    count_calls,
+    count_second_iteration,
+    measure_faults,
+    measure_growth,
+)
+from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure_series
+from scripts.benchmarks.summaries.server_cost import measure_served
+from server.run import spared
+
+CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # pipeline/summarize/README, Call counts: the last of 201 batches holds 3 chunks
+WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64
+FAULTS, FAULTS_QUICK = (CHUNKS, 2), (700, 1)  # chunks, and a seed with which nearly 30% of the requests fail
+# The largest first: memory that it took is not taken again.
+FULL = (Load(64, CHUNKS, 3), Load(32, CHUNKS, 3), Load(8, CHUNKS), Load(1, 203))
+QUICK = (Load(64, CHUNKS), Load(32, 224), Load(8, 56), Load(1, 7))
+TARGETS = (
+    Target("calls_1403", 270, at_least=False),
+    Target("calls_1400", 269, at_least=False),
+    Target("calls_1403_second", 539, at_least=False),
+    Target("wall_ratio", 1.1, at_least=False),
+    Target("cpu_ms_per_call", 5.0, at_least=False),
+    Target("added_mb", 300, at_least=False),
+    Target("checkpoint_growth", 2.2, at_least=False),
+    Target("faulty_calls_ratio", 1.5, at_least=False),
+    Target("rerun_calls", 0, at_least=False),
+    Target("rerun_time_ratio", 0.03, at_least=False),
+)
+
+
+def run(models: Path, data: Path, *, quick: bool) -> Report:
+    """Measures speed and memory first, then counts, then a real server."""
+    load_average = os.getloadavg()[0]
+    text = source_text(data)
+    documents = Documents(text)
+    series = uvloop.run(_measure(documents, QUICK if quick else FULL))
+    figures = uvloop.run(_count(documents))
+    figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
+    if not quick:  # starting the server takes half of the time that --quick has
+        figures |= measure_served(models, documents, CHUNKS)
+    return Report(
+        title=f"summarize: every call takes the endpoint {LATENCY_S:g} s",
+        columns=("load", "calls", "rounds", "path s", "wall s", "ratio min", "median", "CPU ms/call min", "median"),
+        rows=[one.row() for one in series],
+        figures=_figures(series) | figures | {"latency_s": LATENCY_S, "load_average": load_average},
+        targets=TARGETS,
+    )
+
+
+async def _measure(documents: Documents, loads: tuple[Load, ...]) -> list[Series]:
+    """Has all modules loaded and the first calls behind, as in a server that has run for a minute, then measures."""
+    with EndpointProcess(Behaviour()) as endpoint:
+        async with open_bench(endpoint.base_url, WARM_UP_CONCURRENCY) as bench:
+            await bench.time(documents.next(WARM_UP_CHUNKS))
+    with EndpointProcess(Behaviour(LATENCY_S)) as endpoint, spared():  # as in `precis serve`
+        return [await measure_series(endpoint, documents, load) for load in loads]
+
+
+async def _count(documents: Documents) -> dict[str, Figure]:
+    return {
+        **await count_calls(documents, CHUNKS),
+        **await count_calls(documents, EVEN_CHUNKS),
+        **await count_second_iteration(documents, CHUNKS),
+        **await measure_growth(documents),
+    }
+
+
+def _figures(series: list[Series]) -> dict[str, Figure]:
+    """Returns the figures of the promises. CPU time and rerun are the worst of all loads of whole documents.
+
+    A call that is made alone finds cold caches: it costs up to twice the CPU time of one among others. A document of a
+    few chunks also spreads what a summary costs by itself over a few calls. Both stand in `cpu_ms_by_concurrency`.
+    """
+    whole = [one for one in series if one.load.chunks == CHUNKS]
+    return {
+        "wall_ratio": {f"{one.load.concurrency}": median(one.ratios) for one in series},
+        "wall_ratio_min": {f"{one.load.concurrency}": min(one.ratios) for one in series},
+        "cpu_ms_per_call": max(median(one.cpu_ms) for one in whole),
+        "cpu_ms_by_concurrency": {f"{one.load.concurrency}": median(one.cpu_ms) for one in series},
+        "cpu_ms_per_call_min": max(min(one.cpu_ms) for one in whole),
+        "added_mb": series[0].added_mb,
+        "rerun_calls": max(one.rerun_calls for one in series),
+        "rerun_time_ratio": max(one.rerun_time_ratio for one in whole),
+    }

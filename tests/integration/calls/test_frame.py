@@ -1,0 +1,164 @@
+"""What the frame around handlers does with handlers that misbehave and clients that leave."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.wrappers_pb2 import StringValue
+from google.rpc import error_details_pb2
+from grpc import StatusCode
+from grpc.aio import AioRpcError, Channel
+
+from inference.errors import QueueFullError
+from server.observe.metrics import CallMetrics, new_registry
+from server.rpc.calls import CallPolicy, CallRunner, Context, current_call
+from server.rpc.handlers import HandlerTable
+from tests.integration.support.log_lines import log_lines
+from tests.integration.support.rich_errors import details_of
+
+Unary = Callable[[Any, Context], Awaitable[StringValue]]
+Stream = Callable[[Any, Context], AsyncGenerator[StringValue, None]]
+
+
+@asynccontextmanager
+async def channel_to(*, unary: Unary | None = None, stream: Stream | None = None) -> AsyncIterator[Channel]:
+    """A server with the methods test.Test/Unary and test.Test/Stream inside the frame, and a channel to it."""
+    maker: Any = grpc
+    parse, write = StringValue.FromString, StringValue.SerializeToString
+    table = HandlerTable(CallRunner(CallPolicy(max_concurrent_calls=8), CallMetrics(new_registry())))
+    table.add_registered_method_handlers(
+        "test.Test",
+        {
+            "Unary": maker.unary_unary_rpc_method_handler(unary, parse, write),
+            "Stream": maker.stream_stream_rpc_method_handler(stream, parse, write),
+        },
+    )
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((table,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            yield channel
+    finally:
+        await server.stop(None)
+
+
+async def call_unary(channel: Channel, data: bytes = b"") -> StringValue:
+    call: grpc.aio.UnaryUnaryMultiCallable[bytes, StringValue] = channel.unary_unary(
+        "/test.Test/Unary", response_deserializer=StringValue.FromString
+    )
+    return await call(data)
+
+
+async def test_an_unknown_error_is_internal_without_its_text_and_logged_under_its_id() -> None:
+    async def broken(request: StringValue, context: Context) -> StringValue:
+        raise ValueError("the user's secret")
+
+    with log_lines() as lines:
+        async with channel_to(unary=broken) as channel:
+            with pytest.raises(AioRpcError) as caught:
+                await call_unary(channel)
+        assert caught.value.code() is StatusCode.INTERNAL
+        assert "secret" not in repr(caught.value)
+        call_id = details_of(caught.value, error_details_pb2.RequestInfo()).request_id
+        assert await lines.wait_for("event=unknown_error", f"id={call_id}")
+
+
+async def test_a_cancellation_that_no_client_asked_for_is_an_error_and_not_silence() -> None:
+    async def broken(request: StringValue, context: Context) -> StringValue:
+        lost: asyncio.Future[StringValue] = asyncio.get_running_loop().create_future()
+        lost.cancel()
+        return await lost
+
+    async with channel_to(unary=broken) as channel:
+        with pytest.raises(AioRpcError) as caught:
+            await call_unary(channel)
+    assert caught.value.code() is StatusCode.INTERNAL
+
+
+async def test_an_abort_by_the_handler_keeps_its_code() -> None:
+    async def aborting(request: StringValue, context: Context) -> StringValue:
+        await context.abort(StatusCode.NOT_FOUND, "nothing of that name")
+
+    with log_lines() as lines:
+        async with channel_to(unary=aborting) as channel:
+            with pytest.raises(AioRpcError) as caught:
+                await call_unary(channel)
+        assert caught.value.code() is StatusCode.NOT_FOUND
+        await lines.wait_for("rpc=test.Test/Unary", "code=NOT_FOUND")
+
+
+async def test_malformed_bytes_never_reach_the_handler() -> None:
+    async def never(request: StringValue, context: Context) -> StringValue:
+        raise AssertionError("unreachable")
+
+    async with channel_to(unary=never) as channel:
+        with pytest.raises(AioRpcError) as caught:
+            await call_unary(channel, b"\x0a\x02\xc3\x28")
+    assert caught.value.code() is StatusCode.INVALID_ARGUMENT
+    [violation] = details_of(caught.value, error_details_pb2.BadRequest()).field_violations
+    assert violation.field == "value"
+
+
+async def test_an_error_ends_a_stream_behind_what_was_sent() -> None:
+    async def failing(requests: AsyncIterator[StringValue], context: Context) -> AsyncGenerator[StringValue, None]:
+        yield StringValue(value="first")
+        raise QueueFullError(0.5)
+
+    async with channel_to(stream=failing) as channel:
+        call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+        assert (await call.read()).value == "first"
+        with pytest.raises(AioRpcError) as caught:
+            await call.read()
+    assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
+    assert details_of(caught.value, error_details_pb2.RetryInfo()).retry_delay.nanos == 500_000_000
+
+
+async def test_a_client_that_leaves_closes_the_handlers_generator_at_once() -> None:
+    closed = asyncio.Event()
+
+    async def endless(requests: AsyncIterator[StringValue], context: Context) -> AsyncGenerator[StringValue, None]:
+        try:
+            while True:
+                yield StringValue(value="x" * 1000)
+        finally:
+            closed.set()
+
+    with log_lines() as lines:
+        async with channel_to(stream=endless) as channel:
+            call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+            await call.read()
+            call.cancel()
+            await closed.wait()
+            line = await lines.wait_for("rpc=test.Test/Stream", "code=CANCELLED")
+    assert "items=0" not in line.split()
+
+
+async def test_every_call_has_a_record_of_its_own() -> None:
+    started = asyncio.Event()
+
+    async def recording(request: StringValue, context: Context) -> StringValue:
+        first = current_call()
+        if request.value == "wait":
+            await started.wait()
+        else:
+            started.set()
+        assert current_call() is first
+        return StringValue(value=first.call_id)
+
+    async with channel_to(unary=recording) as channel:
+        waiting = asyncio.ensure_future(call_unary(channel, StringValue(value="wait").SerializeToString()))
+        other = await call_unary(channel)
+        assert (await waiting).value != other.value
+
+
+async def test_an_unknown_method_is_unimplemented() -> None:
+    async with channel_to() as channel:
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/test.Test/Nothing")
+        with pytest.raises(AioRpcError) as caught:
+            await call(b"")
+    assert caught.value.code() is StatusCode.UNIMPLEMENTED

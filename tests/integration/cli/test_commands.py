@@ -1,0 +1,194 @@
+"""The program `precis` against a real server: what it prints, and how it exits."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format
+from precis.v1 import evaluate_pb2 as pb
+
+from server.app import SERVICES, App
+from tests.integration.conftest import Start
+from tests.integration.evaluate.evaluations import evaluate_request
+from tests.integration.support.gate import Gate
+from tests.integration.support.programs import fields_of, precis, unused_port, written
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    """A file with one summary."""
+    return written(tmp_path / "one.json", fields_of(evaluate_request()))
+
+
+@pytest.fixture
+def comparison(tmp_path: Path) -> Path:
+    """A file with a summary and one that fails hard."""
+    fields = fields_of(evaluate_request())
+    good = fields.pop("generated")
+    fields["candidates"] = [{"name": "good", **good}, {"name": "cut", "text": "W1 w2 w3 and"}]
+    return written(tmp_path / "two.json", fields)
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_one_summary_is_a_table_of_components_and_what_was_missed(app: App, document: Path) -> None:
+    ended = await precis("evaluate", document, "--address", app.address)
+    assert (ended.code, ended.err) == (0, "")
+    assert all(name in ended.out for name in ("loss", "facts", "entities", "flow", "semantic", "length"))
+    assert "Entities missing (" in ended.out
+    assert "w199  most similar: " in ended.out
+    assert "\x1b" not in ended.out  # piped: no colours
+
+
+async def test_json_is_the_whole_response(app: App, document: Path) -> None:
+    ended = await precis("evaluate", document, "--json", "-a", app.address)
+    [result] = json.loads(ended.out)["results"]
+    response = json_format.ParseDict(result["response"], pb.EvaluateResponse())
+    assert result["id"] == "generated"
+    assert 0 < response.loss < 1
+    assert len(response.facts.facts) == 10
+    assert result["response"]["flow"]["inversion_count"] == 0  # zeros are written out
+
+
+async def test_candidates_stand_side_by_side(app: App, comparison: Path) -> None:
+    ended = await precis("evaluate", comparison, PRECIS_ADDRESS=app.address)
+    header = next(line for line in ended.out.splitlines() if "good" in line)
+    assert header.index("good") < header.index("cut")
+    [row] = [line.split() for line in ended.out.splitlines() if line.split()[:1] == ["loss"] and len(line.split()) == 3]
+    assert 0 < float(row[1]) < float(row[2]) == 1
+    assert "truncation" in ended.out
+
+
+async def test_standard_input_and_summary_files_are_read(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    summary = tmp_path / "mine.txt"
+    summary.write_text(fields["generated"]["text"], encoding="utf-8")
+    gold = json.dumps(fields["datum"]).encode()
+    ended = await precis("evaluate", "-", "--summary", summary, "--json", "-a", app.address, stdin=gold)
+    assert [result["id"] for result in json.loads(ended.out)["results"]] == ["mine.txt"]
+
+
+async def test_results_are_written_to_a_file_whole_or_not_at_all(app: App, document: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    output.write_text("old", encoding="utf-8")
+    refused = await precis("evaluate", document, "-o", output, "-a", f"127.0.0.1:{unused_port()}")
+    assert (refused.code, output.read_text(encoding="utf-8")) == (3, "old")
+    ended = await precis("evaluate", document, "-o", output, "-a", app.address)
+    assert "facts" in ended.out
+    assert json.loads(output.read_text(encoding="utf-8"))["results"][0]["response"]["loss"] > 0
+    assert names_in(tmp_path) == ["one.json", "out.json"]
+
+
+async def test_a_loss_over_the_limit_exits_with_1(app: App, comparison: Path) -> None:
+    ended = await precis("evaluate", comparison, "--fail-over", "0.99", "-a", app.address)
+    assert ended.code == 1
+    assert ended.error == "precis: loss over 0.99: cut 1.0000"
+    assert (await precis("evaluate", comparison, "--fail-over", "1", "-a", app.address)).code == 0
+
+
+async def test_text_from_files_cannot_drive_the_terminal(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    fields["datum"]["summary"]["entity_list"] = ["[red]w5[/red]", "\x1b]0;owned\x07w6", "[/]"]
+    ended = await precis("evaluate", written(tmp_path / "hostile.json", fields), "-a", app.address)
+    assert ended.code == 0
+    assert "[red]w5[/red]" in ended.out
+    assert "[/]" in ended.out
+    assert not set(ended.out) & {"\x1b", "\x07"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff", "not UTF-8 at byte 0"),
+        (b"[]", "expected a JSON object, got list"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"datums": {}}', "no such field: datums"),
+        (b'{"datum": {}}', "nothing to evaluate"),
+        (b'{"generated": {"text": 5}}', "text"),
+        (b'{"generated": {"txt": ""}}', "txt"),
+        (b'{"generated": {"text": ""}}', "datum: expected a value, got nothing"),
+        (b'{"candidates": {"text": ""}}', "`candidates` must be a list"),
+    ],
+    ids=lambda value: value[:30].decode(errors="replace") if isinstance(value, bytes) else "",
+)
+async def test_a_bad_file_is_one_line_that_says_what_is_wrong(app: App, content: bytes, message: str) -> None:
+    ended = await precis("evaluate", "-", "-a", app.address, stdin=content)
+    assert ended.code == 2
+    assert ended.error.startswith("precis: ")
+    assert message in ended.error
+
+
+async def test_a_field_that_the_server_refuses_is_named(app: App, tmp_path: Path) -> None:
+    fields = fields_of(evaluate_request())
+    del fields["datum"]["summary"]["key_facts"][0]
+    ended = await precis("evaluate", written(tmp_path / "nine.json", fields), "-a", app.address)
+    assert ended.code == 2
+    assert "datum.summary.key_facts: expected 10 to 20 facts" in ended.error
+
+
+@pytest.mark.parametrize("command", [["health"], ["embed", "w1"], ["entail", "w1", "w2"]], ids=lambda value: value[0])
+async def test_a_server_that_is_down_is_said_to_be_down(command: list[str]) -> None:
+    address = f"127.0.0.1:{unused_port()}"
+    ended = await precis(*command, "--address", address)
+    assert ended.code == 3
+    assert ended.error.startswith(f"precis: cannot reach {address}: start it with `precis serve`")
+
+
+async def test_a_server_that_is_too_slow_is_said_to_be_slow(app: App, document: Path, gate: Gate) -> None:
+    gate.close()
+    ended = await precis("evaluate", document, "--timeout", "0.5", "-a", app.address)
+    assert ended.code == 3
+    assert "raise --timeout" in ended.error
+
+
+async def test_wrong_usage_is_one_line(tmp_path: Path) -> None:
+    commands = (["nope"], ["evaluate"], ["evaluate", tmp_path / "none.json"], ["health", "--timeout", "soon"])
+    for ended in await asyncio.gather(*[precis(*command) for command in commands]):
+        assert ended.code == 2
+        assert ended.error.startswith("precis: ")
+
+
+async def test_keys_and_certificates_that_cannot_be_read_are_named(app: App, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    empty = written(tmp_path / "empty", "")
+    empty.write_text("\n", encoding="utf-8")
+    for arguments in (["--api-key-file", missing], ["--tls-ca", missing], ["--api-key-file", empty]):
+        ended = await precis("embed", "w1", "-a", app.address, *arguments)
+        assert ended.code == 2
+        assert str(arguments[1]) in ended.error
+
+
+async def test_the_key_is_sent(start: Start, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("secret\n", encoding="utf-8")
+    async with start(auth={"keys_file": keys}) as app:
+        assert (await precis("embed", "w1", "-a", app.address)).code == 2
+        assert (await precis("embed", "w1", "-a", app.address, "--api-key-file", keys)).code == 0
+
+
+async def test_health_tells_each_service(app: App, gate: Gate) -> None:
+    ended = await precis("health", "-a", app.address, "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out) == dict.fromkeys(("server", *SERVICES), "SERVING")
+    unknown = await precis("health", "-a", app.address, "--service", "precis.v1.Nothing")
+    assert (unknown.code, unknown.error) == (1, "precis: not serving: precis.v1.Nothing")
+
+
+async def test_embed_and_entail_show_numbers(app: App, tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("w1 w2\n\nw3\n", encoding="utf-8")
+    embedded = await precis("embed", "w1 w2", "--file", lines, "--json", "-a", app.address)
+    vectors = [result["embedding"]["values"] for result in json.loads(embedded.out)["results"]]
+    assert len(vectors) == 3
+    assert vectors[0] == vectors[1] != vectors[2]
+    assert "1.000" in (await precis("embed", "w1", "w1", "-a", app.address)).out
+    entailed = await precis("entail", "w1 w2", "w3", "w4", "--json", "-a", app.address)
+    scores = [result["scores"] for result in json.loads(entailed.out)["results"]]
+    assert [sum(score[name] for name in ("entailment", "neutral", "contradiction")) for score in scores] == (
+        pytest.approx([1, 1])
+    )
+    assert (await precis("embed", "-a", app.address)).error == "precis: nothing to embed: give texts, or --file FILE"

@@ -1,0 +1,130 @@
+"""`precis summarize --endpoint`: a summary in the command's own process, written by the endpoint it names."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.summarize.summaries import PASS
+from tests.integration.support.programs import ROOT, Ended, precis
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.script import Script
+
+KEY = "sk-of-the-endpoint"
+
+
+@pytest.fixture
+def manual(tmp_path: Path) -> Path:
+    """A text of a few pages."""
+    path = tmp_path / "manual.txt"
+    path.write_text("\f".join(f"Torque bolt B-{page} to {page}0 Nm. " * 60 for page in range(1, 4)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "key"
+    path.write_text(f"{KEY}\n", encoding="utf-8")
+    return path
+
+
+async def summarize(tmp_path: Path, endpoint: ScriptedEndpoint, *arguments: object, **variables: str) -> Ended:
+    """Runs the command against an endpoint."""
+    stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
+    named = ("--endpoint", endpoint.base_url, "--model", "scripted")
+    return await precis("summarize", *arguments, *named, stdin=None, **stored | variables)
+
+
+async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manual: Path, key_file: Path) -> None:
+    async with ScriptedEndpoint(Script(replies=(PASS,), api_key=KEY)) as endpoint:
+        keyed = ("--api-key-file", key_file, "--json")
+        plan = await summarize(tmp_path, endpoint, manual, "--plan", *keyed)
+        assert (plan.code, endpoint.log.requests.total()) == (0, 0)
+        written = await summarize(tmp_path, endpoint, manual, *keyed)
+        assert written.code == 0, written.err
+        summary = json.loads(written.out)
+        assert endpoint.log.answered.total() == summary["calls_done"] == json.loads(plan.out)["calls"]
+        assert (summary["status"], summary["document_name"]) == ("SUMMARY_STATUS_DONE", "manual.txt")
+        assert KEY not in written.out + written.err
+        again = await summarize(tmp_path, endpoint, manual, *keyed)
+        assert json.loads(again.out)["text"] == summary["text"]
+        assert endpoint.log.answered.total() == summary["calls_done"]
+
+
+async def test_keys_of_others_are_never_sent_there(tmp_path: Path, manual: Path, key_file: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f'[llm]\nbase_url = "http://other/v1"\nmodel = "m"\napi_key = "{KEY}"\n', encoding="utf-8")
+    keys = (
+        {"PRECIS_API_KEY_FILE": str(key_file)},  # of a Precis server
+        {"PRECIS_LLM__API_KEY": KEY},  # of the settings' endpoint
+        {"PRECIS_LLM__API_KEY_FILE": str(key_file)},
+        {"PRECIS_SETTINGS_FILE": str(settings)},
+    )
+    for variables in keys:
+        async with ScriptedEndpoint(Script(replies=(PASS,), api_key=KEY)) as endpoint:
+            ended = await summarize(tmp_path, endpoint, manual, **variables)
+        assert (ended.code, endpoint.log.answered.total()) == (4, 0)
+        assert set(endpoint.log.faults) == {"invalid_api_key"}
+
+
+async def test_other_settings_hold(tmp_path: Path, manual: Path) -> None:
+    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+        ended = await summarize(tmp_path, endpoint, manual, PRECIS_LLM__RATES__MAX_CONCURRENCY="1")
+    assert (ended.code, endpoint.log.peak_in_flight) == (0, 1)
+
+
+async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> None:
+    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+        endpoint.gate.clear()
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "server.cli", "summarize", str(manual)),
+            *("--endpoint", endpoint.base_url, "--model", "scripted"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=variables | {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")},
+            cwd=ROOT,
+        )
+        assert process.stderr is not None
+        summary_id = (await process.stderr.readline()).decode().split()[1]
+        await endpoint.log.until(lambda log: log.in_flight > 0)
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+        assert process.returncode == 130
+        assert f"--resume {summary_id} --endpoint {endpoint.base_url} --model scripted" in err.decode()
+        await endpoint.log.until(lambda log: log.in_flight == 0)
+        endpoint.gate.set()
+        resumed = await summarize(tmp_path, endpoint, "--resume", summary_id)
+        assert (resumed.code, "## Key topics" in resumed.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--endpoint", "http://127.0.0.1:9/v1"), 2, "--endpoint and --model belong together"),
+        (("--model", "m"), 2, "--endpoint and --model belong together"),
+        (("--endpoint", "ftp://x", "--model", "m"), 2, "http:// or https://"),
+        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "-a", "h:1"), 2, "leave --address out"),
+        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--api-key-file", "none"), 2, "none"),
+        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--key", "k" * 201), 2, "idempotency_key"),
+    ],
+)
+async def test_what_cannot_work_is_one_line(
+    tmp_path: Path, manual: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
+    ended = await precis("summarize", manual, *arguments, stdin=None, **stored)
+    assert (ended.code, message in ended.error) == (code, True), ended.err
+
+
+async def test_an_unknown_id_and_a_dead_endpoint_are_told_apart(tmp_path: Path, manual: Path) -> None:
+    async with ScriptedEndpoint() as endpoint:
+        unknown = await summarize(tmp_path, endpoint, "--resume", "nobody")
+    assert (unknown.code, "no summary has the id" in unknown.error) == (2, True)
+    dead = await summarize(tmp_path, endpoint, manual, PRECIS_LLM__RETRIES__FIRST_CONTACT_ATTEMPTS="1")
+    assert dead.code == 4
+    assert "cannot connect" in dead.err.splitlines()[-1]

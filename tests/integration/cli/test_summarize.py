@@ -1,0 +1,100 @@
+"""`precis summarize` against a real server: what is written, and how it goes on after Ctrl+C."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format
+from precis.v1 import summarize_pb2 as pb
+
+from tests.integration.conftest import Start
+from tests.integration.summarize.summaries import PASS, bench
+from tests.integration.support.programs import ROOT, precis, unused_port
+from tests.pdf import make_pdf
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.script import Script
+
+
+@pytest.fixture
+def manual(tmp_path: Path) -> Path:
+    """A PDF of three pages."""
+    path = tmp_path / "manual.pdf"
+    path.write_bytes(make_pdf(*(f"Torque bolt B-{page} to {page}0 Nm. " * 60 for page in range(1, 4))))
+    return path
+
+
+async def test_a_pdf_becomes_markdown_json_or_a_plan(start: Start, manual: Path, tmp_path: Path) -> None:
+    async with bench(start) as served:
+        arguments = ("summarize", manual, "--address", served.app.address)
+        plan = await precis(*arguments, "--plan", "--json")
+        calls = json.loads(plan.out)["calls"]
+        assert (plan.code, served.endpoint.log.requests.total()) == (0, 0)
+        output = tmp_path / "manual.md"
+        written = await precis(*arguments, "--output", output)
+        assert (written.code, written.out) == (0, "")
+        assert "## Key topics" in output.read_text(encoding="utf-8")
+        assert served.endpoint.log.answered.total() == calls
+        assert f"{calls} calls" in written.err
+        again = await precis(*arguments, "--json")
+        summary = json_format.ParseDict(json.loads(again.out), pb.Summary())
+        assert (summary.document_name, summary.calls_reused) == ("manual.pdf", calls)
+
+
+async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
+    async with bench(start) as served:
+        served.endpoint.gate.clear()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "server.cli", "summarize", str(manual), "-a", served.app.address),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")},
+            cwd=ROOT,
+        )
+        assert process.stderr is not None
+        summary_id = (await process.stderr.readline()).decode().split()[1]
+        await served.endpoint.log.until(lambda log: log.in_flight > 0)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+        assert (process.returncode, out) == (130, b"")
+        assert f"precis summarize --resume {summary_id} --address {served.app.address}" in err.decode()
+        assert err.decode().splitlines()[-1] == "precis: interrupted"
+        await served.endpoint.log.until(lambda log: log.in_flight == 0)
+        served.endpoint.gate.set()
+        resumed = await precis("summarize", "--resume", summary_id, "-a", served.app.address)
+        assert (resumed.code, "## Key topics" in resumed.out) == (0, True)
+
+
+async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual: Path) -> None:
+    script = Script(replies=(PASS,), first_faults=(None,), faults=FaultPlan({Fault.HTML: 1.0}))
+    async with bench(start, script) as served:
+        ended = await precis("summarize", manual, "--wave", "1", "--json", "-a", served.app.address)
+    assert ended.code == 4
+    assert json.loads(ended.out)["status"] == "SUMMARY_STATUS_FAILED"
+    assert "--resume" in ended.err
+    assert ended.err.splitlines()[-1].startswith("precis: the summary is partial: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "name one FILE"),
+        (("none.pdf",), 2, "none.pdf"),
+        (("none.pdf", "--resume", "a1"), 2, "name one FILE"),
+        (("--resume", "a1", "--plan"), 2, "--plan and --resume"),
+        (("--resume", "a1"), 3, "cannot reach"),
+    ],
+)
+async def test_what_cannot_work_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
+    ended = await precis("summarize", *arguments, PRECIS_ADDRESS=f"127.0.0.1:{unused_port()}")
+    assert ended.code == code
+    assert message in ended.error
+
+
+async def test_an_unknown_id_has_to_change(start: Start) -> None:
+    async with bench(start) as served:
+        ended = await precis("summarize", "--resume", "nobody", "-a", served.app.address)
+    assert (ended.code, "no summary has the id" in ended.error) == (2, True)

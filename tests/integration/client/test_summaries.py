@@ -1,0 +1,224 @@
+"""Summaries through the client: progress, results, and streams that break."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from google.rpc import code_pb2
+from precis import AsyncSummaryStream, RetryPolicy, SummaryStream, errors
+from precis.v1 import summarize_pb2 as pb
+
+from tests.integration.client.either_client import Connect, EitherClient, connector, next_step, result_of, steps_of
+from tests.integration.client.scripted_streams import Act, scripted_summaries
+from tests.integration.conftest import Start
+from tests.integration.summarize.summaries import PASS, Bench, bench, chunks
+from tests.integration.support.programs import unused_port
+from tests.integration.support.server_process import server_process
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.script import Script
+
+AT_ONCE = RetryPolicy(base_delay_s=0.0)
+ACCEPTED = pb.SummaryEvent(accepted=pb.SummaryAccepted(summary_id="s1"))
+DONE = pb.SummaryEvent(summary=pb.Summary(summary_id="s1", status=pb.SUMMARY_STATUS_DONE, text="short"))
+
+
+def batch(calls_done: int) -> pb.SummaryEvent:
+    return pb.SummaryEvent(batch=pb.BatchDone(progress=pb.SummaryProgress(calls_done=calls_done, calls_total=9)))
+
+
+@pytest.fixture(params=["sync", "asyncio"])
+def connect(request: pytest.FixtureRequest) -> Connect:
+    return connector(request.param)
+
+
+@pytest.fixture
+async def summaries(start: Start) -> AsyncIterator[Bench]:
+    async with bench(start) as summaries:
+        yield summaries
+
+
+@pytest.fixture
+async def client(connect: Connect, summaries: Bench) -> AsyncIterator[EitherClient]:
+    async with connect(summaries.app.address) as client:
+        yield client
+
+
+async def test_a_summary_tells_how_far_it_is_and_has_a_result(client: EitherClient) -> None:
+    run = client.begin("summarize", chunks(29))
+    steps = await steps_of(run)
+    assert [step.kind for step in steps] == [*("accepted", "plan", *["batch"] * 5, *["group"] * 2, "reflect", "topics")]
+    assert [step.calls_done for step in steps] == sorted(step.calls_done for step in steps)
+    assert (steps[-1].calls_done, steps[-1].calls_total, steps[2].phase) == (9, 9, "map")
+    summary = await result_of(run)
+    assert (summary.summary_id, summary.document_name) == (run.summary_id, "Pump manual")
+    assert summary.text
+
+
+async def test_the_result_needs_no_look_at_the_steps(client: EitherClient) -> None:
+    texts = [f"Torque bolt {number} to {number + 10} Nm." for number in range(9)]
+    summary = await result_of(client.begin("summarize", texts, name="Bolts", include_text=True))
+    assert (summary.document_name, summary.status) == ("Bolts", pb.SUMMARY_STATUS_DONE)
+    whole = await result_of(client.begin("summarize", "Torque bolt 7 to 17 Nm.", idempotency_key="mine"))
+    again = await result_of(client.begin("summarize", "Torque bolt 7 to 17 Nm.", idempotency_key="mine"))
+    assert whole.summary_id == again.summary_id
+    with pytest.raises(errors.AlreadyExists):
+        await result_of(client.begin("summarize", "Another text.", idempotency_key="mine"))
+
+
+async def test_a_plan_counts_calls_and_makes_none(client: EitherClient, summaries: Bench) -> None:
+    assert (await client.call("plan_summary", chunks(29))).calls == 9
+    assert summaries.endpoint.log.requests.total() == 0
+
+
+async def test_a_summary_is_stopped_looked_at_and_gone_on_with(client: EitherClient, summaries: Bench) -> None:
+    options = pb.SummarizeOptions(wave_batches=1)
+    run = client.begin("summarize", chunks(29), options=options)
+    summary_id = await reach(run, summaries.endpoint)
+    assert (await client.call("get_summary", summary_id)).is_running
+    await client.call("cancel_summary", summary_id)
+    with pytest.raises(errors.SummaryIncomplete, match=f"{summary_id} is not done and can be resumed") as caught:
+        await result_of(run)
+    assert caught.value.summary.status == pb.SUMMARY_STATUS_CANCELLED
+    summaries.endpoint.gate.set()
+    summary = await result_of(client.begin("resume_summary", summary_id))
+    assert (summary.summary_id, summary.status) == (summary_id, pb.SUMMARY_STATUS_DONE)
+    assert set(summaries.endpoint.log.answered.values()) == {1}
+    with pytest.raises(errors.NotFound):
+        await client.call("get_summary", "unknown")
+
+
+async def test_leaving_the_block_stops_the_summary_and_keeps_what_is_done(
+    client: EitherClient, summaries: Bench
+) -> None:
+    run = client.begin("summarize", chunks(29), options=pb.SummarizeOptions(wave_batches=1))
+    summary_id = await reach(run, summaries.endpoint)
+    if isinstance(run, SummaryStream):
+        with run:
+            pass
+    else:
+        async with run:
+            pass
+    with pytest.raises(errors.Cancelled):
+        await result_of(run)
+    await summaries.endpoint.log.until(lambda log: log.in_flight == 0)
+    summaries.endpoint.gate.set()
+    assert (await result_of(client.begin("resume_summary", summary_id))).text
+    assert set(summaries.endpoint.log.answered.values()) == {1}
+
+
+async def test_a_language_model_that_fails_is_an_error_that_has_what_is_done(connect: Connect, start: Start) -> None:
+    script = Script(faults=FaultPlan({Fault.HTML: 1.0}))
+    async with bench(start, script) as summaries, connect(summaries.app.address) as client:
+        with pytest.raises(errors.SummaryIncomplete) as caught:
+            await result_of(client.begin("summarize", chunks(8)))
+    assert caught.value.summary.status == pb.SUMMARY_STATUS_FAILED
+    assert caught.value.reason == caught.value.summary.failure.kind
+
+
+async def test_a_refused_document_is_an_error_with_its_field(client: EitherClient) -> None:
+    with pytest.raises(errors.InvalidArgument) as caught:
+        await result_of(client.begin("summarize", " "))
+    assert caught.value.field.startswith("document")
+
+
+async def reach(run: SummaryStream | AsyncSummaryStream, endpoint: ScriptedEndpoint) -> str:
+    """Reads to the first finished batch, holds the summary there, and returns its id."""
+    while (await next_step(run)).kind != "batch":
+        pass
+    endpoint.gate.clear()
+    await endpoint.log.until(lambda log: log.in_flight > 0)
+    return run.summary_id
+
+
+async def test_a_stream_that_breaks_goes_on_by_its_id_with_one_result(connect: Connect) -> None:
+    first: list[Act] = [ACCEPTED, batch(1), code_pb2.UNAVAILABLE]
+    taken: list[Act] = [code_pb2.ABORTED]  # the server has not noticed yet that its reader is gone
+    second: list[Act] = [ACCEPTED, batch(2), code_pb2.UNAVAILABLE]
+    last: list[Act] = [ACCEPTED, batch(3), DONE]
+    async with (
+        scripted_summaries(first, taken, second, last) as (served, address),
+        connect(address, retry=AT_ONCE) as client,
+    ):
+        run = client.begin("summarize", "x", include_text=True)
+        steps = await steps_of(run)
+        assert (await result_of(run)).text == "short"
+    assert [(step.kind, step.calls_done) for step in steps] == [
+        ("accepted", 0),
+        ("batch", 1),
+        ("batch", 2),
+        ("batch", 3),
+    ]
+    assert [type(request).__name__ for request in served.opened] == ["SummarizeRequest", *["ResumeSummaryRequest"] * 3]
+    assert served.opened[-1] == pb.ResumeSummaryRequest(summary_id="s1", include_text=True)
+
+
+async def test_a_stream_that_breaks_before_it_has_an_id_is_begun_again_with_the_same_key(connect: Connect) -> None:
+    async with (
+        scripted_summaries([code_pb2.UNAVAILABLE], [ACCEPTED, DONE]) as (served, address),
+        connect(address, retry=AT_ONCE) as client,
+    ):
+        assert (await result_of(client.begin("summarize", "x"))).text == "short"
+    assert served.opened[0] == served.opened[1]
+    assert isinstance(served.opened[0], pb.SummarizeRequest)
+    assert served.opened[0].idempotency_key
+
+
+async def test_streams_that_bring_nothing_new_are_given_up(connect: Connect) -> None:
+    dead: list[Act] = [ACCEPTED, code_pb2.UNAVAILABLE]
+    async with (
+        scripted_summaries(dead, dead, dead) as (served, address),
+        connect(address, retry=RetryPolicy(max_resumes=2, base_delay_s=0.0)) as client,
+    ):
+        run = client.begin("summarize", "x")
+        with pytest.raises(errors.Unavailable, match="no more"):
+            await steps_of(run)
+    assert len(served.opened) == 3
+    assert run.summary_id == "s1"
+
+
+async def test_a_deadline_ends_a_summary_that_is_silent(connect: Connect) -> None:
+    async with scripted_summaries([ACCEPTED]) as (served, address), connect(address) as client:
+        with pytest.raises(errors.DeadlineExceeded):
+            await result_of(client.begin("summarize", "x", timeout_s=0.3))
+        await served.left.wait()
+
+
+@pytest.mark.parametrize(
+    ("connect", "name"), [("sync", "SIGKILL"), ("asyncio", "SIGTERM")], indirect=["connect"], ids=["sync", "asyncio"]
+)
+async def test_a_server_that_ends_and_comes_back_costs_no_finished_call(
+    connect: Connect, tiny_models: Path, tmp_path: Path, name: str
+) -> None:
+    port = unused_port()
+    settings: dict[str, str | Path] = {
+        "MODELS_DIR": tiny_models,
+        "LISTEN__PORT": str(port),
+        "METRICS__ENABLED": "false",
+        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
+        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
+        "LLM__MODEL": "scripted",
+    }
+    patient = RetryPolicy(max_resumes=1_000, base_delay_s=0.05, max_delay_s=0.05)
+    async with (
+        ScriptedEndpoint(Script(replies=(PASS,))) as endpoint,
+        connect(f"127.0.0.1:{port}", retry=patient) as client,
+    ):
+        settings["LLM__BASE_URL"] = endpoint.base_url
+        async with server_process("tests.integration.support.gated_server", **settings) as server:
+            await server.line()
+            run = client.begin("summarize", chunks(29), options=pb.SummarizeOptions(wave_batches=1))
+            summary_id = await reach(run, endpoint)
+            server.process.send_signal(signal.Signals[name])
+            result = asyncio.ensure_future(result_of(run))
+            await server.ended()
+        await endpoint.log.until(lambda log: log.in_flight == 0)
+        endpoint.gate.set()
+        async with server_process("tests.integration.support.gated_server", **settings) as server:
+            await server.line()
+            summary = await result
+    assert (summary.summary_id, summary.status) == (summary_id, pb.SUMMARY_STATUS_DONE)
+    assert set(endpoint.log.answered.values()) == {1}
+    assert endpoint.log.answered.total() == summary.calls_done

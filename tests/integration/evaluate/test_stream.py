@@ -1,0 +1,230 @@
+"""EvaluateStream: many items, answered as they finish, whatever happens to some of them."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc import code_pb2
+from grpc import StatusCode
+from grpc.aio import AioRpcError
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+
+from server.app import App
+from tests.integration.conftest import Start
+from tests.integration.evaluate.evaluations import evaluate_request
+from tests.integration.evaluate.load import full_queue, no_pending_items, pending_items, small_queue
+from tests.integration.support.gate import Gate
+from tests.integration.support.log_lines import log_lines
+from tests.integration.support.metrics_page import scrape
+from tests.integration.support.server_process import ServerProcess, server_process
+
+Call = grpc.aio.StreamStreamCall[pb.EvaluateStreamRequest, pb.EvaluateStreamResponse]
+STREAM = "/precis.v1.EvaluateService/EvaluateStream"
+
+
+@pytest.fixture
+def stub(channel: grpc.aio.Channel) -> EvaluateServiceStub:
+    return EvaluateServiceStub(channel)
+
+
+def item(seed: int, item_id: str | None = None) -> pb.EvaluateStreamRequest:
+    return pb.EvaluateStreamRequest(id=str(seed) if item_id is None else item_id, request=evaluate_request(seed))
+
+
+async def stream_of(items: list[pb.EvaluateStreamRequest]) -> AsyncIterator[pb.EvaluateStreamRequest]:
+    for one in items:
+        yield one
+
+
+async def test_every_item_is_answered_once_as_if_it_were_alone(stub: EvaluateServiceStub) -> None:
+    responses = [one async for one in stub.EvaluateStream(stream_of([item(seed) for seed in range(40)]))]
+    assert sorted(response.index for response in responses) == list(range(40))
+    assert all(response.id == str(response.index) for response in responses)
+    alone = await stub.Evaluate(evaluate_request(17))
+    [streamed] = [response.response for response in responses if response.index == 17]
+    assert streamed.loss == pytest.approx(alone.loss, abs=1e-6)
+
+
+async def test_no_items_are_no_answers(stub: EvaluateServiceStub) -> None:
+    assert [one async for one in stub.EvaluateStream(stream_of([]))] == []
+
+
+async def test_a_bad_item_is_one_error_and_does_not_end_the_stream(stub: EvaluateServiceStub) -> None:
+    items = [item(0), item(1), pb.EvaluateStreamRequest(id="empty"), item(3, "x" * 257), item(4)]
+    items[1].request.datum.summary.key_facts.pop()
+    responses = {one.index: one async for one in stub.EvaluateStream(stream_of(items))}
+    assert [responses[index].WhichOneof("result") for index in range(5)] == [
+        *("response", "error", "error", "error", "response"),
+    ]
+    errors = [responses[index].error for index in (1, 2, 3)]
+    assert [error.field for error in errors] == ["datum.summary.key_facts", "datum", "id"]
+    assert {error.code for error in errors} == {code_pb2.INVALID_ARGUMENT}
+    assert responses[2].id == "empty"
+
+
+async def test_an_item_that_is_no_utf8_is_answered_by_its_id(channel: grpc.aio.Channel) -> None:
+    good = item(1, "good").SerializeToString()
+    bad = item(2, "bad")
+    bad.request.generated.text = "PLACE"
+    broken = bad.SerializeToString().replace(b"PLACE", b"\xff\xfe\xfd\xfc\xfb")
+
+    async def messages() -> AsyncIterator[bytes]:
+        for message in (good, broken, b"\xff", good):
+            yield message
+
+    stream: Any = channel.stream_stream(STREAM)  # of bytes, which the stubs do not foresee
+    parse = pb.EvaluateStreamResponse.FromString
+    responses = {one.index: one for one in [parse(message) async for message in stream(messages())]}
+    assert [responses[index].id for index in range(4)] == ["good", "bad", "", "good"]
+    assert responses[1].error.field == "generated.text"
+    assert responses[2].error.code == code_pb2.INVALID_ARGUMENT
+    assert responses[3].HasField("response")
+
+
+async def test_ids_may_repeat_and_the_index_tells_them_apart(stub: EvaluateServiceStub) -> None:
+    responses = [one async for one in stub.EvaluateStream(stream_of([item(seed, "same") for seed in range(3)]))]
+    assert sorted((one.id, one.index) for one in responses) == [("same", 0), ("same", 1), ("same", 2)]
+
+
+async def test_a_quick_item_does_not_wait_for_a_slow_one(stub: EvaluateServiceStub, gate: Gate) -> None:
+    slow, quick = item(0, "slow"), item(1, "quick")
+    quick.request.generated.text = ""  # a hard fail needs no model
+    gate.close()
+    call = stub.EvaluateStream(stream_of([slow, quick]))
+    responses = aiter(call)
+    assert (await anext(responses)).id == "quick"
+    gate.open()
+    assert (await anext(responses)).id == "slow"
+
+
+async def test_a_stream_works_on_a_bounded_number_of_items(start: Start, gate: Gate) -> None:
+    async with (
+        start(evaluate_service={"max_stream_items": 3}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        stub = EvaluateServiceStub(channel)
+        text_count = await texts_of_one_item(app, stub, gate)
+        gate.close()
+        call = stub.EvaluateStream(stream_of([item(seed) for seed in range(30)]))
+        responses = aiter(call)
+        while await pending_items(app, "embedding") < 3 * text_count:
+            pass
+        quick = await stub.Evaluate(evaluate_request(0, generated__text=""))
+        assert quick.HasField("hard_fail")  # the server has had time for more
+        assert await pending_items(app, "embedding") == 3 * text_count
+        gate.open()
+        assert len([one async for one in responses]) == 30
+
+
+async def texts_of_one_item(app: App, stub: EvaluateServiceStub, gate: Gate) -> int:
+    """Returns how many texts an item embeds that the cache does not know."""
+    await stub.Evaluate(evaluate_request(100))  # what all items share is in the cache from now on
+    gate.close()
+    one = asyncio.ensure_future(stub.Evaluate(evaluate_request(101)).code())
+    while not (count := await pending_items(app, "embedding")):
+        pass
+    gate.open()
+    assert await one is StatusCode.OK
+    return count
+
+
+async def test_a_full_queue_is_waited_for(start: Start, gate: Gate) -> None:
+    async with start(inference=small_queue(100)) as app, grpc.aio.insecure_channel(app.address) as channel:
+        gate.close()
+        async with full_queue(app, channel, 100):
+            call = EvaluateServiceStub(channel).EvaluateStream(stream_of([item(seed) for seed in range(10)]))
+            read = asyncio.ensure_future(results_of(call))
+            while (await scrape(app))["precis_refused_calls_total,embedding"] == 0:
+                pass
+            gate.open()
+        assert await read == ["response"] * 10
+
+
+async def test_a_queue_that_stays_full_is_an_error_of_the_item(start: Start, gate: Gate) -> None:
+    async with (
+        start(inference=small_queue(100), evaluate_service={"max_queue_wait_s": 0}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        gate.close()
+        async with full_queue(app, channel, 100):
+            call = EvaluateServiceStub(channel).EvaluateStream(stream_of([item(0)]))
+            [response] = [one async for one in call]
+            gate.open()
+        assert response.error.code == code_pb2.RESOURCE_EXHAUSTED
+        assert response.error.HasField("retry_delay")
+
+
+async def results_of(call: Call) -> list[str | None]:
+    return [response.WhichOneof("result") async for response in call]
+
+
+async def test_a_client_that_leaves_takes_all_its_work_along(app: App, stub: EvaluateServiceStub, gate: Gate) -> None:
+    gate.close()
+    call = stub.EvaluateStream(stream_of([item(seed) for seed in range(50)]))
+    await gate.visited()
+    with log_lines() as lines:
+        call.cancel()
+        await lines.wait_for("EvaluateService/EvaluateStream", "code=CANCELLED")
+    gate.open()
+    await no_pending_items(app)
+    assert (await scrape(app))["precis_calls_in_flight"] == 0
+
+
+async def test_a_deadline_ends_the_stream(stub: EvaluateServiceStub, gate: Gate) -> None:
+    gate.close()
+    call = stub.EvaluateStream(stream_of([item(seed) for seed in range(3)]), timeout=0.2)
+    with pytest.raises(AioRpcError) as caught:
+        _ = [one async for one in call]
+    assert caught.value.code() is StatusCode.DEADLINE_EXCEEDED
+
+
+async def accepted_items(server: ServerProcess, stub: EvaluateServiceStub, *, has_more: bool = True) -> Call:
+    """Opens a stream whose items 0 and 1 have been read and stand before the gate.
+
+    Without `has_more` the client also says that these are all, before it waits for the answer that proves the reading.
+    """
+    await server.command("close")
+    call: Call = stub.EvaluateStream()
+    for seed in range(2):
+        await call.write(item(seed))
+    quick = item(2)
+    quick.request.generated.text = ""  # answered without a model, and read after the others
+    await call.write(quick)
+    if not has_more:
+        await call.done_writing()
+    assert (await answer_of(call)).index == 2
+    return call
+
+
+async def answer_of(call: Call) -> pb.EvaluateStreamResponse:
+    """Reads one answer; there must be one."""
+    answer = await call.read()
+    assert isinstance(answer, pb.EvaluateStreamResponse)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("has_more", "code"), [(True, StatusCode.UNAVAILABLE), (False, StatusCode.OK)], ids=["more to come", "all sent"]
+)
+async def test_a_stopping_server_answers_what_it_has_read(
+    tiny_models: Path, *, has_more: bool, code: StatusCode
+) -> None:
+    settings = {"LISTEN__GRACE_S": "3600", "INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false"}
+    async with server_process(
+        "tests.integration.support.gated_server", MODELS_DIR=tiny_models, LISTEN__PORT="0", **settings
+    ) as server:
+        async with grpc.aio.insecure_channel(await server.line()) as channel:
+            call = await accepted_items(server, EvaluateServiceStub(channel), has_more=has_more)
+            server.process.send_signal(signal.SIGTERM)
+            await server.logged("event=stopping")
+            await server.command("open")
+            answers = [await answer_of(call), await answer_of(call)]
+            assert sorted(answer.id for answer in answers) == ["0", "1"]
+            assert all(answer.HasField("response") for answer in answers)
+            assert await call.code() is code
+        assert await server.ended() == 0

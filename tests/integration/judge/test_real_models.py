@@ -1,0 +1,98 @@
+"""Judgements with the installed models, through gRPC: the scores mean what their names say."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import grpc
+import pytest
+import pytest_asyncio
+from precis.v1 import evidence_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
+
+from server.app import App
+from server.settings import Settings
+from tests.integration.judge.judge_requests import SOURCE, judge_request, lasting
+
+MODELS = Path(__file__).resolve().parents[3] / "models"
+
+pytestmark = [pytest.mark.models, pytest.mark.asyncio(loop_scope="module")]
+
+FAITHFUL = (
+    "Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. "
+    "The work cost $71 million, 12 percent more than planned. "
+    "The auditor does not expect the city to meet the federal deadline."
+)
+INVENTED = (
+    "Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. "
+    "The work cost $17 million, half of what was planned. "
+    "The auditor expects the city to meet the federal deadline, and the governor praised the mayor."
+)
+HALLUCINATION, BIAS = 2, 4
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stub(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[JudgeServiceStub]:
+    settings = Settings(
+        models_dir=MODELS,
+        listen={"port": 0},
+        metrics={"enabled": False},
+        summary_storage={"directory": tmp_path_factory.mktemp("summaries")},
+        inference={"runtime": {"warmup_s": 0.2}},
+        judge={"cache": {"max_judgements": 0}},
+    )
+    async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
+        yield JudgeServiceStub(channel)
+
+
+async def judged(stub: JudgeServiceStub, summary: str) -> pb.JudgeResult:
+    return (await stub.Judge(judge_request(summary=summary))).result
+
+
+async def test_an_invented_summary_scores_lower_in_every_framework(stub: JudgeServiceStub) -> None:
+    faithful, invented = await judged(stub, FAITHFUL), await judged(stub, INVENTED)
+    for good, bad in zip(faithful.frameworks, invented.frameworks, strict=True):
+        assert bad.metrics[HALLUCINATION].score < good.metrics[HALLUCINATION].score - 2
+    labels = [claim.label for claim in faithful.evidence.claims]
+    assert evidence_pb2.CLAIM_LABEL_UNSUPPORTED not in labels
+    labels = [claim.label for claim in invented.evidence.claims]
+    assert evidence_pb2.CLAIM_LABEL_UNSUPPORTED in labels
+
+
+async def test_support_and_opposition_are_the_right_sentences(stub: JudgeServiceStub) -> None:
+    claims = (await judged(stub, INVENTED)).evidence.claims
+    assert "9,300 lead service lines" in claims[0].support.text
+    denied = next(claim for claim in claims if "auditor expects" in claim.passage.text)
+    assert "auditor does not expect" in denied.opposition.text
+    assert denied.contradiction > 0.5
+
+
+async def test_hostile_words_lower_bias_and_are_pointed_at(stub: JudgeServiceStub) -> None:
+    hostile = FAITHFUL.replace("The auditor", "This is bullshit by lying idiots, and the auditor")
+    polite, rude = await judged(stub, FAITHFUL), await judged(stub, hostile)
+    for good, bad in zip(polite.frameworks, rude.frameworks, strict=True):
+        assert bad.metrics[BIAS].score < good.metrics[BIAS].score
+    assert "bullshit" in [hit.passage.text for hit in rude.evidence.lexicon_hits]
+    assert not polite.evidence.lexicon_hits
+
+
+async def test_runs_are_identical_to_the_last_bit_alone_and_in_company(stub: JudgeServiceStub) -> None:
+    alone = lasting(await judged(stub, FAITHFUL))
+    crowd = [judge_request(seed) for seed in range(7)]
+    calls = [stub.Judge(one) for one in (*crowd[:4], judge_request(summary=FAITHFUL), *crowd[4:])]
+    together = await asyncio.gather(*calls)
+    assert lasting(together[4].result) == alone
+
+
+async def test_the_right_sentence_is_found_in_200_pages(stub: JudgeServiceStub) -> None:
+    filler = " ".join(
+        f"Chapter {page} of the survey of district {page % 9} lists {page * 7} trees." for page in range(8_000)
+    )
+    middle = filler.index("Chapter 4000 ")
+    source = f"{filler[:middle]}{SOURCE} {filler[middle:]}"
+    assert len(source) > 400_000
+    request = judge_request(source=source, summary=FAITHFUL, frameworks=[pb.JUDGE_FRAMEWORK_TWIN_LOCK])
+    result = (await stub.Judge(request)).result
+    assert "9,300 lead service lines" in result.evidence.claims[0].support.text
+    assert result.frameworks[0].metrics[HALLUCINATION].score >= 7

@@ -1,0 +1,271 @@
+"""Judge and JudgeStream: a real server with tiny models, through the real stub."""
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import pytest_asyncio
+from grpc import StatusCode
+from grpc.aio import AioRpcError
+from precis.v1 import evidence_pb2, fusion_pb2
+from precis.v1 import judge_pb2 as pb
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
+
+from server.app import App
+from tests.integration.judge.judge_requests import (
+    FRAMEWORKS,
+    METRICS,
+    SOURCE,
+    SUMMARY,
+    TWIN_LOCK,
+    judge_request,
+    lasting,
+    stream_request,
+)
+from tests.integration.support.metrics_page import scrape
+from tests.integration.support.rich_errors import fields_of
+from tests.integration.support.shared_server import shared_server
+from tests.integration.support.spans import spans_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TOO_LONG = "w1 " * 1_000_000
+SCORED = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def app(tiny_models: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    """A server without a cache of judgements and of model results, so that every answer is computed."""
+    directory = tmp_path_factory.mktemp("summaries")
+    async with shared_server(tiny_models, directory, judge={"cache": {"max_judgements": 0}}) as app:
+        yield app
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stub(app: App) -> AsyncIterator[JudgeServiceStub]:
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        yield JudgeServiceStub(channel)
+
+
+def tool_score(**fields: Any) -> pb.MetricToolScore:  # noqa: ANN401
+    plain: dict[str, Any] = {"metric": METRICS[0], "tool": "summac", "score": 3.0}
+    return pb.MetricToolScore(**{**plain, **fields})
+
+
+async def test_every_framework_has_five_metrics_in_the_strict_order(stub: JudgeServiceStub) -> None:
+    result = (await stub.Judge(judge_request())).result
+    assert [framework.framework for framework in result.frameworks] == FRAMEWORKS
+    for framework in result.frameworks:
+        assert [metric.name for metric in framework.metrics] == METRICS
+        for metric in framework.metrics:
+            assert metric.status != pb.JUDGE_METRIC_STATUS_UNSPECIFIED
+            assert metric.HasField("score") != (metric.status == pb.JUDGE_METRIC_STATUS_ERROR)
+            assert 0 <= metric.score <= 10
+            assert metric.reason
+            assert metric.HasField("confidence") == (framework.framework == pb.JUDGE_FRAMEWORK_ULTRA)
+    scores = [metric.score for metric in result.frameworks[0].metrics if metric.status in SCORED]
+    assert result.frameworks[0].mean_score == pytest.approx(sum(scores) / len(scores))
+
+
+async def test_twin_locks_scores_follow_from_their_inputs(stub: JudgeServiceStub) -> None:
+    result = (await stub.Judge(judge_request(frameworks=[TWIN_LOCK]))).result
+    [framework] = result.frameworks
+    labels = [claim.label for claim in result.evidence.claims]
+    unsupported = labels.count(evidence_pb2.CLAIM_LABEL_UNSUPPORTED)
+    partial = labels.count(evidence_pb2.CLAIM_LABEL_PARTIAL)
+    fraction = (unsupported + 0.5 * partial) / len(labels)
+    assert framework.metrics[2].score == max(0, 10 - math.floor(14 * fraction + 0.5))
+    counts = {one.name: one.count for one in framework.metrics[2].inputs if one.WhichOneof("value") == "count"}
+    assert {unsupported, partial, len(labels)} <= set(counts.values())
+
+
+async def test_the_frameworks_own_objects_are_there_as_json(stub: JudgeServiceStub) -> None:
+    result = (await stub.Judge(judge_request())).result
+    for framework in result.frameworks:
+        objects = json.loads(framework.objects_json)
+        assert list(objects) == ["coverage", "alignment", "hallucination", "relevance", "bias_toxicity"]
+        for metric, one in zip(framework.metrics, objects.values(), strict=True):
+            if metric.status == pb.JUDGE_METRIC_STATUS_ERROR:
+                assert one == {"error": metric.error}
+            else:
+                assert one["overall_score"] == metric.score
+
+
+async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceStub) -> None:
+    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal “quote”. ", "summary": f"\t{SUMMARY}"}
+    result = (await stub.Judge(judge_request(source=texts["source"], summary=texts["summary"]))).result
+    spans = spans_of(result)
+    assert {span.text_id for span in spans} == {"source", "summary"}
+    assert len(spans) > 20
+    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans)
+
+
+async def test_a_swapped_number_is_found(stub: JudgeServiceStub) -> None:
+    result = (await stub.Judge(judge_request(frameworks=[TWIN_LOCK]))).result
+    mismatches = [mismatch for claim in result.evidence.claims for mismatch in claim.mismatches]
+    found = [one.claim.text for one in mismatches if one.kind == evidence_pb2.MISMATCH_KIND_NUMBER]
+    assert any("17" in text for text in found)
+    assert not any("9,300" in text for text in found)
+
+
+async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> None:
+    options = pb.JudgeOptions(
+        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
+        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
+        eta=2.5,
+        window_sentences=[1],
+    )
+    result = (await stub.Judge(judge_request(options=options))).result
+    options.use_language_model = False  # there is no endpoint
+    assert result.applied_options == options
+    assert [model.name for model in result.models] == ["tiny", "tiny"]
+    assert (result.language_model, result.evidence.question_author) == ("", "deterministic")
+    assert not result.degraded
+    assert len(result.request_hash) == 64
+    assert {window.sentence_count for claim in result.evidence.claims for window in claim.features.windows} == {1}
+    parts = (result.timings.evidence, result.timings.scoring)
+    assert sum(part.ToMicroseconds() for part in parts) <= result.timings.total.ToMicroseconds() + len(parts)
+
+
+async def test_a_stream_tells_evidence_then_metrics_then_the_same_result(stub: JudgeServiceStub) -> None:
+    request = judge_request(frameworks=[pb.JUDGE_FRAMEWORK_ULTRA, TWIN_LOCK])
+    events = [event async for event in stub.JudgeStream(stream_request(request))]
+    assert [event.WhichOneof("event") for event in events] == ["evidence", *["metric"] * 10, "result"]
+    result = events[-1].result
+    assert events[0].evidence.claims == result.evidence.claims
+    told = [(event.metric.framework, event.metric.metric) for event in events[1:-1]]
+    assert told == [(framework.framework, metric) for framework in result.frameworks for metric in framework.metrics]
+    assert [framework.framework for framework in result.frameworks] == [TWIN_LOCK, pb.JUDGE_FRAMEWORK_ULTRA]
+    assert lasting((await stub.Judge(request)).result) == lasting(result)
+
+
+async def test_five_runs_are_identical_alone_and_in_any_company(stub: JudgeServiceStub) -> None:
+    async def streamed(request: pb.JudgeRequest) -> pb.JudgeResult:
+        return [event async for event in stub.JudgeStream(stream_request(request))][-1].result
+
+    async def unary(request: pb.JudgeRequest) -> pb.JudgeResult:
+        return (await stub.Judge(request)).result
+
+    alone = {lasting(await unary(judge_request(1))) for _ in range(5)}
+    assert len(alone) == 1
+    requests = [judge_request(seed if seed % 4 else 1) for seed in range(16)]
+    calls = [(streamed if place % 3 else unary)(request) for place, request in enumerate(requests)]
+    together = [lasting(result) for result in await asyncio.gather(*calls)]
+    assert {one for request, one in zip(requests, together, strict=True) if request == requests[0]} == alone
+    backwards = await asyncio.gather(*map(unary, reversed(requests)))
+    assert [lasting(result) for result in reversed(backwards)] == together
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"source": ""}, "source"),
+        ({"source": " \n\t"}, "source"),
+        ({"summary": ""}, "summary"),
+        ({"summary": "\u3000 "}, "summary"),
+        ({"source": TOO_LONG}, "source"),
+        ({"summary": TOO_LONG}, "summary"),
+        ({"frameworks": [9]}, "frameworks[0]"),
+        ({"frameworks": [0]}, "frameworks[0]"),
+        ({"frameworks": [TWIN_LOCK, TWIN_LOCK]}, "frameworks[1]"),
+        ({"tool_scores": [tool_score(score=0.99)]}, "tool_scores[0].score"),
+        ({"tool_scores": [tool_score(score=5.01)]}, "tool_scores[0].score"),
+        ({"tool_scores": [tool_score(score=math.inf)]}, "tool_scores[0].score"),
+        ({"tool_scores": [tool_score(), tool_score()]}, "tool_scores[1].tool"),
+        ({"tool_scores": [tool_score(tool=" ")]}, "tool_scores[0].tool"),
+        ({"tool_scores": [tool_score(metric=9)]}, "tool_scores[0].metric"),
+        (
+            {"tool_scores": [tool_score(mapping=fusion_pb2.LogisticMapping(b1=math.nan))]},
+            "tool_scores[0].mapping.b1",
+        ),
+        ({"options": pb.JudgeOptions(eta=math.nan)}, "options.eta"),
+        ({"options": pb.JudgeOptions(window_sentences=[1, 1])}, "options.window_sentences"),
+        ({"priority": 9}, "priority"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_the_wrong_field_is_named(stub: JudgeServiceStub, fields: dict[str, Any], field: str) -> None:
+    request = judge_request(**fields)
+    with pytest.raises(AioRpcError) as caught:
+        await stub.Judge(request)
+    with pytest.raises(AioRpcError) as streamed:
+        [event async for event in stub.JudgeStream(stream_request(request))]
+    for error in (caught.value, streamed.value):
+        assert error.code() is StatusCode.INVALID_ARGUMENT
+        assert fields_of(error) == [field]
+        assert "expected" in str(error.details())
+        assert len(str(error.details())) < 500  # no user text comes back
+
+
+async def test_a_tool_score_that_is_no_number_is_left_out_with_a_note(stub: JudgeServiceStub) -> None:
+    scores = [tool_score(score=math.nan), tool_score(tool="other", score=4.0)]
+    result = (await stub.Judge(judge_request(tool_scores=scores))).result
+    assert any("tool_scores[0]" in note for note in result.notes)
+    assert not any("tool_scores[1]" in note for note in result.notes)
+    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
+
+
+async def test_tool_scores_move_ultra_and_no_other_framework(stub: JudgeServiceStub) -> None:
+    metric = pb.JUDGE_METRIC_NAME_BIAS_TOXICITY
+    low, high = [
+        (await stub.Judge(judge_request(tool_scores=[tool_score(metric=metric, score=score)]))).result
+        for score in (1.0, 5.0)
+    ]
+    assert low.frameworks[:2] == high.frameworks[:2]
+    assert low.frameworks[2].metrics[4].score < high.frameworks[2].metrics[4].score
+
+
+async def test_a_summary_longer_than_its_source_is_judged_with_a_note(stub: JudgeServiceStub) -> None:
+    result = (await stub.Judge(judge_request(source=SUMMARY, summary=SOURCE))).result
+    assert any("longer" in note for note in result.notes)
+    assert len(result.frameworks) == 3
+
+
+@pytest.mark.parametrize("summary", ["Lead lines. Gone.", "Yes", "9,300; $71 million; 2027", "...", "12"])
+async def test_a_summary_without_a_long_segment_is_one_segment(stub: JudgeServiceStub, summary: str) -> None:
+    result = (await stub.Judge(judge_request(summary=summary))).result
+    assert len(result.evidence.segments) == 1
+    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        ("市议会批准了第二支施工队。工程耗资七千一百万美元。审计员预计无法按期完成。", "工程耗资七千一百万美元。"),
+        ("今日は雨です。市は水道管を九千三百本交換した。", "市は水道管を交換した。"),
+        ("🚰🚰 Water is safe 👍🏽. The 👩‍👩‍👧 family drinks it 🇺🇸.", "🚰 Water is safe 👍🏽."),
+        ("مجلس المدينة وافق على الفريق الثاني. تكلفة العمل ٧١ مليون.", "تكلفة العمل ٧١ مليون."),
+        ("🙂", "🙂"),
+        ("a\u0000b. c", "\u0000"),
+    ],
+    ids=["chinese", "japanese", "emoji", "arabic", "one emoji", "null"],
+)
+async def test_any_script_is_judged_with_spans_in_code_points(
+    stub: JudgeServiceStub, source: str, summary: str
+) -> None:
+    result = (await stub.Judge(judge_request(source=source, summary=summary))).result
+    texts = {"source": source, "summary": summary}
+    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
+    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
+
+
+async def test_a_source_of_200_pages_is_judged_from_a_bounded_number_of_pairs(stub: JudgeServiceStub) -> None:
+    pages = " ".join(f"On day {day} the crew of district {day % 9} replaced {day * 7} lines." for day in range(12_000))
+    assert len(pages) > 600_000
+    result = (await stub.Judge(judge_request(source=f"{pages} {SOURCE}", frameworks=[TWIN_LOCK]))).result
+    assert result.evidence.window_count > 10_000
+    assert result.evidence.scored_pair_count < 1_000 < result.evidence.exact_pair_count
+
+
+async def test_judgements_are_counted(app: App, stub: JudgeServiceStub) -> None:
+    before = await scrape(app)
+    await stub.Judge(judge_request(frameworks=[TWIN_LOCK]))
+    after = await scrape(app)
+    assert after["precis_judgements_total,false"] == before["precis_judgements_total,false"] + 1
+    name = "precis_judged_metrics_total,alignment,scored,twin_lock"
+    assert after[name] == before[name] + 1

@@ -1,0 +1,47 @@
+"""SIGHUP makes a running server read its keys again."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import grpc
+from grpc import StatusCode
+from precis.v1.inference_pb2 import ListModelsRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+
+from tests.integration.support.server_process import server_process
+
+
+async def code_with(address: str, key: str) -> StatusCode:
+    """Calls with a bearer key."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        call = InferenceServiceStub(channel).ListModels(
+            ListModelsRequest(), metadata=(("authorization", f"Bearer {key}"),)
+        )
+        return await call.code()
+
+
+async def test_a_hangup_takes_the_new_keys(tiny_models: Path, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("old-key\n", encoding="utf-8")
+    async with server_process(
+        "tests.integration.support.gated_server",
+        MODELS_DIR=tiny_models,
+        AUTH__KEYS_FILE=keys,
+        LISTEN__PORT="0",
+        METRICS__ENABLED="false",
+        INFERENCE__RUNTIME__WARMUP_S="0.05",
+    ) as server:
+        address = await server.line()
+        assert await code_with(address, "old-key") is StatusCode.OK
+        await asyncio.to_thread(keys.write_text, "new-key\n", encoding="utf-8")
+        server.process.send_signal(signal.SIGHUP)
+        await server.logged("event=reloaded")
+        assert await code_with(address, "old-key") is StatusCode.UNAUTHENTICATED
+        assert await code_with(address, "new-key") is StatusCode.OK
+        await asyncio.to_thread(keys.unlink)
+        server.process.send_signal(signal.SIGHUP)
+        await server.logged("event=reload_failed")
+        assert await code_with(address, "new-key") is StatusCode.OK
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.ended() == 0

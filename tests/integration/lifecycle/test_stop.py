@@ -1,0 +1,103 @@
+"""SIGTERM drains: what is in flight is finished, nothing new is taken, and a second signal cuts it short."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc import StatusCode
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+
+from tests.integration.support.server_process import ServerProcess, server_process
+from tests.integration.support.untyped_stubs import health_stub
+
+GATED = "tests.integration.support.gated_server"
+
+
+@pytest.fixture
+def settings(tiny_models: Path) -> dict[str, str | Path]:
+    return {
+        "MODELS_DIR": tiny_models,
+        "LISTEN__PORT": "0",
+        "LISTEN__GRACE_S": "3600",
+        "METRICS__PORT": "0",
+        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
+        "INFERENCE__RUNTIME__WORKERS": "1",
+    }
+
+
+async def blocked_call(server: ServerProcess, channel: grpc.aio.Channel) -> "asyncio.Future[StatusCode]":
+    """Starts a call that stands before the gate."""
+    await server.command("close")
+    call = asyncio.ensure_future(InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w1"])).code())
+    await server.command("visited")
+    return call
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+async def test_a_signal_finishes_what_is_in_flight_and_refuses_the_rest(
+    settings: dict[str, str | Path], name: str
+) -> None:
+    async with server_process(GATED, **settings) as server:
+        address = await server.line()
+        async with grpc.aio.insecure_channel(address) as channel, grpc.aio.insecure_channel(address) as newcomer:
+            watch = aiter(health_stub(channel).Watch(HealthCheckRequest()))
+            assert (await anext(watch)).status == HealthCheckResponse.SERVING
+            call = await blocked_call(server, channel)
+            server.process.send_signal(signal.Signals[name])
+            assert [answer.status async for answer in watch] == [HealthCheckResponse.NOT_SERVING]
+            refused = InferenceServiceStub(newcomer).Embed(EmbedRequest(texts=["w2"]))
+            assert await refused.code() is StatusCode.UNAVAILABLE
+            assert not call.done()
+            await server.command("open")
+            assert await call is StatusCode.OK
+        assert await server.ended() == 0
+    events = [line.split("event=")[1].split()[0] for line in server.errors if "event=" in line]
+    assert [event for event in events if event in {"signal", "stopping", "stopped"}] == [
+        "signal",
+        "stopping",
+        "stopped",
+    ]
+
+
+async def test_a_second_signal_cuts_the_drain_short(settings: dict[str, str | Path]) -> None:
+    async with server_process(GATED, **settings) as server:
+        async with grpc.aio.insecure_channel(await server.line()) as channel:
+            call = await blocked_call(server, channel)
+            server.process.send_signal(signal.SIGTERM)
+            await server.logged("event=stopping")
+            server.process.send_signal(signal.SIGTERM)
+            assert await call in (StatusCode.UNAVAILABLE, StatusCode.CANCELLED)
+            await server.logged("effect=cut_short")
+            await server.command("open")  # a forward pass cannot be ended from outside
+        assert await server.ended() == 0
+
+
+async def test_the_end_of_the_grace_cuts_the_drain_short(settings: dict[str, str | Path]) -> None:
+    async with server_process(GATED, **{**settings, "LISTEN__GRACE_S": "0.05"}) as server:
+        async with grpc.aio.insecure_channel(await server.line()) as channel:
+            call = await blocked_call(server, channel)
+            server.process.send_signal(signal.SIGTERM)
+            assert await call in (StatusCode.UNAVAILABLE, StatusCode.CANCELLED)
+            await server.command("open")
+        assert await server.ended() == 0
+
+
+async def test_a_signal_while_the_models_load_ends_the_start(settings: dict[str, str | Path]) -> None:
+    async with server_process(GATED, "closed", **settings) as server:
+        await server.command("visited")
+        server.process.send_signal(signal.SIGTERM)
+        await server.logged("effect=stop")
+        await server.command("open")  # the model that is being loaded is loaded; the next one is not
+        assert await server.ended() == 0
+    assert any("event=stopped_while_starting" in line for line in server.errors)
+
+
+async def test_an_idle_server_stops_at_once(settings: dict[str, str | Path]) -> None:
+    async with server_process(GATED, **settings) as server:
+        await server.line()
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.ended() == 0

@@ -1,0 +1,92 @@
+"""grpc.health.v1 tells the truth about the models, and watches end with the server."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest
+from grpc import StatusCode
+from grpc.aio import AioRpcError
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+
+from server.app import SERVICES, App
+from tests.integration.conftest import Start
+from tests.integration.support.gate import Gate
+from tests.integration.support.untyped_stubs import health_stub
+
+SERVING, NOT_SERVING = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
+SERVICE_UNKNOWN = HealthCheckResponse.SERVICE_UNKNOWN
+
+
+async def statuses(call: AsyncIterator[HealthCheckResponse]) -> list[int]:
+    """Collects a watch until it ends."""
+    return [response.status async for response in call]
+
+
+@pytest.mark.parametrize("service", ["", *SERVICES])
+async def test_every_service_and_the_whole_serve(channel: grpc.aio.Channel, service: str) -> None:
+    response = await health_stub(channel).Check(HealthCheckRequest(service=service))
+    assert response.status == SERVING
+
+
+def test_the_services_of_the_contract_are_reported() -> None:
+    assert "precis.v1.InferenceService" in SERVICES
+
+
+async def test_an_unknown_service_is_not_found(channel: grpc.aio.Channel) -> None:
+    with pytest.raises(AioRpcError) as caught:
+        await health_stub(channel).Check(HealthCheckRequest(service="precis.v1.Nothing"))
+    assert caught.value.code() is StatusCode.NOT_FOUND
+
+
+async def test_a_watch_of_an_unknown_service_says_so(channel: grpc.aio.Channel) -> None:
+    watch = health_stub(channel).Watch(HealthCheckRequest(service="precis.v1.Nothing"))
+    assert (await anext(aiter(watch))).status == SERVICE_UNKNOWN
+    watch.cancel()
+
+
+async def test_health_needs_no_key(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    keys.write_text("key\n", encoding="utf-8")
+    async with start(auth={"keys_file": keys}) as app, grpc.aio.insecure_channel(app.address) as channel:
+        assert (await health_stub(channel).Check(HealthCheckRequest())).status == SERVING
+
+
+async def test_a_dead_worker_flips_health_and_its_restart_flips_it_back(
+    app: App, channel: grpc.aio.Channel, gate: Gate
+) -> None:
+    watch = aiter(health_stub(channel).Watch(HealthCheckRequest(service=SERVICES[0])))
+    assert (await anext(watch)).status == SERVING
+    gate.is_broken = True
+    call = InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w1"]))
+    assert (await anext(watch)).status == NOT_SERVING
+    gate.is_broken = False
+    while (await anext(watch)).status != SERVING:
+        pass
+    assert await call.code() in (StatusCode.OK, StatusCode.UNAVAILABLE)
+    assert (await InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w2"]))).results
+
+
+async def test_a_watcher_that_leaves_takes_no_other_with_it(start: Start) -> None:
+    async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
+        stub = health_stub(channel)
+        staying, leaving = stub.Watch(HealthCheckRequest()), stub.Watch(HealthCheckRequest())
+        answers = aiter(staying)
+        assert (await anext(answers)).status == SERVING
+        assert (await anext(aiter(leaving))).status == SERVING
+        leaving.cancel()
+        assert await leaving.code() is StatusCode.CANCELLED
+        rest = asyncio.ensure_future(statuses(answers))
+        await app.__aexit__(None, None, None)
+        assert await rest == [NOT_SERVING]
+
+
+async def test_a_stop_does_not_wait_for_watches(start: Start) -> None:
+    async with start(listen={"grace_s": 3600}) as app:
+        channel = grpc.aio.insecure_channel(app.address)
+        watches = [aiter(health_stub(channel).Watch(HealthCheckRequest())) for _ in range(3)]
+        assert [(await anext(watch)).status for watch in watches] == [SERVING] * 3
+    assert [await statuses(watch) for watch in watches] == [[NOT_SERVING]] * 3
+    await channel.close()

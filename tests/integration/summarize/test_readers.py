@@ -1,0 +1,75 @@
+"""Readers that are slow or leave: the graph, the endpoint and the server do not suffer."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
+from tests.integration.conftest import Start
+from tests.integration.summarize.summaries import Bench, bench, chunks, resume
+
+WINDOW = 65_536  # bytes that HTTP/2 lets a server send ahead of its reader
+
+
+@asynccontextmanager
+async def slow_reader(served: Bench) -> AsyncIterator[SummarizeServiceStub]:
+    """A stub whose channel takes no more than a window of bytes before they are read."""
+    options = [("grpc.http2.lookahead_bytes", WINDOW), ("grpc.http2.bdp_probe", 0)]
+    async with grpc.aio.insecure_channel(served.app.address, options=options) as channel:
+        yield SummarizeServiceStub(channel)
+
+
+async def test_the_first_event_comes_before_any_call_has_ended(start: Start) -> None:
+    async with bench(start) as served:
+        served.endpoint.gate.clear()
+        events = aiter(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
+        first, second = await anext(events), await anext(events)
+        assert (first.event.WhichOneof("event"), second.event.WhichOneof("event")) == ("accepted", "plan")
+        assert served.endpoint.log.answered.total() == 0
+
+
+async def test_a_slow_reader_holds_up_nothing_and_misses_only_moments(start: Start) -> None:
+    """The reader takes one event, and the next when the endpoint has answered every call."""
+    wide: dict[str, object] = {"rates": {"max_concurrency": 64}}
+    async with bench(start, llm=wide, summarize={"progress_events": 8}) as served, slow_reader(served) as stub:
+        options = pb.SummarizeOptions(batch_size=1, reduce_group_size=8)
+        plan = (await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(1_400), options=options))).plan
+        events = aiter(stub.Summarize(pb.SummarizeRequest(document=chunks(1_400), options=options)))
+        first = (await anext(events)).event
+        await served.endpoint.log.until(lambda log: log.answered.total() == plan.calls)
+        rest = [response.event async for response in events]
+    summary = rest[-1].summary
+    assert first.WhichOneof("event") == "accepted"
+    assert (summary.status, summary.calls_done) == (pb.SUMMARY_STATUS_DONE, plan.calls)
+    steps = [event for event in rest if event.WhichOneof("event") in ("batch", "group")]
+    progress = [getattr(event, str(event.WhichOneof("event"))).progress for event in steps]
+    # Each event that was dropped is counted by the next one that was not: nothing is lost but the moments.
+    assert len(steps) + sum(one.joined_events for one in progress) == plan.calls - 2
+    assert [one.calls_done for one in progress] == sorted(one.calls_done for one in progress)
+    # What the server wrote ahead is what HTTP/2 let it, however long the document is.
+    assert sum(step.ByteSize() for step in steps) < 2 * WINDOW
+
+
+async def test_a_reader_that_leaves_stops_every_call_in_flight_and_those_that_wait(start: Start) -> None:
+    async with bench(start, llm={"rates": {"max_concurrency": 16}}) as served:
+        log = served.endpoint.log
+        events = aiter(call := served.stub.Summarize(pb.SummarizeRequest(document=chunks(1_400))))
+        summary_id = (await anext(events)).event.accepted.summary_id
+        while not (await anext(events)).event.HasField("batch"):
+            pass
+        served.endpoint.gate.clear()
+        await log.until(lambda log: log.in_flight == 16)
+        begun, answered = log.requests.total(), log.answered.copy()
+        call.cancel()
+        await log.until(lambda log: log.in_flight == 0)
+        assert log.left == 16
+        while (await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))).is_running:
+            pass  # each look is a request
+        served.endpoint.gate.set()
+        assert log.requests.total() == begun
+        followed = await resume(served.stub, summary_id)
+    assert followed.summary.status == pb.SUMMARY_STATUS_DONE
+    assert all(log.answered[content] == count for content, count in answered.items())
+    assert log.requests.total() == followed.summary.calls_done + 16

@@ -1,0 +1,70 @@
+"""A server process that ends in the middle of a summary, politely or not: the next one finishes it."""
+
+import signal
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc import StatusCode
+from grpc.aio import AioRpcError
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
+from tests.integration.conftest import Start
+from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
+from tests.integration.support.server_process import server_process
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.script import Script
+
+DOCUMENT = pb.SummarizeRequest(document=chunks(29), options=pb.SummarizeOptions(wave_batches=1))
+
+
+async def begin(stub: SummarizeServiceStub, endpoint: ScriptedEndpoint) -> tuple[str, "grpc.aio.UnaryStreamCall"]:  # type: ignore[type-arg] # generic for the type checker alone
+    """Starts a summary and holds it in the middle of its map."""
+    call = stub.Summarize(DOCUMENT)
+    events = aiter(call)
+    summary_id = (await anext(events)).event.accepted.summary_id
+    while not (await anext(events)).event.HasField("batch"):
+        pass
+    endpoint.gate.clear()
+    await endpoint.log.until(lambda log: log.in_flight > 0)
+    return summary_id, call
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+async def test_the_next_server_repeats_no_finished_call(
+    start: Start, tiny_models: Path, tmp_path: Path, name: str
+) -> None:
+    settings: dict[str, str | Path] = {
+        "MODELS_DIR": tiny_models,
+        "LISTEN__PORT": "0",
+        "METRICS__ENABLED": "false",
+        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
+        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
+        "LLM__MODEL": "scripted",
+    }
+    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+        async with server_process(
+            "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
+        ) as server:
+            async with grpc.aio.insecure_channel(await server.line()) as channel:
+                summary_id, call = await begin(SummarizeServiceStub(channel), endpoint)
+                server.process.send_signal(signal.Signals[name])
+                with pytest.raises(AioRpcError) as caught:
+                    await follow(call)
+                assert caught.value.code() is StatusCode.UNAVAILABLE
+            assert await server.ended() == (0 if name == "SIGTERM" else -signal.SIGKILL)
+        await endpoint.log.until(lambda log: log.in_flight == 0)
+        endpoint.gate.set()
+        answered = endpoint.log.answered.copy()
+        llm = {"base_url": endpoint.base_url, "model": "scripted", **QUICK}
+        async with (
+            start(llm=llm, summary_storage={"directory": tmp_path}) as app,
+            grpc.aio.insecure_channel(app.address) as channel,
+        ):
+            request = pb.ResumeSummaryRequest(summary_id=summary_id)
+            followed = await follow(SummarizeServiceStub(channel).ResumeSummary(request))
+        assert followed.summary.status == pb.SUMMARY_STATUS_DONE
+        assert answered.total() > 0
+        assert set(endpoint.log.answered.values()) == {1}
+        assert endpoint.log.answered.total() == followed.summary.calls_done

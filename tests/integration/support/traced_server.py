@@ -1,0 +1,38 @@
+"""`precis serve` as an operator starts it, with tiny models and a scripted language model."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
+from tests.integration.support.server_process import ServerProcess, server_process
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+
+
+@asynccontextmanager
+async def precis_serve(
+    models: Path, endpoint: ScriptedEndpoint, **settings: str | Path
+) -> AsyncIterator[tuple[ServerProcess, str]]:
+    """Starts the program and yields it with its address."""
+    all_settings: dict[str, str | Path] = {
+        "MODELS_DIR": models,
+        "LISTEN__PORT": "0",
+        "METRICS__ENABLED": "false",
+        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
+        "INFERENCE__RUNTIME__WORKERS": "1",
+        "LLM__MODEL": "scripted",
+        "LLM__BASE_URL": endpoint.base_url,
+        **settings,
+    }
+    async with server_process("server.cli", "serve", **all_settings) as server:
+        line = await server.line()
+        yield server, line.removeprefix("Precis is serving on ").split(". ")[0]
+
+
+@asynccontextmanager
+async def summarize_stub(address: str) -> AsyncIterator[SummarizeServiceStub]:
+    """Connects to a server."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        yield SummarizeServiceStub(channel)

@@ -1,0 +1,157 @@
+"""What goes over the wire for the arguments of a call, and what comes out of the answer."""
+
+import pytest
+from precis import errors, gold_standard
+from precis.batch import evaluate_batch, judge_batch
+from precis.calls import embed, entail, evaluate_request, health_check, judge_request
+from precis.evaluation import to_evaluation
+from precis.summary_progress import summarize_request, to_document
+from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2
+from precis.v1 import summarize_pb2 as pb
+
+GOLD = gold_standard("the source", "the gold", key_facts=["one"], entity_list=["Ada"], main_theme="theme")
+
+
+def test_words_become_the_numbers_of_the_contract() -> None:
+    request = judge_request(
+        "source",
+        "summary",
+        frameworks=["ultra", "twin-lock"],
+        view="scores",
+        priority="bulk",
+        options=judge_pb2.JudgeOptions(use_language_model=False),
+        tool_scores=[judge_pb2.MetricToolScore(tool="mine", score=3.0)],
+    )
+    assert (request.source, request.summary) == ("source", "summary")
+    assert request.frameworks == [judge_pb2.JUDGE_FRAMEWORK_ULTRA, judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK]
+    assert request.view == common_pb2.RESULT_VIEW_SCORES
+    assert request.priority == common_pb2.PRIORITY_BULK
+    assert request.options.HasField("use_language_model")
+    assert [score.tool for score in request.tool_scores] == ["mine"]
+
+
+def test_what_is_not_given_is_left_to_the_server() -> None:
+    request = judge_request("a", "b", frameworks=(), view=None, priority=None, options=None)
+    assert request == judge_pb2.JudgeRequest(source="a", summary="b")
+    assert evaluate_request(GOLD, "text", view=None, priority=None, options=None) == evaluate_pb2.EvaluateRequest(
+        datum=GOLD, generated=evaluate_pb2.GeneratedSummary(text="text")
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "expected"),
+    [
+        ({"frameworks": ["ultra", "utra"]}, "frameworks", "expected twin-lock, judge-lock, ultra, got 'utra'"),
+        ({"view": "all"}, "view", "expected scores, claims, full, got 'all'"),
+        ({"priority": "unspecified"}, "priority", "expected interactive, bulk, got 'unspecified'"),
+    ],
+)
+def test_a_word_that_is_not_in_the_contract_is_refused_before_anything_is_sent(
+    arguments: dict[str, object], field: str, expected: str
+) -> None:
+    defaults: dict[str, object] = {"frameworks": (), "view": None, "priority": None, "options": None}
+    build: object = judge_batch
+    assert callable(build)
+    with pytest.raises(errors.InvalidArgument) as caught:
+        build(**{**defaults, **arguments})
+    assert (caught.value.field, caught.value.expected) == (field, expected)
+
+
+def test_items_of_a_batch_share_the_settings_and_whole_messages_bring_their_own() -> None:
+    batch = judge_batch(frameworks=["ultra"], view="claims", priority=None, options=None)
+    item = judge_pb2.JudgeBatchRequest.FromString(batch.encode(("source", "summary")))
+    assert item.request == judge_pb2.JudgeRequest(
+        source="source",
+        summary="summary",
+        frameworks=[judge_pb2.JUDGE_FRAMEWORK_ULTRA],
+        view=common_pb2.RESULT_VIEW_CLAIMS,
+    )
+    whole = judge_pb2.JudgeBatchRequest(id="7", request=judge_pb2.JudgeRequest(source="own"))
+    assert judge_pb2.JudgeBatchRequest.FromString(batch.encode(whole)) == whole
+
+
+def test_items_of_an_evaluation_batch_likewise() -> None:
+    batch = evaluate_batch(view="full", priority="interactive", options=None)
+    item = evaluate_pb2.EvaluateStreamRequest.FromString(batch.encode((GOLD, "text")))
+    assert item.request.datum == GOLD
+    assert item.request.generated.text == "text"
+    assert (item.request.view, item.request.priority) == (
+        common_pb2.RESULT_VIEW_FULL,
+        common_pb2.PRIORITY_INTERACTIVE,
+    )
+    whole = evaluate_pb2.EvaluateStreamRequest(id="7")
+    assert evaluate_pb2.EvaluateStreamRequest.FromString(batch.encode(whole)) == whole
+
+
+def test_an_item_has_a_result_or_raises_its_error() -> None:
+    batch = judge_batch(frameworks=(), view=None, priority=None, options=None)
+    good = batch.parse(
+        judge_pb2.JudgeBatchResponse(id="a", index=3, response=judge_pb2.JudgeResponse()).SerializeToString()
+    )
+    assert (good.id, good.index, good.error) == ("a", 3, None)
+    assert good.result().claims == ()
+    failure = common_pb2.ItemError(code=3, message="expected a text", field="summary")
+    bad = batch.parse(judge_pb2.JudgeBatchResponse(index=1, error=failure).SerializeToString())
+    assert isinstance(bad.error, errors.InvalidArgument)
+    with pytest.raises(errors.InvalidArgument):
+        bad.result()
+
+
+def test_the_first_text_without_an_embedding_is_raised_by_its_place() -> None:
+    call = embed(["a", "b"], priority=None)
+    good = inference_pb2.EmbedResult(embedding=inference_pb2.Embedding(values=[0.5]))
+    bad = inference_pb2.EmbedResult(error=common_pb2.ItemError(code=13, message="poisoned"))
+    assert [list(found.values) for found in call.parse(inference_pb2.EmbedResponse(results=[good]).SerializeToString())]
+    with pytest.raises(errors.Internal) as caught:
+        call.parse(inference_pb2.EmbedResponse(results=[good, bad]).SerializeToString())
+    assert caught.value.field == "texts[1]"
+
+
+def test_pairs_keep_their_order() -> None:
+    request = entail([("p", "h"), ("q", "i")], priority=None).request
+    assert isinstance(request, inference_pb2.EntailRequest)
+    assert [(pair.premise, pair.hypothesis) for pair in request.pairs] == [("p", "h"), ("q", "i")]
+
+
+def test_a_health_check_is_that_of_grpc() -> None:
+    from grpc_health.v1 import health_pb2  # noqa: PLC0415 - after the client's own messages: the two must not clash
+
+    call = health_check("precis.v1.JudgeService")
+    request = health_pb2.HealthCheckRequest.FromString(call.request.SerializeToString())
+    assert request.service == "precis.v1.JudgeService"
+    assert health_check("server").request.SerializeToString() == b""
+    for name, number in health_pb2.HealthCheckResponse.ServingStatus.items():
+        response = health_pb2.HealthCheckResponse(status=number)
+        assert call.parse(response.SerializeToString()) == ("UNKNOWN" if name == "SERVICE_UNKNOWN" else name)
+
+
+def test_a_document_is_a_text_or_chunks_or_the_message() -> None:
+    assert to_document("all of it", "Manual") == pb.Document(name="Manual", text="all of it")
+    chunk = pb.DocumentChunk(text="two", page_number=3)
+    assert to_document(["one", chunk], "") == pb.Document(chunks=[pb.DocumentChunk(text="one"), chunk])
+    whole = pb.Document(document_id="7", text="x")
+    assert to_document(whole, "ignored") is whole
+
+
+def test_every_summary_has_a_key_so_that_it_can_be_asked_for_again() -> None:
+    made = [
+        summarize_request(pb.Document(text="x"), None, idempotency_key="", include_text=False).idempotency_key
+        for _ in range(2)
+    ]
+    assert all(made)
+    assert made[0] != made[1]
+    request = summarize_request(pb.Document(text="x"), None, idempotency_key="mine", include_text=True)
+    assert (request.idempotency_key, request.include_text) == ("mine", True)
+
+
+def test_a_component_without_a_score_is_none() -> None:
+    response = evaluate_pb2.EvaluateResponse(
+        loss=0.25,
+        facts=evaluate_pb2.FactsComponent(score=evaluate_pb2.ComponentScore(score=0.5, applicable=True)),
+        entities=evaluate_pb2.EntitiesComponent(score=evaluate_pb2.ComponentScore(applicable=False)),
+    )
+    evaluation = to_evaluation(response)
+    assert (evaluation.loss, evaluation.facts, evaluation.entities, evaluation.flow) == (0.25, 0.5, None, None)
+    assert evaluation.hard_fail is None
+    failed = to_evaluation(evaluate_pb2.EvaluateResponse(loss=1, hard_fail=evaluate_pb2.HardFail(reason="cut short")))
+    assert (failed.hard_fail, failed.facts) == ("cut short", None)
