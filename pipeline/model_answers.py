@@ -1,16 +1,14 @@
-"""The vectors of a request, embedded once and looked up by text.
-
-All NLI pairs of a request: collected without repeats, submitted once, looked up by the parts of the table.
-"""
+"""What the models said for one request, looked up by text: one vector for a text, one score for a pair of texts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.evidence.text.windows import Window
-from pipeline.protocols import CONTRADICTION, ENTAILMENT, Float32
+from pipeline.protocols import CONTRADICTION, ENTAILMENT, Entailment, Float32
 
 Float64 = npt.NDArray[np.float64]
 
@@ -53,7 +51,14 @@ Pair = tuple[str, str]
 """Premise and hypothesis, as the model reads them."""
 
 _COLUMNS = 3
-NO_PROBABILITIES: Float32 = np.empty((0, _COLUMNS), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class PairUsage:
+    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
+
+    scored_pair_count: int
+    exact_pair_count: int
 
 
 class PairScores:
@@ -77,16 +82,19 @@ class PairScores:
         self._entailments: dict[Pair, float] = dict(zip(pairs, clipped[:, ENTAILMENT].tolist(), strict=True))
         self._contradictions: dict[Pair, float] = dict(zip(pairs, clipped[:, CONTRADICTION].tolist(), strict=True))
 
-    def entailment(self, window: Window, hypothesis: str) -> float:
-        """Returns the probability that a window entails a hypothesis, in [0, 1]."""
-        return self._entailments[window.passage.text, hypothesis]
+    @classmethod
+    async def ask(cls, model: Entailment, pairs: Sequence[Pair]) -> Self:
+        """Has all pairs scored in one submission, or in none when there are none."""
+        return cls(pairs, await model.entail(pairs) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
 
-    def contradiction(self, window: Window, hypothesis: str) -> float:
-        """Returns the probability that a window contradicts a hypothesis, in [0, 1]."""
-        return self._contradictions[window.passage.text, hypothesis]
+    def entailment(self, premise: str, hypothesis: str) -> float:
+        """Returns the probability that a premise entails a hypothesis, in [0, 1]."""
+        return self._entailments[premise, hypothesis]
 
-    def best(self, windows: Sequence[Window], hypothesis: str) -> tuple[float, Window | None]:
-        """Returns the greatest entailment with its window, the first in the text on a tie; 0 and None without any."""
-        ordered = sorted(windows, key=lambda window: (window.size, window.first))
-        best = max(ordered, key=lambda window: self.entailment(window, hypothesis), default=None)
-        return (0.0, None) if best is None else (self.entailment(best, hypothesis), best)
+    def contradiction(self, premise: str, hypothesis: str) -> float:
+        """Returns the probability that a premise contradicts a hypothesis, in [0, 1]."""
+        return self._contradictions[premise, hypothesis]
+
+    def best(self, premises: Sequence[str], hypothesis: str) -> int | None:
+        """Returns the index of the premise with the greatest entailment, the first on a tie; None without any."""
+        return max(range(len(premises)), key=lambda at: self.entailment(premises[at], hypothesis), default=None)

@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.llm.chat_model import ChatModel
+
 Float32 = npt.NDArray[np.float32]
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
@@ -70,3 +72,34 @@ class Tokenizer(Protocol):
 
     def offsets(self, text: str) -> Sequence[tuple[int, int]]:
         """Returns start and end of every token in code points of `text`; special tokens are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentities:
+    """What numbers come from."""
+
+    entailment: ModelIdentity
+    embedder: ModelIdentity
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models of one request.
+
+    Attributes:
+        entailment: is asked in few, long lists.
+        embedder: likewise.
+        tokenizer: counts tokens.
+        chat: a language model; None: all that it could do has a deterministic form.
+    """
+
+    entailment: Entailment
+    embedder: Embedder
+    tokenizer: Tokenizer
+    chat: ChatModel | None = None
+
+    @property
+    def identities(self) -> ModelIdentities:
+        """Names all but the chat model."""
+        return ModelIdentities(self.entailment.identity, self.embedder.identity, self.tokenizer.name)

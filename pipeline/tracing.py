@@ -3,12 +3,17 @@
 Attributes are ids, names of ours, hashes, counts and scores: never a text of the caller or of a model.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from pipeline.errors import PipelineError
+
+# LangGraph sends the state of every node, documents included, to a hosted service when a server's environment happens
+# to hold LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.
+os.environ["LANGSMITH_TRACING_V2"] = "false"
 
 Attribute = str | int | float | bool
 

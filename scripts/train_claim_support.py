@@ -25,12 +25,13 @@ from inference.call import Call
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.ultra.claim_support import signals
 from scripts.claim_support.examples import SEED, Example, make_examples
 from scripts.claim_support.fit import FittedSupport, Float64, Rows, area_under_curve, fit_support
 from scripts.claim_support.nli_examples import PARTS, make_nli_examples
-from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
+from server.rpc.models import CallScope, EngineModels
 
 CORRUPTED = 1500
 """Sentences of documents, as they are or corrupted."""
@@ -87,20 +88,17 @@ def _are_pairs(examples: Sequence[Example]) -> npt.NDArray[np.bool_]:
     return np.array([example.kind in PARTS for example in examples])
 
 
-async def _measure(examples: Sequence[Example], models: Path) -> tuple[list[Example], list[str], Float64]:
+async def _measure(examples: Sequence[Example], models_dir: Path) -> tuple[list[Example], list[str], Float64]:
     """Returns the examples that are one claim, the names of the signals, and their values by example."""
     tables: dict[int, EvidenceTable] = {}
-    async with Engine(InferenceConfig(models_dir=models)) as engine:
-        terms = CallScope(Call())
-        entailment, embedder = BoundEntailment(engine.nli, terms), BoundEmbedder(engine.embedder, terms)
-        tokenizer = TokenOffsets(engine.models["embedding"].directory)
+    async with Engine(InferenceConfig(models_dir=models_dir)) as engine:
+        models = EngineModels(engine).bound(CallScope(Call()))
         waiting = iter(track(list(enumerate(examples)), description="evidence"))
 
         async def work() -> None:
             for index, example in waiting:
-                tables[index] = await build_evidence(
-                    example.source, example.sentence, entailment=entailment, embedder=embedder, tokenizer=tokenizer
-                )
+                request = EvidenceRequest(example.source, example.sentence)
+                tables[index] = await build_evidence(request, models)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(_IN_FLIGHT):

@@ -19,8 +19,8 @@ from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.writer import Writer
-from server.errors import ModelNotLoadedError, StartupError
-from server.rpc.models import BoundEmbedder, BoundEntailment, BoundModels, CallScope, TokenOffsets
+from server.errors import StartupError
+from server.rpc.models import EngineModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +36,6 @@ class ChosenWriter:
     kind: pb.WriterKind.ValueType
 
 
-class ScoringModels:
-    """NLI model, embedder, and the embedder's tokenizer. One object serves all services.
-
-    Attributes:
-        missing: roles that the settings leave out.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        """Takes them from an engine that is entered."""
-        self.missing = tuple(role for role in ROLES if role not in engine.models)
-        self._engine = engine
-        self._tokenizer = None if self.missing else TokenOffsets(engine.embedder.model.directory)
-
-    def bound(self, terms: CallScope) -> BoundModels:
-        """Binds them to one request. Raises ModelNotLoadedError for the first that is missing."""
-        if self._tokenizer is None:
-            raise ModelNotLoadedError(self.missing[0])
-        engine = self._engine
-        return BoundModels(BoundEntailment(engine.nli, terms), BoundEmbedder(engine.embedder, terms), self._tokenizer)
-
-
-ROLES = ("embedding", "nli")
-
-
 @dataclass(frozen=True, slots=True)
 class Backends:
     """What the services compute with.
@@ -69,7 +45,7 @@ class Backends:
         chat: one object for all services, so that they share the endpoint's limits; None without an endpoint.
     """
 
-    scoring: ScoringModels
+    scoring: EngineModels
     chat: ChatModel | None
 
 
@@ -87,7 +63,7 @@ async def open_backends(
     Raises:
         StartupError: the endpoint's key or tokenizer cannot be read.
     """
-    scoring = ScoringModels(engine)
+    scoring = EngineModels(engine)
     if llm is None:
         return Backends(scoring, None)
     try:
@@ -122,11 +98,11 @@ class EndpointCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges."""
-        usage = self._endpoint.usage.snapshot()
+        usage = self._endpoint.usage
         for field, text in COUNTERS.items():
             yield CounterMetricFamily(f"precis_llm_{field}", text, value=getattr(usage, field))
         failures = CounterMetricFamily("precis_llm_failures", "Requests that brought no completion.", labels=["error"])
-        for name, count in usage.failures.items():
+        for name, count in dict(usage.failures).items():
             failures.add_metric([name], count)
         yield failures
         for field, text in GAUGES.items():

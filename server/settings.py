@@ -3,11 +3,18 @@
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from inference.config import InferenceConfig
 from pipeline.assess.config import AssessConfig
@@ -110,19 +117,21 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
-def load_settings(file: Path | None = None) -> Settings:
+def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | None = None) -> Settings:
     """Reads the settings.
 
     Args:
         file: TOML; default: the one that PRECIS_SETTINGS_FILE names, if any.
+        overrides: sections, whole or in part, that stand above the environment.
 
     Raises:
         SettingsError: one line with every setting that is wrong and where it comes from.
     """
     values = _read_toml(file)
     _refuse_unknown_variables()
+    kind = _overridden(overrides) if overrides else Settings
     try:
-        return Settings(**values)
+        return kind(**values)
     except ValidationError as error:
         problems = "; ".join(_describe(problem) for problem in error.errors(include_url=False))
         raise SettingsError(f"wrong settings: {problems}") from error
@@ -131,6 +140,23 @@ def load_settings(file: Path | None = None) -> Settings:
 def read_sources() -> dict[str, dict[str, Any]]:
     """Returns what the environment and the file set, the one that wins first. Raises SettingsError."""
     return {"environment": EnvSettingsSource(Settings)(), "file": _read_toml(None)}
+
+
+def _overridden(overrides: Mapping[str, Any]) -> type[Settings]:
+    """Returns settings that know one more source, which comes first."""
+
+    class Overridden(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            *sources: PydanticBaseSettingsSource,
+            **named: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            first = InitSettingsSource(settings_cls, dict(overrides))
+            return first, *super().settings_customise_sources(settings_cls, *sources, **named)
+
+    return Overridden
 
 
 def _read_toml(file: Path | None) -> dict[str, Any]:

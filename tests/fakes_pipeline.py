@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pipeline.protocols import Float32, ModelIdentity
+from pipeline.llm.chat_model import ChatModel
+from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity, Models, Tokenizer
 
 WORD = re.compile(r"\w+")
 
@@ -92,6 +93,18 @@ class WatchedTokenizer(WordTokenizer):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         self.threads.add(threading.current_thread().name)
         return super().offsets(text)
+
+
+def fake_models(
+    entailment: Entailment | None = None,
+    embedder: Embedder | None = None,
+    tokenizer: Tokenizer | None = None,
+    chat: ChatModel | None = None,
+) -> Models:
+    """Makes the models of a request; what is left out goes by words."""
+    return Models(
+        entailment or OverlapEntailment(), embedder or BagOfWordsEmbedder(), tokenizer or WordTokenizer(), chat
+    )
 
 
 def bag_of_words(text: str) -> Float32:

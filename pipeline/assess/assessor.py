@@ -5,8 +5,6 @@ The graph: planner -> executor -> summarizer, and again while evidence is missin
 OpenTelemetry spans of assessments: one for each execution of a graph node, above those of what it does.
 """
 
-import asyncio
-import os
 import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Executor
@@ -24,7 +22,7 @@ from opentelemetry.trace import Span
 from pipeline.assess.config import AssessConfig
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, CheckedAssessment, available_tools, check_assessment
+from pipeline.assess.request import AssessRequest, available_tools, check_assessment
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -42,11 +40,8 @@ from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.tracing import open_span
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
+from pipeline.off_loop import OffLoop
 from pipeline.tracing import note
-
-# LangGraph sends the state of every node to a hosted service when a server's environment happens to hold
-# LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.
-os.environ["LANGSMITH_TRACING_V2"] = "false"
 
 
 class AssessState(TypedDict, total=False):
@@ -184,7 +179,7 @@ class Assessor:
     ) -> None:
         self._synthesizer = synthesizer
         self._config = config or AssessConfig()
-        self._executor = executor
+        self._off_loop = OffLoop(executor)
         self._graph = build_graph()
 
     async def stream(
@@ -202,7 +197,7 @@ class Assessor:
             ModelOutputError: a model's answer is unusable.
         """
         started_s = time.monotonic()
-        checked = await self._check(request)
+        checked = await self._off_loop(partial(check_assessment, request, self._synthesizer.limits))
         if checked.has_text and judge is None:
             raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
@@ -212,7 +207,7 @@ class Assessor:
             chat=MeteredChatModel(chat_model) if chat_model else None,
             synthesizer=self._synthesizer,
             config=self._config,
-            executor=self._executor,
+            off_loop=self._off_loop,
         )
         run.found.notes += checked.notes
         last: AssessState = {
@@ -232,12 +227,6 @@ class Assessor:
                 else:
                     last = event
         yield _assessment(run, last, elapsed_s=time.monotonic() - started_s)
-
-    async def _check(self, request: AssessRequest) -> CheckedAssessment:
-        work = partial(check_assessment, request, self._synthesizer.limits)
-        if self._executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Assessment:

@@ -196,7 +196,8 @@ def part_findings(
         is_wide: one word of the name suffices.
     """
     claims = [claim for claim in table.claims if _mentions(claim.passage.text, part, is_wide=is_wide)]
-    points = [point for point in table.judge_key_points if _mentions(point.passage.text, part, is_wide=is_wide)]
+    told = table.judge_key_points or table.twin_key_points
+    points = [point for point in told if _mentions(point.passage.text, part, is_wide=is_wide)]
     found: list[Finding] = []
     scores: list[ToolScore] = []
     if claims:

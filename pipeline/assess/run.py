@@ -5,11 +5,8 @@ What an assessment in progress tells: for each iteration a plan, its tools, the 
 What an iteration of an assessment will do.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from pipeline.assess.config import AssessConfig
 from pipeline.assess.request import AssessTool, CheckedAssessment
@@ -23,6 +20,7 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricResult
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
+from pipeline.off_loop import OffLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +126,6 @@ AssessEvent = AssessmentPlanned | ToolRun | EvidenceGathered | Synthesized | Ass
 TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
 """Judges a summary against its source."""
 
-T = TypeVar("T")
-
 
 @dataclass(slots=True)
 class Findings:
@@ -163,7 +159,7 @@ class AssessRun:
         chat: plans, looks at images and answers, and is counted; None: the deterministic forms.
         synthesizer: answers.
         config: of planner and executor.
-        executor: for work that would hold up the event loop; None: in its own thread.
+        off_loop: runs work that would hold up the event loop.
         found: by the iterations so far.
     """
 
@@ -173,16 +169,10 @@ class AssessRun:
     chat: MeteredChatModel | None
     synthesizer: Synthesizer
     config: AssessConfig
-    executor: Executor | None
+    off_loop: OffLoop
     found: Findings = field(default_factory=Findings)
 
     @property
     def usage(self) -> LlmUsage:
         """What the language model has cost so far, the judge's questions included."""
         return self.found.judge_usage + (self.chat.usage if self.chat else LlmUsage())
-
-    async def off_loop(self, work: Callable[[], T]) -> T:
-        """Runs CPU-heavy work on the executor's thread."""
-        if self.executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self.executor, work)

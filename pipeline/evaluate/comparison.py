@@ -1,16 +1,10 @@
-"""Which pairs of premise and hypothesis does the NLI model compare, and what did it say of each?
-
-The pairs of all components are collected without repeats, submitted once, and looked up by the components.
-"""
+"""A hypothesis and the premises that it is compared with, and from these all NLI pairs of a request."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from pipeline.errors import ModelOutputError
 from pipeline.evaluate.result import EntailmentEvidence
-from pipeline.protocols import CONTRADICTION, ENTAILMENT, Float32
+from pipeline.model_answers import Pair, PairScores
 from pipeline.text.passage import TextSpan
 
 
@@ -33,14 +27,22 @@ class Comparison:
         """Compares with all premises."""
         return cls(hypothesis, premises, range(len(premises)))
 
-
-Pair = tuple[str, str]
-"""Premise and hypothesis, as the model reads them."""
-
-_COLUMNS = 3
-
-NO_PROBABILITIES: Float32 = np.empty((0, _COLUMNS), dtype=np.float32)
-"""What the model says about no pairs."""
+    def best(self, scores: PairScores, hit_threshold: float) -> EntailmentEvidence:
+        """Returns the chosen premise with the highest entailment; the first one on a tie."""
+        hypothesis = self.hypothesis.text
+        texts = [self.premises[index].text for index in self.chosen]
+        best = scores.best(texts, hypothesis)
+        if best is None:
+            return EntailmentEvidence(self.hypothesis, None, None, 0.0, 0.0, hit=False)
+        entailment = scores.entailment(texts[best], hypothesis)
+        return EntailmentEvidence(
+            hypothesis=self.hypothesis,
+            premise=self.premises[self.chosen[best]],
+            premise_index=self.chosen[best],
+            entailment=entailment,
+            contradiction=scores.contradiction(texts[best], hypothesis),
+            hit=entailment >= hit_threshold,
+        )
 
 
 def unique_pairs(comparisons: Iterable[Comparison]) -> list[Pair]:
@@ -67,41 +69,3 @@ def exact_pair_count(comparisons: Iterable[Comparison]) -> int:
         len(groups[0]) if len(groups) == 1 else len(set().union(*groups))
         for groups in ([*by_key.values()] for by_key in premises_of.values())
     )
-
-
-class Verdicts:
-    """What the NLI model said about every pair."""
-
-    def __init__(self, pairs: Sequence[Pair], probabilities: Float32) -> None:
-        """Checks that there is an answer for every pair.
-
-        Args:
-            pairs: as submitted.
-            probabilities: shape (pairs, 3), columns entailment, neutral, contradiction.
-
-        Raises:
-            ModelOutputError: wrong shape, or values that are not finite.
-        """
-        if probabilities.shape != (len(pairs), _COLUMNS):
-            raise ModelOutputError(f"{len(pairs)} pairs got probabilities of shape {probabilities.shape}")
-        if not np.isfinite(probabilities).all():
-            raise ModelOutputError("the NLI model returned values that are not finite")
-        self._rows = {pair: row for row, pair in enumerate(pairs)}
-        self._probabilities = probabilities.astype(np.float64).clip(0, 1)
-
-    def best(self, comparison: Comparison, hit_threshold: float) -> EntailmentEvidence:
-        """Returns the chosen premise with the highest entailment; the first one on a tie."""
-        hypothesis = comparison.hypothesis
-        if not comparison.chosen:
-            return EntailmentEvidence(hypothesis, None, None, 0.0, 0.0, hit=False)
-        rows = [self._rows[comparison.premises[index].text, hypothesis.text] for index in comparison.chosen]
-        best = int(self._probabilities[rows, ENTAILMENT].argmax())
-        entailment = float(self._probabilities[rows[best], ENTAILMENT])
-        return EntailmentEvidence(
-            hypothesis=hypothesis,
-            premise=comparison.premises[comparison.chosen[best]],
-            premise_index=comparison.chosen[best],
-            entailment=entailment,
-            contradiction=float(self._probabilities[rows[best], CONTRADICTION]),
-            hit=entailment >= hit_threshold,
-        )

@@ -1,14 +1,11 @@
-"""The five-factor loss of a generated summary against a golden reference, and the time of each phase (README, Loss)."""
+"""The five-factor loss of a generated summary against a golden reference (README, Loss)."""
 
-import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
-from time import perf_counter
-from typing import TypeVar
 
-from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Pair, Verdicts, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import Comparison, exact_pair_count, unique_pairs
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import score_entities
@@ -24,16 +21,13 @@ from pipeline.evaluate.result import (
     EvaluateTimings,
     Evaluation,
     HardFail,
-    Models,
-    NliUsage,
 )
 from pipeline.evaluate.semantic import score_semantic
-from pipeline.model_answers import Embeddings
-from pipeline.protocols import Embedder, Entailment, Tokenizer
+from pipeline.model_answers import Embeddings, Pair, PairScores, PairUsage
+from pipeline.off_loop import OffLoop, Stopwatch
+from pipeline.protocols import Models, Tokenizer
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 class Evaluator:
@@ -47,17 +41,9 @@ class Evaluator:
 
     def __init__(self, config: EvaluateConfig | None = None, *, executor: Executor | None = None) -> None:
         self._config = config or EvaluateConfig()
-        self._executor = executor
+        self._off_loop = OffLoop(executor)
 
-    async def evaluate(
-        self,
-        datum: GoldStandardDatum,
-        generated: GeneratedSummary,
-        *,
-        entailment: Entailment,
-        embedder: Embedder,
-        tokenizer: Tokenizer,
-    ) -> Evaluation:
+    async def evaluate(self, datum: GoldStandardDatum, generated: GeneratedSummary, models: Models) -> Evaluation:
         """Returns the loss of one summary with everything it was computed from.
 
         Each model is asked once: one list of texts to embed, then one list of all NLI pairs.
@@ -66,34 +52,27 @@ class Evaluator:
             InvalidInputError: a field breaks a rule; raised before any model runs.
             ModelOutputError: a model's answer is unusable.
         """
-        config, stopwatch = self._config, Stopwatch()
-        models = Models(entailment.identity, embedder.identity, tokenizer.name)
+        config, stopwatch, identities = self._config, Stopwatch(), models.identities
 
-        draft = await self._run(partial(_heuristics, datum, generated, tokenizer, config))
-        stopwatch.lap()
+        draft = await self._off_loop(partial(_heuristics, datum, generated, models.tokenizer, config))
+        stopwatch.lap("heuristics_ms")
         if isinstance(draft, HardFail):
             logger.info("evaluate loss=1 hard_fail=%s", draft.rule)
-            return Evaluation(1.0, draft, (), None, config, models, NliUsage(0, 0), stopwatch.timings())
+            return Evaluation(1.0, draft, (), None, config, identities, PairUsage(0, 0), _timings(stopwatch))
 
-        embeddings = Embeddings(draft.texts, await embedder.embed(draft.texts))
-        stopwatch.lap()
+        embeddings = Embeddings(draft.texts, await models.embedder.embed(draft.texts))
+        stopwatch.lap("embedding_ms")
 
-        plan, pairs = await self._run(partial(_choose_pairs, draft, embeddings, config))
-        verdicts = Verdicts(pairs, await entailment.entail(pairs) if pairs else NO_PROBABILITIES)
-        stopwatch.lap()
+        plan, pairs = await self._off_loop(partial(_choose_pairs, draft, embeddings, config))
+        answers = await PairScores.ask(models.entailment, pairs)
+        stopwatch.lap("nli_ms")
 
-        components = await self._run(partial(_score, plan, embeddings, verdicts, config))
+        components = await self._off_loop(partial(_score, plan, embeddings, answers, config))
         scores = component_scores(components, config.weights)
-        nli = NliUsage(len(pairs), exact_pair_count(plan.comparisons))
+        nli = PairUsage(len(pairs), exact_pair_count(plan.comparisons))
         _log(scores, nli)
-        stopwatch.lap()
-        return Evaluation(loss_of(scores), None, scores, components, config, models, nli, stopwatch.timings())
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        """Runs CPU work of more than 5 ms where it does not hold up the event loop."""
-        if self._executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        stopwatch.lap("aggregation_ms")
+        return Evaluation(loss_of(scores), None, scores, components, config, identities, nli, _timings(stopwatch))
 
 
 def _heuristics(
@@ -116,11 +95,11 @@ def _choose_pairs(
     return plan, unique_pairs(plan.comparisons)
 
 
-def _score(plan: EvaluatePlan, embeddings: Embeddings, verdicts: Verdicts, config: EvaluateConfig) -> Components:
+def _score(plan: EvaluatePlan, embeddings: Embeddings, answers: PairScores, config: EvaluateConfig) -> Components:
     """Scores the components that apply."""
 
     def best(comparisons: Sequence[Comparison]) -> list[EntailmentEvidence]:
-        return [verdicts.best(comparison, config.hit_threshold) for comparison in comparisons]
+        return [comparison.best(answers, config.hit_threshold) for comparison in comparisons]
 
     return Components(
         facts=score_facts(best(plan.recall), best(plan.precision)) if plan.recall else None,
@@ -131,23 +110,10 @@ def _score(plan: EvaluatePlan, embeddings: Embeddings, verdicts: Verdicts, confi
     )
 
 
-def _log(scores: Sequence[ComponentScore], nli: NliUsage) -> None:
+def _log(scores: Sequence[ComponentScore], nli: PairUsage) -> None:
     parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
     logger.info("evaluate loss=%.4f %s pairs=%d", loss_of(scores), parts, nli.scored_pair_count)
 
 
-class Stopwatch:
-    """Counts the milliseconds of consecutive phases."""
-
-    def __init__(self) -> None:
-        self._laps_s = [perf_counter()]
-
-    def lap(self) -> None:
-        """Ends a phase, of which there are four: heuristics, embedding, nli, aggregation."""
-        self._laps_s.append(perf_counter())
-
-    def timings(self) -> EvaluateTimings:
-        """Returns what was measured; phases that were not reached took 0."""
-        phases = [1_000 * (end - start) for start, end in zip(self._laps_s, self._laps_s[1:], strict=False)]
-        heuristics_ms, embedding_ms, nli_ms, aggregation_ms = phases + [0.0] * (4 - len(phases))
-        return EvaluateTimings(sum(phases), heuristics_ms, embedding_ms, nli_ms, aggregation_ms)
+def _timings(stopwatch: Stopwatch) -> EvaluateTimings:
+    return EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.protocols import ModelIdentity
+from pipeline.model_answers import PairUsage
+from pipeline.protocols import ModelIdentities
 from pipeline.text.passage import TextSpan
 
 
@@ -202,31 +203,14 @@ class LengthResult:
 
 
 @dataclass(frozen=True, slots=True)
-class NliUsage:
-    """How many pairs were scored, and how many exact mode would have scored; repeats left out."""
-
-    scored_pair_count: int
-    exact_pair_count: int
-
-
-@dataclass(frozen=True, slots=True)
 class EvaluateTimings:
-    """Where the time went, in milliseconds; waiting for the models included."""
+    """Where the time went, in milliseconds; waiting for the models included. What a hard fail leaves out takes 0."""
 
     total_ms: float
     heuristics_ms: float
-    embedding_ms: float
-    nli_ms: float
-    aggregation_ms: float
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What the numbers come from."""
-
-    entailment: ModelIdentity
-    embedder: ModelIdentity
-    tokenizer: str
+    embedding_ms: float = 0.0
+    nli_ms: float = 0.0
+    aggregation_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +244,6 @@ class Evaluation:
     scores: tuple[ComponentScore, ...]
     components: Components | None
     config: EvaluateConfig
-    models: Models
-    nli: NliUsage
+    models: ModelIdentities
+    nli: PairUsage
     timings: EvaluateTimings

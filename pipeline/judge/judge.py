@@ -2,21 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
-from time import perf_counter
-from typing import TypeVar
 
 from pipeline.judge.cache import JudgementCache
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.locks.score import score_lock
-from pipeline.judge.models import JudgeModels
 from pipeline.judge.request import (
     JudgeRequest,
     MetricToolScore,
@@ -26,19 +25,16 @@ from pipeline.judge.request import (
     usable_tool_scores,
 )
 from pipeline.judge.result import Framework, FrameworkOutcome
-from pipeline.judge.tracing import (
-    TracedEmbedder,
-    TracedEntailment,
-    judgement_span,
-    note_evidence,
-    note_judgement,
-    note_verdict,
-    open_span,
-)
+from pipeline.judge.tracing import judgement_span, note_evidence, note_judgement, note_verdict, open_span
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
-from pipeline.llm.chat_model import ChatModel, LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
-from pipeline.protocols import Embedder, Entailment, Tokenizer
+from pipeline.off_loop import OffLoop, Stopwatch
+from pipeline.protocols import Models
+
+logger = logging.getLogger(__name__)
+
+Emit = Callable[[JudgeEvent], None]
 
 
 async def reach_verdict(
@@ -46,7 +42,7 @@ async def reach_verdict(
     table: EvidenceTable,
     config: JudgeConfig,
     *,
-    models: JudgeModels,
+    models: Models,
     tool_scores: tuple[MetricToolScore, ...],
 ) -> FrameworkOutcome:
     """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
@@ -55,12 +51,6 @@ async def reach_verdict(
     level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
     help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
     return await score_ultra(table, config.ultra, help_)
-
-
-logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-Emit = Callable[[JudgeEvent], None]
 
 
 class Judge:
@@ -81,18 +71,10 @@ class Judge:
         cache: JudgementCache | None = None,
     ) -> None:
         self._config = config or JudgeConfig()
-        self._executor = executor
+        self._off_loop = OffLoop(executor)
         self._cache = cache
 
-    async def judge(
-        self,
-        request: JudgeRequest,
-        *,
-        entailment: Entailment,
-        embedder: Embedder,
-        tokenizer: Tokenizer,
-        chat_model: ChatModel | None = None,
-    ) -> Judgement:
+    async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
 
         A metric that cannot be computed is an error inside the judgement; the others are scored. Without a chat model
@@ -102,26 +84,16 @@ class Judge:
             InvalidInputError: a field breaks a rule; raised before any model runs.
             ModelOutputError: a model's answer is unusable.
         """
-        models = JudgeModels(entailment, embedder, tokenizer, _needed(chat_model, request))
-        return await self._answer(request, models, _ignore)
+        return await self._answer(request, _needed(models, request), _ignore)
 
-    async def stream(
-        self,
-        request: JudgeRequest,
-        *,
-        entailment: Entailment,
-        embedder: Embedder,
-        tokenizer: Tokenizer,
-        chat_model: ChatModel | None = None,
-    ) -> AsyncGenerator[JudgeEvent, None]:
+    async def stream(self, request: JudgeRequest, models: Models) -> AsyncGenerator[JudgeEvent, None]:
         """Sends the evidence, each metric in the strict order, and the judgement, as soon as they are there.
 
         The work does not wait for a slow reader, since equal requests may wait for it. Closing the generator ends it.
         Arguments and errors are those of `judge`.
         """
-        models = JudgeModels(entailment, embedder, tokenizer, _needed(chat_model, request))
         events: asyncio.Queue[JudgeEvent | None] = asyncio.Queue()  # holds no more than there are metrics
-        work = asyncio.create_task(self._answer(request, models, events.put_nowait))
+        work = asyncio.create_task(self._answer(request, _needed(models, request), events.put_nowait))
         work.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -131,15 +103,15 @@ class Judge:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)  # the reader has left, or has had the error already
 
-    async def _answer(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
+    async def _answer(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
         with judgement_span(request) as span:
             judgement = await self._cached_or_computed(request, models, emit)
             note_judgement(span, judgement)
             return judgement
 
-    async def _cached_or_computed(self, request: JudgeRequest, models: JudgeModels, emit: Emit) -> Judgement:
-        key = await self._run(partial(self._check, request, models))
+    async def _cached_or_computed(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
+        key = await self._off_loop(partial(self._check, request, models))
         is_computed = False
 
         async def compute() -> Judgement:
@@ -153,57 +125,46 @@ class Judge:
                 emit(event)
         return judgement
 
-    def _check(self, request: JudgeRequest, models: JudgeModels) -> str:
+    def _check(self, request: JudgeRequest, models: Models) -> str:
         """Refuses bad input, and returns the hash of the request."""
         check_request(request, self._config.limits)
-        return hash_request(request, self._config, models.evidence_models, models.chat_identity)
+        return hash_request(request, self._config, models.identities, _chat_identity(models))
 
-    async def _compute(self, request: JudgeRequest, models: JudgeModels, key: str, emit: Emit) -> Judgement:
+    async def _compute(self, request: JudgeRequest, models: Models, key: str, emit: Emit) -> Judgement:
         meter = MeteredChatModel(models.chat) if models.chat else None
-        models = JudgeModels(
-            TracedEntailment(models.entailment), TracedEmbedder(models.embedder), models.tokenizer, meter
-        )
-        stopwatch = Stopwatch()
+        models, stopwatch = replace(models, chat=meter), Stopwatch()
         table = await self._gather(request, models)
-        stopwatch.lap()
+        stopwatch.lap("evidence_ms")
         emit(EvidenceReady(table))
         verdicts = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
-        stopwatch.lap()
+        stopwatch.lap("scoring_ms")
         judgement = Judgement(
             request_hash=key,
             table=table,
             frameworks=tuple(verdict.result for verdict in verdicts),
             config=self._config,
-            llm=models.chat_identity,
+            llm=_chat_identity(models),
             degraded=table.proposals_failed or any(verdict.degraded for verdict in verdicts),
             notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
             cached=False,
-            timings=stopwatch.timings(),
+            timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
             usage=meter.usage if meter else LlmUsage(),
         )
         _log(judgement)
         return judgement
 
-    async def _gather(self, request: JudgeRequest, models: JudgeModels) -> EvidenceTable:
+    async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
+        proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
         with open_span("judge evidence") as span:
-            table = await self._build(request, models)
+            asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
+            table = await build_evidence(
+                asked, models, self._config.evidence, proposals=proposals, off_loop=self._off_loop
+            )
             note_evidence(span, table)
             return table
 
-    def _build(self, request: JudgeRequest, models: JudgeModels) -> Awaitable[EvidenceTable]:
-        return build_evidence(
-            request.source,
-            request.summary,
-            config=self._config.evidence,
-            entailment=models.entailment,
-            embedder=models.embedder,
-            tokenizer=models.tokenizer,
-            proposals=LlmProposals(models.chat, self._config.proposals) if models.chat else None,
-            executor=self._executor,
-        )
-
     async def _score(
-        self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: JudgeModels, emit: Emit
+        self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: Models, emit: Emit
     ) -> FrameworkOutcome:
         with open_span(f"judge {framework}") as span:
             verdict = await reach_verdict(
@@ -214,16 +175,27 @@ class Judge:
             emit(MetricReady(framework, metric))
         return verdict
 
-    async def _run(self, work: Callable[[], T]) -> T:
-        """Runs CPU work of more than 5 ms where it does not hold up the event loop."""
-        if self._executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+_READ_BY = {
+    Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
+    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.QUESTIONS},
+    Framework.ULTRA: {EvidencePart.QUESTIONS, EvidencePart.CALIBRATION},
+}
 
 
-def _needed(chat_model: ChatModel | None, request: JudgeRequest) -> ChatModel | None:
+def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
+    """Returns the parts of the evidence that somebody will read; a language model that grades reads the intent."""
+    graded = {EvidencePart.INTENT} if models.chat else set()
+    return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
+
+
+def _needed(models: Models, request: JudgeRequest) -> Models:
     """Twin-Lock is rules alone: a request for nothing else asks no chat model, and does not depend on which it is."""
-    return None if request.wanted == (Framework.TWIN_LOCK,) else chat_model
+    return replace(models, chat=None) if request.wanted == (Framework.TWIN_LOCK,) else models
+
+
+def _chat_identity(models: Models) -> str | None:
+    return models.chat.identity if models.chat else None
 
 
 def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
@@ -251,23 +223,3 @@ def _log(judgement: Judgement) -> None:
     pairs = judgement.table.pairs.scored_pair_count
     calls = judgement.usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)
-
-
-class Stopwatch:
-    """Counts the milliseconds of two consecutive phases: evidence, scoring."""
-
-    def __init__(self) -> None:
-        self._laps_s = [perf_counter()]
-
-    def lap(self) -> None:
-        """Ends a phase."""
-        self._laps_s.append(perf_counter())
-
-    def timings(self) -> JudgeTimings:
-        """Returns what was measured, after both phases."""
-        start_s, evidence_s, end_s = self._laps_s
-        return JudgeTimings(
-            total_ms=1e3 * (end_s - start_s),
-            evidence_ms=1e3 * (evidence_s - start_s),
-            scoring_ms=1e3 * (end_s - evidence_s),
-        )

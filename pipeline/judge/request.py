@@ -9,10 +9,10 @@ from typing import Any
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig, JudgeLimits
-from pipeline.judge.evidence.table import EvidenceModels
 from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping
 from pipeline.judge.result import Framework, MetricName
 from pipeline.judge.ultra.levels import Tool
+from pipeline.protocols import ModelIdentities
 from pipeline.text.normalize import check_text
 
 
@@ -117,7 +117,7 @@ def _mapped(one: MetricToolScore) -> float:
     return one.score if one.mapping is None else one.mapping(one.score)
 
 
-def hash_request(request: JudgeRequest, config: JudgeConfig, models: EvidenceModels, chat_model: str | None) -> str:
+def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdentities, chat_model: str | None) -> str:
     """Returns the SHA-256 of request, settings and models, as 64 hexadecimal digits.
 
     Limits and the cache's size are left out: they change no answer.

@@ -1,8 +1,7 @@
-"""OpenTelemetry spans of a judgement: the request, its evidence and frameworks, and what models are asked."""
+"""OpenTelemetry spans of judgements: one for each, below it evidence and frameworks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 
 from opentelemetry import trace
 from opentelemetry.trace import Span
@@ -12,7 +11,6 @@ from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import FrameworkOutcome, MetricStatus
-from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity
 from pipeline.tracing import Attribute, note, prefixed
 
 _tracer = trace.get_tracer("precis.judge")
@@ -76,37 +74,3 @@ def note_judgement(span: Span, judgement: Judgement) -> None:
         completion_tokens=usage.completion_tokens,
         retries=usage.retries,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class TracedEntailment:
-    """`pipeline.protocols.Entailment`: each list of pairs is a span, waiting for the engine included."""
-
-    inner: Entailment
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The inner model's."""
-        return self.inner.identity
-
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        """Returns what the inner model does."""
-        with open_span("judge entail", pair_count=len(pairs)):
-            return await self.inner.entail(pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class TracedEmbedder:
-    """`pipeline.protocols.Embedder`: each list of texts is a span, waiting for the engine included."""
-
-    inner: Embedder
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The inner model's."""
-        return self.inner.identity
-
-    async def embed(self, texts: Sequence[str]) -> Float32:
-        """Returns what the inner model does."""
-        with open_span("judge embed", text_count=len(texts)):
-            return await self.inner.embed(texts)

@@ -3,17 +3,20 @@
 The log-probabilities of an answer say how probable each letter was in its place.
 """
 
+import json
 import logging
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Generic, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from pipeline.errors import PipelineError
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, TokenLogprobs
-from pipeline.llm.errors import BadAnswerError, LlmError
+from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError
 
 _log = logging.getLogger(__name__)
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
@@ -21,6 +24,7 @@ _OVERHEAD_TOKENS = 64  # roles, and what the chat template adds
 _STRICTER = "\n\nYour answer to this was refused before: {problem}. Reply with the JSON asked for and nothing else."
 
 T = TypeVar("T")
+Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class UnusableAnswerError(PipelineError):
@@ -63,20 +67,49 @@ async def ask_json(
     """
     if not fits(chat, request):
         raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
+
+    async def ask(problem: str) -> JsonAnswer[T]:
+        completion = await chat.complete(_stricter(request, problem) if problem else request)
+        return JsonAnswer(read(completion.text), completion)
+
+    return await ask_until_valid(ask, max_attempts=max_attempts)
+
+
+async def ask_until_valid(ask: Callable[[str], Awaitable[T]], *, max_attempts: int) -> T:
+    """Returns the first answer that is valid.
+
+    Args:
+        ask: asks once, in words that name a problem of the last answer, "" at first. Raises WrongAnswerError or
+            LlmError.
+        max_attempts: at least 1.
+
+    Raises:
+        UnusableAnswerError: none was valid, or the endpoint failed.
+    """
     problem = ""
     for attempt in range(1, max_attempts + 1):
         try:
-            completion = await chat.complete(_stricter(request, problem) if problem else request)
-            return JsonAnswer(read(completion.text), completion)
+            return await ask(problem)
         except WrongAnswerError as error:
             problem = str(error)
-        except BadAnswerError:
-            problem = "it was not the JSON asked for"
+        except BadAnswerError as error:
+            problem = "there was no answer" if isinstance(error, EmptyAnswerError) else "it was not the JSON asked for"
         except LlmError as error:  # it has been retried already; other words would not help
             name = _WORD_START.sub("_", type(error).__name__.removesuffix("Error")).lower()
             raise UnusableAnswerError(f"{name}: {error}") from error
-        _log.warning("judge_answer_refused attempt=%d", attempt)
+        _log.warning("answer_refused attempt=%d", attempt)
     raise UnusableAnswerError(f"invalid_answer: {problem}")
+
+
+def read_json(text: str, kind: type[Reply]) -> Reply:
+    """Reads a reply of some kind in JSON. Raises WrongAnswerError if it is none."""
+    try:
+        return kind.model_validate(json.loads(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise WrongAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (ValueError, RecursionError):
+        raise WrongAnswerError("it was no JSON") from None
 
 
 def fits(chat: ChatModel, request: ChatRequest) -> bool:

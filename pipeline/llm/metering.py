@@ -1,8 +1,6 @@
 """Meters usage: what the calls of an endpoint cost in all, and what one request asked of a model that many share."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
@@ -11,9 +9,8 @@ from pipeline.llm.errors import BudgetExceededError, LlmError
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSnapshot:
-    """Totals since the start.
+class UsageTotals:
+    """Counts since the start. Belongs to one event loop.
 
     Attributes:
         attempts: requests sent.
@@ -22,35 +19,22 @@ class UsageSnapshot:
         failures: the others, by error class; a cancelled request is in neither.
         prompt_tokens: of all answers.
         completion_tokens: likewise.
-        cost: at the prices of the settings, in their currency.
     """
-
-    attempts: int
-    retries: int
-    answers: int
-    failures: Mapping[str, int]
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float
-
-
-class UsageTotals:
-    """Counts. Belongs to one event loop."""
 
     def __init__(self, prices: PriceConfig) -> None:
         self._prices = prices
-        self._attempts = 0
-        self._retries = 0
-        self._answers = 0
-        self._failures: Counter[str] = Counter()
-        self._prompt_tokens = 0
-        self._completion_tokens = 0
+        self.attempts = 0
+        self.retries = 0
+        self.answers = 0
+        self.failures: Counter[str] = Counter()
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
 
     @property
     def cost(self) -> float:
-        """What the answers cost so far, at the prices of the settings."""
+        """What the answers cost so far, at the prices of the settings, in their currency."""
         prices = self._prices
-        prompt, completion = self._prompt_tokens, self._completion_tokens
+        prompt, completion = self.prompt_tokens, self.completion_tokens
         return (prompt * prices.prompt_per_million + completion * prices.completion_per_million) / _MILLION
 
     def count_attempt(self) -> None:
@@ -58,33 +42,21 @@ class UsageTotals:
         limit = self._prices.max_cost
         if limit is not None and self.cost >= limit:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
-        self._attempts += 1
+        self.attempts += 1
 
     def count_retry(self) -> None:
         """Counts a failed request that will be made again."""
-        self._retries += 1
+        self.retries += 1
 
     def count_answer(self, completion: Completion) -> None:
         """Counts a completion."""
-        self._answers += 1
-        self._prompt_tokens += completion.prompt_tokens
-        self._completion_tokens += completion.completion_tokens
+        self.answers += 1
+        self.prompt_tokens += completion.prompt_tokens
+        self.completion_tokens += completion.completion_tokens
 
     def count_failure(self, error: LlmError) -> None:
         """Counts a request that brought no completion."""
-        self._failures[type(error).__name__] += 1
-
-    def snapshot(self) -> UsageSnapshot:
-        """Returns the totals so far."""
-        return UsageSnapshot(
-            attempts=self._attempts,
-            retries=self._retries,
-            answers=self._answers,
-            failures=dict(self._failures),
-            prompt_tokens=self._prompt_tokens,
-            completion_tokens=self._completion_tokens,
-            cost=self.cost,
-        )
+        self.failures[type(error).__name__] += 1
 
 
 class MeteredChatModel:

@@ -19,7 +19,6 @@ RESULT = TypeAdapter(SummaryResult)
 
 _MOST_DUPLICATES = 1_000
 _TEXTS_AT_ONCE = 64
-_EVERY_POSITION = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)

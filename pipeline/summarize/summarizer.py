@@ -12,12 +12,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.off_loop import OffLoop
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, EventChannel, Finished, NoObserver, SummaryObserver
 from pipeline.summarize.graph.graph import build_graph
+from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
 from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryResult, SummaryView
@@ -89,7 +91,7 @@ class Summarizer:
         self._config = config
         self._store = store
         self._graph = build_graph(checkpoints)
-        self._executor = executor
+        self._off_loop = OffLoop(executor)
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
 
@@ -97,8 +99,7 @@ class Summarizer:
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
     ) -> SummaryPlan:
         """Returns what `stream` would do, without doing any of it."""
-        work = lambda: make_plan(document, writer, config=self._config, options=options)  # noqa: E731
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        return await self._off_loop(lambda: make_plan(document, writer, config=self._config, options=options))
 
     async def stream(
         self,
@@ -201,20 +202,19 @@ class Summarizer:
             yield Accepted(summary.summary_id, is_resumed=True)
             yield Finished(_as_reused(done, summary.summary_id))
             return
-        run = SummaryRun(
-            summary=summary,
+        job = SummaryJob(
+            summary_id=summary.summary_id,
             document=document,
             options=summary.request.options,
             writer=writer,
-            lease=await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s),
-            channel=EventChannel(None if include_text else self._config.progress_events),
-            graph=self._graph,
-            observer=self._observer,
-            is_resumed=is_resumed,
             store=self._store,
-            executor=self._executor,
+            observer=self._observer,
             config=self._config,
+            off_loop=self._off_loop,
         )
+        lease = await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s)
+        channel = EventChannel(None if include_text else self._config.progress_events)
+        run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
         task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
         try:

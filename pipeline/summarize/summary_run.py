@@ -3,35 +3,27 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
-from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import LeaseLostError, StorageError
-from pipeline.summarize.events import EventChannel, Finished, Planned, SummaryObserver, Warned
-from pipeline.summarize.graph.graph import SummaryGraph
-from pipeline.summarize.graph.run import Run, SummaryState
+from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
+from pipeline.summarize.graph.run import Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
-from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.tracing import link_to, note_result, run_span, traceparent
-from pipeline.summarize.writer import Writer
 
 _log = logging.getLogger(__name__)
-
-Result = TypeVar("Result")
 
 
 class _CancelRequestedError(Exception):
@@ -43,33 +35,21 @@ class SummaryRun:
     """One run of one summary.
 
     Attributes:
+        job: what is done.
         summary: as stored when the run began.
-        document: to summarize.
-        options: the caller's.
-        writer: answers the tasks.
         lease: the right to run.
         channel: where events go; closed at the end.
         graph: shared by all runs.
-        observer: counts all runs.
         is_resumed: True if it ran before.
-        store: of all summaries.
-        executor: for work that would hold up the event loop.
-        config: defaults and limits.
         stop: set it to cancel the summary from within this process.
     """
 
+    job: SummaryJob
     summary: StoredSummary
-    document: Document
-    options: SummarizeOptions
-    writer: Writer
     lease: Lease
     channel: EventChannel
     graph: SummaryGraph
-    observer: SummaryObserver
     is_resumed: bool
-    store: SummaryStore
-    executor: Executor
-    config: SummarizeConfig
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     _meter: Meter | None = None
     _has_begun: bool = False
@@ -84,7 +64,7 @@ class SummaryRun:
         """
         self._has_begun = True
         status, result = SummaryStatus.FAILED, None
-        self.observer.run_started(is_resumed=self.is_resumed)
+        self.job.observer.run_started(is_resumed=self.is_resumed)
         try:
             result = await self._traced()
             status = result.status
@@ -96,7 +76,7 @@ class SummaryRun:
             await self._release(status)
             raise
         finally:
-            self.observer.run_ended(status, result)
+            self.job.observer.run_ended(status, result)
             self.channel.close()
 
     async def give_up(self) -> None:
@@ -106,11 +86,11 @@ class SummaryRun:
 
     async def _traced(self) -> SummaryResult:
         """Runs inside a span that links to those of earlier runs, and remembers it for later ones."""
-        summary_id = self.summary.summary_id
+        summary_id = self.job.summary_id
         with run_span(summary_id) as span:
             if parent := traceparent(span):
-                link_to(span, await self.store.run_traces.earlier(summary_id))
-                await self.store.run_traces.add(summary_id, parent)
+                link_to(span, await self.job.store.run_traces.earlier(summary_id))
+                await self.job.store.run_traces.add(summary_id, parent)
             result = await self._end(await self._run())
             note_result(span, result)
         return result
@@ -118,9 +98,9 @@ class SummaryRun:
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
         try:
-            await self.store.leases.release(self.lease, status, None)
+            await self.job.store.leases.release(self.lease, status, None)
         except StorageError as error:
-            _log.warning("cannot store the end of summary_id=%s: %s", self.summary.summary_id, error)
+            _log.warning("cannot store the end of summary_id=%s: %s", self.job.summary_id, error)
 
     async def _run(self) -> Ending:
         try:
@@ -137,10 +117,10 @@ class SummaryRun:
         return Ending(SummaryStatus.DONE, None, self._meter)
 
     async def _end(self, ending: Ending) -> SummaryResult:
-        summary = await self.store.find(self.summary.summary_id) or self.summary
-        result = await Assembler(self.store, summary, self.config).assemble(ending)
+        summary = await self.job.store.find(self.job.summary_id) or self.summary
+        result = await Assembler(self.job.store, summary, self.job.config).assemble(ending)
         kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
-        await self.store.leases.release(self.lease, ending.status, kept)
+        await self.job.store.leases.release(self.lease, ending.status, kept)
         if ending.status is SummaryStatus.DONE:
             with storage_errors():
                 await self._delete_checkpoints()  # nobody goes on from here
@@ -163,40 +143,28 @@ class SummaryRun:
         """Keeps the lease, and ends when somebody cancels the summary, here or from another server."""
         while True:
             try:
-                async with asyncio.timeout(self.config.heartbeat_s):
+                async with asyncio.timeout(self.job.config.heartbeat_s):
                     await self.stop.wait()
             except TimeoutError:
-                if not await self.store.leases.renew(self.lease, self.config.lease_ttl_s):
+                if not await self.job.store.leases.renew(self.lease, self.job.config.lease_ttl_s):
                     continue
             raise _CancelRequestedError
 
     async def _graph_to_its_end(self) -> None:
-        plan = await self._off_loop(
-            lambda: make_plan(self.document, self.writer, config=self.config, options=self.options)
+        plan = await self.job.off_loop(
+            lambda: make_plan(self.job.document, self.job.writer, config=self.job.config, options=self.job.options)
         )
         config: RunnableConfig = {
-            "configurable": {"thread_id": self.summary.summary_id},
+            "configurable": {"thread_id": self.job.summary_id},
             "recursion_limit": plan.supersteps,
             "run_name": "summarize",
         }
         await self._adopt(plan)
-        done = await self.store.call_count(self.summary.summary_id)
+        done = await self.job.store.call_count(self.job.summary_id)
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls())
         terms = BatchTerms(plan.batches)
-        run = Run(
-            summary_id=self.summary.summary_id,
-            document=self.document,
-            plan=plan,
-            options=self.options,
-            config=self.config,
-            writer=self.writer,
-            store=self.store,
-            meter=meter,
-            observer=self.observer,
-            executor=self.executor,
-            terms=terms,
-        )
-        reading = asyncio.create_task(terms.read_ahead(self._off_loop))
+        run = Run(self.job, plan, meter, terms)
+        reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))
         try:
             await self._drive(run, config)
         finally:
@@ -224,7 +192,7 @@ class SummaryRun:
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         record = PlanRecord(_plan_key(plan), plan.calls(), plan.calls(2) - plan.calls(), plan.input_tokens)
-        summary_id = self.summary.summary_id
+        summary_id = self.job.summary_id
         if self.summary.plan == record:
             await self._warn_of_other_writer()
             return
@@ -232,27 +200,24 @@ class SummaryRun:
             await self._warn_of_other_writer()
             with storage_errors():
                 await self._delete_checkpoints()
-        await self.store.set_plan(summary_id, record)
-        if self.document.empty_chunk_count:
-            message = f"{self.document.empty_chunk_count} chunks hold no text and were left out"
+        await self.job.store.set_plan(summary_id, record)
+        if self.job.document.empty_chunk_count:
+            message = f"{self.job.document.empty_chunk_count} chunks hold no text and were left out"
             await self._warn(WarningCode.EMPTY_CHUNKS, message)
 
     async def _delete_checkpoints(self) -> None:
         checkpointer = self.graph.checkpointer
         if checkpointer is not None and not isinstance(checkpointer, bool):
-            await checkpointer.adelete_thread(self.summary.summary_id)
+            await checkpointer.adelete_thread(self.job.summary_id)
 
     async def _warn_of_other_writer(self) -> None:
-        if self.summary.request.writer != self.writer.identity:
-            message = f"begun by {self.summary.request.writer}, resumed by {self.writer.identity}"
+        if self.summary.request.writer != self.job.writer.identity:
+            message = f"begun by {self.summary.request.writer}, resumed by {self.job.writer.identity}"
             await self._warn(WarningCode.WRITER_CHANGED, message)
 
     async def _warn(self, code: WarningCode, message: str) -> None:
-        await self.store.warn(self.summary.summary_id, code, message)
+        await self.job.store.warn(self.job.summary_id, code, message)
         self.channel.offer(Warned(code, message))
-
-    async def _off_loop(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
 
 def _plan_key(plan: SummaryPlan) -> str:

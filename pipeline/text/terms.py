@@ -10,6 +10,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from pipeline.text.function_words import NO_NAMES
+
 
 class TermKind(StrEnum):
     """What a term is. The values are the words of responses, reports and logs."""
@@ -101,12 +103,6 @@ _WITH_DIGITS = (
     (TermKind.PART_NUMBER, _PART_NUMBER),
 )
 _WITHOUT_DIGITS = ((TermKind.COMMAND, _COMMAND), (TermKind.PATH, _PATH))
-_FUNCTION_WORDS = """
-    a an and are as at be but by can do for from has have he how i if in is it its may no not of on or our she so than
-    that the their then there these they this those to use was we were what when where which who why will with you your
-    i'm it's
-"""
-_NO_NAMES = frozenset(_FUNCTION_WORDS.split())
 
 
 def find_terms(text: str) -> dict[Term, None]:
@@ -156,7 +152,7 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
 
 def _add_name(words: list[str], terms: dict[Term, None]) -> None:
     """Adds the name that capitalised neighbours form, if it is one."""
-    if len(words) == 1 and words[0].lower() in _NO_NAMES:
+    if len(words) == 1 and words[0].lower() in NO_NAMES:
         return
     for start in range(0, len(words), _MOST_NAME_WORDS):
         terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None

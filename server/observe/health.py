@@ -26,7 +26,7 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from server.rpc.calls import Context
 from server.rpc.handlers import HandlerTable
-from server.rpc.streams import until
+from server.rpc.streams import until_stopping
 
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
 REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
@@ -106,7 +106,7 @@ class ReflectionServicer(ServerReflectionServicer):
         self, request_iterator: AsyncIterator[ServerReflectionRequest], context: Context
     ) -> AsyncGenerator[ServerReflectionResponse, None]:
         """Answers questions about services and messages until the client or the server ends the stream."""
-        requests = until(self._stopping, request_iterator)
+        requests = until_stopping(self._stopping, request_iterator, is_quiet=True)
         async for response in self._answers.ServerReflectionInfo(requests, context):
             yield response
 

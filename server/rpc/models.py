@@ -1,8 +1,6 @@
-"""The engine's models on the terms of one evaluation: the pipeline's Protocols over the inference package.
+"""The engine's models in the scope of one call: `pipeline.protocols.Models` over the inference package.
 
-The models that scores come from, as far as the server has them.
-
-A call's deadline and priority, as the inference package takes them.
+What a call's submissions share: its deadline and priority, as the inference package takes them, and their count.
 """
 
 import asyncio
@@ -11,23 +9,29 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from opentelemetry import trace
 from precis.v1 import common_pb2
 
 from inference.call import Call, Priority
+from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
 from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
-from pipeline.protocols import Float32, ModelIdentity
-from server.errors import FieldViolation, InvalidRequestError
+from pipeline.llm.chat_model import ChatModel
+from pipeline.protocols import Float32, ModelIdentity, Models
+from pipeline.tracing import open_span, prefixed
+from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.calls import Context
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 
+_tracer = trace.get_tracer("precis.server")
+
 
 @dataclass(slots=True)
 class ModelUsage:
-    """What the models did for one evaluation.
+    """What the models did for one call.
 
     Attributes:
         queue_ms: wait for room in the queue and for a worker.
@@ -42,18 +46,20 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class CallScope:
-    """What all submissions of one evaluation have in common.
+    """What all submissions of one call have in common.
 
     Attributes:
         call: deadline and priority.
         max_queue_wait_s: how long a full queue is waited for. 0 for a unary call: it is refused, and its client waits.
             In a stream the server waits, for there it is flow control that slows a client down, not refusal.
         usage: where the submissions are counted.
+        name: of what is done, for spans.
     """
 
     call: Call
     max_queue_wait_s: float = 0.0
     usage: ModelUsage = field(default_factory=ModelUsage)
+    name: str = "engine"
 
     async def submit(self, submission: Callable[[Call], Awaitable[Batch]]) -> Batch:
         """Submits until there is room, and gives a batch without failed items.
@@ -84,32 +90,33 @@ class CallScope:
 
 
 class BoundEntailment:
-    """The NLI model on one evaluation's terms: pipeline.protocols.Entailment."""
+    """The NLI model in one call's scope: pipeline.protocols.Entailment."""
 
-    def __init__(self, model: NliModel, terms: CallScope) -> None:
+    def __init__(self, model: NliModel, scope: CallScope) -> None:
         self.identity = to_identity(model.model.directory)
         self._model = model
-        self._terms = terms
+        self._scope = scope
 
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
         """Scores all pairs in one submission."""
-        batch = await self._terms.submit(lambda call: self._model.entail(pairs, call))
-        self._terms.usage.truncated_pair_count += sum(batch.truncated)
+        with open_span(_tracer, f"{self._scope.name} entail", prefixed({"pair_count": len(pairs)})):
+            batch = await self._scope.submit(lambda call: self._model.entail(pairs, call))
+        self._scope.usage.truncated_pair_count += sum(batch.truncated)
         return batch.values
 
 
 class BoundEmbedder:
-    """The embedder on one evaluation's terms: pipeline.protocols.Embedder."""
+    """The embedder in one call's scope: pipeline.protocols.Embedder."""
 
-    def __init__(self, model: EmbeddingModel, terms: CallScope) -> None:
+    def __init__(self, model: EmbeddingModel, scope: CallScope) -> None:
         self.identity = to_identity(model.model.directory)
         self._model = model
-        self._terms = terms
+        self._scope = scope
 
     async def embed(self, texts: Sequence[str]) -> Float32:
         """Embeds all texts in one submission."""
-        batch = await self._terms.submit(lambda call: self._model.embed(texts, call))
-        return batch.values
+        with open_span(_tracer, f"{self._scope.name} embed", prefixed({"text_count": len(texts)})):
+            return (await self._scope.submit(lambda call: self._model.embed(texts, call))).values
 
 
 class TokenOffsets:
@@ -134,14 +141,28 @@ def to_identity(directory: ModelDirectory) -> ModelIdentity:
     return ModelIdentity(manifest.name, manifest.revision, directory.model_sha256)
 
 
-@dataclass(frozen=True, slots=True)
-class BoundModels:
-    """The models on the terms of one request."""
+class EngineModels:
+    """NLI model, embedder, and the embedder's tokenizer. One object serves all services.
 
-    entailment: BoundEntailment
-    embedder: BoundEmbedder
-    tokenizer: TokenOffsets
+    Attributes:
+        missing: roles that the settings leave out.
+    """
 
+    def __init__(self, engine: Engine) -> None:
+        """Takes them from an engine that is entered."""
+        self.missing = tuple(role for role in ROLES if role not in engine.models)
+        self._engine = engine
+        self._tokenizer = None if self.missing else TokenOffsets(engine.embedder.model.directory)
+
+    def bound(self, scope: CallScope, chat: ChatModel | None = None) -> Models:
+        """Binds them to one call. Raises ModelNotLoadedError for the first that is missing."""
+        if self._tokenizer is None:
+            raise ModelNotLoadedError(self.missing[0])
+        engine = self._engine
+        return Models(BoundEntailment(engine.nli, scope), BoundEmbedder(engine.embedder, scope), self._tokenizer, chat)
+
+
+ROLES = ("embedding", "nli")
 
 PRIORITIES: dict[int, Priority] = {
     common_pb2.PRIORITY_INTERACTIVE: Priority.INTERACTIVE,

@@ -1,12 +1,7 @@
-"""Works on the items of a stream concurrently, and never on more than a fixed number.
-
-How a stream that a client holds open learns that the server is stopping.
-
-How a running summary is put aside when the server stops.
-"""
+"""Streams: items worked on concurrently, never more than a fixed number, and open streams when the server stops."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from inference.errors import ShuttingDownError
@@ -62,67 +57,42 @@ async def _run(work: Callable[[T], Awaitable[R]], item: T) -> R:
     return await work(item)
 
 
-async def _stop(tasks: list[asyncio.Task[Any]]) -> None:
+async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def until(stopping: asyncio.Event, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:
-    """Yields items until there are no more or `stopping` is set, whichever comes first.
+async def until_stopping(
+    stopping: asyncio.Event, items: AsyncIterator[T], *, is_quiet: bool = False
+) -> AsyncGenerator[T, None]:
+    """Yields items until they end or `stopping` is set; what is there already, or was read, is always yielded.
 
-    An item that was read is always yielded, so nothing that the client sent and the server took is lost.
+    The source ends with this, in its own time: a running summary writes down how far it came.
+
+    Args:
+        stopping: set when the server stops.
+        items: what a client sends, or what it is sent.
+        is_quiet: whether being cut short is an end like another.
+
+    Raises:
+        ShuttingDownError: the items were cut short, unless that is quiet.
     """
     stop = asyncio.ensure_future(stopping.wait())
-    following: asyncio.Task[T] | None = None
+    following: asyncio.Task[T | _End] | None = None
     try:
         while True:
-            following = asyncio.ensure_future(_next_until(items))
+            following = asyncio.create_task(_next(items))
             await asyncio.wait({stop, following}, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
-                return
-            try:
-                item = following.result()
-            except StopAsyncIteration:
+                if is_quiet:
+                    return
+                raise ShuttingDownError
+            item = following.result()
+            if isinstance(item, _End):
                 return
             yield item
     finally:
-        stop.cancel()
-        if following is not None:
-            following.cancel()
-
-
-async def _next_until(items: AsyncIterator[T]) -> T:
-    return await anext(items)
-
-
-async def until_stopping(stopping: asyncio.Event, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """Yields events until they end; when `stopping` is set, those that are there already, and closes their source.
-
-    Raises:
-        ShuttingDownError: the events were cut short.
-    """
-    stop = asyncio.ensure_future(stopping.wait())
-    following: asyncio.Future[T] | None = None
-    try:
-        while True:
-            following = asyncio.ensure_future(_next_or_stop(events))
-            await asyncio.wait({stop, following}, return_when=asyncio.FIRST_COMPLETED)
-            if not following.done():
-                raise ShuttingDownError
-            try:
-                event = following.result()
-            except StopAsyncIteration:
-                return
-            yield event
-    finally:
-        stop.cancel()
-        if following is not None:
-            following.cancel()
-            # Its source ends here, in its own time: it writes down how far it came.
-            await asyncio.gather(following, return_exceptions=True)
-        await events.aclose()
-
-
-async def _next_or_stop(events: AsyncGenerator[T, None]) -> T:
-    return await anext(events)
+        await _stop([stop, following] if following else [stop])
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()

@@ -17,13 +17,12 @@ from inference.call import Priority
 from inference.errors import ShuttingDownError
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
-from server.backends import ScoringModels
 from server.config import EvaluateServiceConfig
 from server.errors import FieldViolation, InvalidRequestError
 from server.rpc.calls import Context, current_call
-from server.rpc.models import CallScope, parse_priority, to_call
+from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
 from server.rpc.status import to_item_error
-from server.rpc.streams import map_concurrently, until
+from server.rpc.streams import map_concurrently, until_stopping
 from server.rpc.wire import MalformedRequest
 from server.services.evaluate_reply import to_response
 from server.services.evaluate_request import EvaluateInput, check_item_id, parse_evaluate
@@ -96,7 +95,7 @@ class EvaluateServicer(EvaluateServiceServicer):
 
     def __init__(
         self,
-        models: ScoringModels,
+        models: EngineModels,
         defaults: EvaluateConfig,
         config: EvaluateServiceConfig,
         *,
@@ -112,7 +111,7 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
         """Evaluates one summary. A full queue is refused at once."""
         record = current_call()
-        terms = CallScope(to_call(context, parse_priority(request.priority)))
+        terms = CallScope(to_call(context, parse_priority(request.priority)), name="evaluate")
         try:
             return await self._evaluate(request, terms)
         finally:
@@ -127,7 +126,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         """
         items = numbered(request_iterator)
         answer = partial(self._answer, context)
-        accepted = until(self._stopping, items)
+        accepted = until_stopping(self._stopping, items, is_quiet=True)
         responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
         async with aclosing(accepted), aclosing(responses):
             async for response in responses:
@@ -141,7 +140,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         try:
             item.check()
             call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
-            terms = CallScope(call, self._config.max_queue_wait_s)
+            terms = CallScope(call, self._config.max_queue_wait_s, name="evaluate")
             response = await self._evaluate(item.request, terms)
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
             return to_failure(item, error, record.call_id)
@@ -151,13 +150,8 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
-        evaluation = await Evaluator(parsed.config, executor=self._executor_for(parsed)).evaluate(
-            parsed.datum,
-            parsed.generated,
-            entailment=models.entailment,
-            embedder=models.embedder,
-            tokenizer=models.tokenizer,
-        )
+        evaluator = Evaluator(parsed.config, executor=self._executor_for(parsed))
+        evaluation = await evaluator.evaluate(parsed.datum, parsed.generated, models)
         response = to_response(evaluation)
         response.nli.truncated_pair_count = terms.usage.truncated_pair_count
         return response

@@ -22,11 +22,12 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import JudgeEvent, Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.llm.chat_model import ChatModel
+from pipeline.protocols import Models
 from server.backends import Backends
 from server.config import JudgeServiceConfig
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.calls import Context, current_call
-from server.rpc.models import BoundModels, CallScope, parse_priority, to_call
+from server.rpc.models import CallScope, parse_priority, to_call
 from server.services.assess_reply import to_assess_event, to_synthesis
 from server.services.judge_reply import to_event, to_result
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
@@ -38,38 +39,23 @@ class BoundJudge:
 
     Attributes:
         inner: the judge.
-        models: of the engine.
-        chat: the language model that may be asked; None: none.
+        models: of the call, with the language model that may be asked.
         metrics: counts.
     """
 
     inner: Judge
-    models: BoundModels
-    chat: ChatModel | None
+    models: Models
     metrics: JudgeMetrics
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         """Returns the judgement."""
-        judgement = await self.inner.judge(
-            request,
-            entailment=self.models.entailment,
-            embedder=self.models.embedder,
-            tokenizer=self.models.tokenizer,
-            chat_model=self.chat,
-        )
+        judgement = await self.inner.judge(request, self.models)
         self.metrics.observe(judgement)
         return judgement
 
     async def stream(self, request: JudgeRequest) -> AsyncGenerator[JudgeEvent, None]:
         """Yields what leads to the judgement, and the judgement last. Closing it ends the work."""
-        events = self.inner.stream(
-            request,
-            entailment=self.models.entailment,
-            embedder=self.models.embedder,
-            tokenizer=self.models.tokenizer,
-            chat_model=self.chat,
-        )
-        async with aclosing(events):
+        async with aclosing(self.inner.stream(request, self.models)) as events:
             async for event in events:
                 if isinstance(event, Judgement):
                     self.metrics.observe(event)
@@ -117,7 +103,7 @@ class Judges:
         """
         executor = self._cpu if char_count > self._inline_chars else None
         judge = Judge(config, executor=executor, cache=self._cache)
-        return BoundJudge(judge, self._backends.scoring.bound(terms), chat, self._metrics)
+        return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
 
 
 class JudgeServicer(JudgeServiceServicer):
@@ -193,7 +179,7 @@ class JudgeServicer(JudgeServiceServicer):
 
 def _result(judgement: Judgement, judge: BoundJudge, terms: CallScope) -> pb.JudgeResult:
     result = to_result(judgement)
-    result.applied_options.use_language_model = judge.chat is not None
+    result.applied_options.use_language_model = judge.models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
 
@@ -206,7 +192,7 @@ def _name_of(chat: ChatModel | None) -> str:
 def _terms(priority: int, context: Context) -> Iterator[CallScope]:
     """Gives the terms of a call, and notes in its record what the models did for it."""
     record = current_call()
-    terms = CallScope(to_call(context, parse_priority(priority)))
+    terms = CallScope(to_call(context, parse_priority(priority)), name="judge")
     try:
         yield terms
     finally:

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import Executor
 from contextlib import aclosing
 from functools import partial
-from typing import cast
 
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
@@ -24,7 +23,7 @@ from server.services.summarize_request import DocumentRules, parse_document, par
 
 
 class SummarizeServicer(SummarizeServiceServicer):
-    """Summarizes documents.
+    """Summarizes documents. What a command does without a server needs no context of a call.
 
     Args:
         summarizer: runs the graphs.
@@ -50,7 +49,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         self._stopping = stopping
 
     async def Summarize(
-        self, request: pb.SummarizeRequest, context: Context
+        self, request: pb.SummarizeRequest, context: Context | None = None
     ) -> AsyncGenerator[pb.SummarizeResponse, None]:
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
@@ -66,7 +65,7 @@ class SummarizeServicer(SummarizeServiceServicer):
                 yield pb.SummarizeResponse(event=message)
 
     async def ResumeSummary(
-        self, request: pb.ResumeSummaryRequest, context: Context
+        self, request: pb.ResumeSummaryRequest, context: Context | None = None
     ) -> AsyncGenerator[pb.ResumeSummaryResponse, None]:
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
@@ -84,7 +83,9 @@ class SummarizeServicer(SummarizeServiceServicer):
         await self._summarizer.cancel(parse_summary_id(request.summary_id))
         return pb.CancelSummaryResponse()
 
-    async def PlanSummary(self, request: pb.PlanSummaryRequest, context: Context) -> pb.PlanSummaryResponse:
+    async def PlanSummary(
+        self, request: pb.PlanSummaryRequest, context: Context | None = None
+    ) -> pb.PlanSummaryResponse:
         """Counts calls without making them."""
         chosen, options = self._writer(), parse_options(request.options)
         document = await self._document(request)
@@ -94,9 +95,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def _messages(
         self, events: AsyncIterator[Event], chosen: ChosenWriter
     ) -> AsyncGenerator[pb.SummaryEvent, None]:
-        # The summarizer's streams are generators; its signature promises iterators only.
-        generator = cast("AsyncGenerator[Event, None]", events)
-        async with aclosing(until_stopping(self._stopping, generator)) as going:
+        async with aclosing(until_stopping(self._stopping, events)) as going:
             async for event in going:
                 if isinstance(event, Accepted):
                     name_session(event.summary_id)

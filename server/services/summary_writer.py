@@ -9,8 +9,8 @@ from pipeline.llm.config import LlmConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from server.backends import Backends, ChosenWriter, ScoringModels
-from server.rpc.models import CallScope
+from server.backends import Backends, ChosenWriter
+from server.rpc.models import CallScope, EngineModels
 from server.settings import Settings
 
 
@@ -37,14 +37,8 @@ def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
     return writer.model_copy(update={"concurrency": llm.rates.max_concurrency})
 
 
-def extractive_writer(settings: Settings, scoring: ScoringModels, cpu: Executor) -> ExtractiveWriter:
+def extractive_writer(settings: Settings, scoring: EngineModels, cpu: Executor) -> ExtractiveWriter:
     """Builds the writer over the engine's models. It works in bulk and waits for room: a summary takes minutes."""
-    terms = CallScope(Call(deadline_s=None, priority=Priority.BULK), settings.summarize_service.max_queue_wait_s)
-    models = scoring.bound(terms)
-    return ExtractiveWriter(
-        settings.extractive,
-        embedder=models.embedder,
-        entailment=models.entailment,
-        tokenizer=models.tokenizer,
-        executor=cpu,
-    )
+    call = Call(deadline_s=None, priority=Priority.BULK)
+    scope = CallScope(call, settings.summarize_service.max_queue_wait_s, name="summarize")
+    return ExtractiveWriter(settings.extractive, scoring.bound(scope), executor=cpu)

@@ -3,24 +3,21 @@
 Reads a language model's answer, and refuses what cannot be one.
 """
 
-import json
-import logging
 import math
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.assess.images.image import Image
 from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.messages import Prompt, allowed_letters, make_prompt
+from pipeline.assess.synthesis.messages import allowed_letters, make_prompt
 from pipeline.assess.synthesis.request import Levels, Mode, SynthesisRequest
 from pipeline.judge.fusion import from_classification, from_log_probabilities, parse_level
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.ask import letter_probabilities
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_until_valid, letter_probabilities, read_json
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
-from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError, RequestRefusedError
+from pipeline.llm.errors import RequestRefusedError
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
 
@@ -37,10 +34,6 @@ class ModelAnswer(BaseModel):
     used_evidence: tuple[str, ...] = ()
     need_replan: bool = False
     replan_reason: str | None = None
-
-
-class AnswerProblemError(Exception):
-    """An answer that is none. Its message goes into the next prompt: it never holds the answer's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,35 +72,25 @@ def read_answer(text: str, letters: str, known_ids: Collection[str]) -> CheckedA
     """Reads a reply in JSON.
 
     Raises:
-        AnswerProblemError: it is not the JSON asked for, answers with no letter of those allowed, says nothing, or
+        WrongAnswerError: it is not the JSON asked for, answers with no letter of those allowed, says nothing, or
             cites evidence of which nothing exists.
     """
-    try:
-        answer = ModelAnswer.model_validate(json.loads(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise AnswerProblemError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise AnswerProblemError("it was no JSON") from None
+    answer = read_json(text, ModelAnswer)
     final = answer.final_answer.strip()
     if letters:
         final = final.rstrip(".) ").upper()
         if len(final) != 1 or final not in letters:
-            raise AnswerProblemError("final_answer was no letter of those allowed")
+            raise WrongAnswerError("final_answer was no letter of those allowed")
     if not final or not answer.quality_reasoning.strip():
-        raise AnswerProblemError("final_answer or quality_reasoning was blank")
+        raise WrongAnswerError("final_answer or quality_reasoning was blank")
     ids = tuple(dict.fromkeys(one for one in answer.used_evidence if one in known_ids))
     unknown = len(set(answer.used_evidence)) - len(ids)
     if unknown and not ids:
-        raise AnswerProblemError("used_evidence had no id of the evidence")
+        raise WrongAnswerError("used_evidence had no id of the evidence")
     checked = answer.model_copy(
         update={"final_answer": final, "quality_reasoning": answer.quality_reasoning.strip(), "used_evidence": ids}
     )
     return CheckedAnswer(checked, unknown)
-
-
-_log = logging.getLogger(__name__)
-_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +123,12 @@ class Asked:
 async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig) -> Asked:
     """Returns a valid answer, or why there is none, and what it cost. Never raises LlmError."""
     metered = MeteredChatModel(chat)
-    asked = await _ask(request, images, metered, config)
+    question = _Question(request, images, metered, config)
+    asked = question.asked
+    try:
+        asked.reply = await ask_until_valid(question.ask, max_attempts=config.max_attempts)
+    except UnusableAnswerError as error:
+        asked.error = error.reason
     asked.usage = metered.usage
     return asked
 
@@ -154,55 +142,50 @@ def read_levels(reply: Reply, config: SynthesisConfig) -> Levels:
     return Levels(from_classification(parse_level(reply.answer.final_answer)), LevelSource.CLASSIFICATION)
 
 
-async def _ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig) -> Asked:
-    asked, problem = Asked(), ""
-    while asked.attempts < config.max_attempts:
-        prompt = make_prompt(request, images, chat, answer_tokens=config.answer_tokens, problem=problem)
-        if prompt is None:
-            asked.error = "context_overflow: the evidence does not fit into the model's context"
-            return asked
-        asked.attempts += 1
+class _Question:
+    """A question, asked again while the answer is not valid; without images once the endpoint has refused them."""
+
+    def __init__(
+        self, request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig
+    ) -> None:
+        self.asked = Asked()
+        self._request = request
+        self._images = images
+        self._chat = chat
+        self._config = config
+
+    async def ask(self, problem: str) -> Reply:
+        """Returns a valid answer. Raises WrongAnswerError, LlmError or UnusableAnswerError."""
         try:
-            await _attempt(asked, prompt, request, chat, config)
-            return asked
-        except (AnswerProblemError, BadAnswerError) as error:
-            problem = _problem(error)
-            asked.error = f"invalid_answer: {problem}"
-            _log.warning("synthesis_refused attempt=%d error=%s", asked.attempts, type(error).__name__)
-        except LlmError as error:
-            if not images or not isinstance(error, RequestRefusedError) or IMAGES not in error.refused_fields:
-                asked.error = f"{_WORD_START.sub('_', type(error).__name__.removesuffix('Error')).lower()}: {error}"
-                return asked  # it has been retried already; other words would not help
-            asked.notes.append("images_refused: the endpoint takes no images; it answered without them")
-            images, asked.attempts = (), asked.attempts - 1
-    return asked
+            return await self._attempt(problem)
+        except RequestRefusedError as error:
+            if not self._images or IMAGES not in error.refused_fields:
+                raise
+        self.asked.notes.append("images_refused: the endpoint takes no images; it answered without them")
+        self.asked.attempts -= 1
+        self._images = ()
+        return await self._attempt(problem)
 
-
-async def _attempt(
-    asked: Asked, prompt: Prompt, request: SynthesisRequest, chat: ChatModel, config: SynthesisConfig
-) -> None:
-    """Fills in a valid answer. Raises AnswerProblemError or LlmError."""
-    letters = allowed_letters(request)
-    completion = await chat.complete(
-        ChatRequest(
-            prompt.messages,
-            config.answer_tokens,
-            temperature=0.0,
-            json_schema=answer_schema(letters),
-            top_logprobs=config.top_logprobs if request.mode is Mode.SCORING else 0,
-            seed=config.seed,
+    async def _attempt(self, problem: str) -> Reply:
+        request, config, letters = self._request, self._config, allowed_letters(self._request)
+        tokens = config.answer_tokens
+        prompt = make_prompt(request, self._images, self._chat, answer_tokens=tokens, problem=problem)
+        if prompt is None:
+            raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
+        self.asked.attempts += 1
+        completion = await self._chat.complete(
+            ChatRequest(
+                prompt.messages,
+                tokens,
+                temperature=0.0,
+                json_schema=answer_schema(letters),
+                top_logprobs=config.top_logprobs if request.mode is Mode.SCORING else 0,
+                seed=config.seed,
+            )
         )
-    )
-    checked = read_answer(completion.text, letters, {item.id for item in request.evidence.items()})
-    asked.reply, asked.error = Reply(checked.answer, completion), None
-    if prompt.was_shortened:
-        asked.notes.append("evidence_shortened: the model did not see all of the explanations and the context")
-    if checked.unknown_id_count:
-        asked.notes.append(f"unknown_evidence: {checked.unknown_id_count} cited ids do not exist")
-
-
-def _problem(error: AnswerProblemError | BadAnswerError) -> str:
-    """Says what was wrong, in words of ours."""
-    if isinstance(error, EmptyAnswerError):
-        return "there was no answer"
-    return "it was not the JSON asked for" if isinstance(error, BadAnswerError) else str(error)
+        checked = read_answer(completion.text, letters, {item.id for item in request.evidence.items()})
+        if prompt.was_shortened:
+            self.asked.notes.append("evidence_shortened: the model did not see all of the explanations and the context")
+        if checked.unknown_id_count:
+            self.asked.notes.append(f"unknown_evidence: {checked.unknown_id_count} cited ids do not exist")
+        return Reply(checked.answer, completion)

@@ -5,10 +5,7 @@ probabilities and the words; without one the tools decide alone. Whether the evi
 evidence, never by the model.
 """
 
-import asyncio
-from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import TypeVar
 
 from pipeline.assess.synthesis.ask import Asked, ask, read_levels
 from pipeline.assess.synthesis.choose import LETTERS, answer_in_short, choose, describe
@@ -18,12 +15,11 @@ from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanNeed, Summariz
 from pipeline.judge.fusion import Fusion, NothingToFuseError, fuse
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import ChatModel, LlmUsage
+from pipeline.off_loop import OffLoop
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
 NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"
 NO_EVIDENCE = "no_evidence: there is nothing to answer from"
-
-T = TypeVar("T")
 
 
 class Synthesizer:
@@ -37,7 +33,7 @@ class Synthesizer:
 
     def __init__(self, config: SynthesisConfig | None = None, *, executor: Executor | None = None) -> None:
         self._config = config or SynthesisConfig()
-        self._executor = executor
+        self._off_loop = OffLoop(executor)
 
     @property
     def limits(self) -> SynthesisLimits:
@@ -54,7 +50,7 @@ class Synthesizer:
         Raises:
             InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
         """
-        checked = await self._run(lambda: check_request(request, self._config.limits))
+        checked = await self._off_loop(lambda: check_request(request, self._config.limits))
         needs = replan_needs(request.scope, checked.request.evidence, self._config)
         if chat_model is None or checked.levels is not None:
             return _from_evidence(checked, needs)
@@ -63,11 +59,6 @@ class Synthesizer:
             return _from_evidence(checked, needs, failed=asked)
         levels = read_levels(asked.reply, self._config) if request.mode is Mode.SCORING else None
         return _from_model(checked, needs, asked, levels, author=chat_model.identity)
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        if self._executor is None:
-            return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _from_model(

@@ -1,104 +1,104 @@
 """Assembles the evidence table from the texts and everything that the models said. Third step."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.plan import EvidencePlan, exact_pair_count, key_point_counts
+from pipeline.judge.evidence.draft import EvidencePart
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, exact_pair_count, key_point_counts
 from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
 from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
 from pipeline.judge.evidence.table import (
-    EvidenceModels,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
-    PairUsage,
     SummarySegment,
     ToneReading,
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
-from pipeline.model_answers import PairScores
-from pipeline.protocols import Tokenizer
+from pipeline.model_answers import PairScores, PairUsage
+from pipeline.protocols import Models, Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
 
 
-@dataclass(frozen=True, slots=True)
-class Instruments:
-    """What measures: the same for the whole table.
-
-    Attributes:
-        tokenizer: counts tokens.
-        config: the settings.
-        models: identities, for the table.
-    """
-
-    tokenizer: Tokenizer
-    config: EvidenceConfig
-    models: EvidenceModels
-
-
-def assemble(plan: EvidencePlan, scores: PairScores, instruments: Instruments) -> EvidenceTable:
-    """Returns the table, with timings of zero and no proposals."""
-    draft, config, tokenizer = plan.draft, instruments.config, instruments.tokenizer
+def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig) -> EvidenceTable:
+    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty."""
+    draft, tokenizer, parts = plan.draft, models.tokenizer, plan.draft.parts
+    source, summary = draft.source.read, draft.summary.read
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
     grounding = find_grounding(plan, claims)
-    read_point = partial(
-        read_key_point, plan, scores=scores, grounded=frozenset(grounding.grounded), tokenizer=tokenizer, config=config
-    )
-    points, judge_points = tuple(map(read_point, plan.facts)), tuple(map(read_point, plan.judge_facts))
-    twin_count, judge_count = key_point_counts(plan)
+    points = _read_points(plan, grounding, scores, tokenizer, config)
+    twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding.or_all())
-    ranked = [fact.sentence for fact in plan.facts]
-    theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, config.theme_tokens)
-    source_texts = [passage.text for passage in draft.source.read.passages[:_MOST_SENTENCES]]
+    theme, theme_sentence = find_theme(source, [fact.sentence for fact in plan.facts], tokenizer, config.theme_tokens)
+    entailments = [points[fact.sentence].entailment for fact in plan.facts]
+    is_asked = EvidencePart.QUESTIONS in parts
     return EvidenceTable(
-        source=draft.source.read.text.original,
-        summary=draft.summary.read.text.original,
+        source=source.text.original,
+        summary=summary.text.original,
         claims=claims,
         omitted_claim_count=len(draft.all_claims) - len(claims),
         window_count=sum(len(windows) for windows in draft.source.windows.values()),
-        twin_key_points=_by_position(points[:twin_count]),
-        judge_key_points=_by_position(judge_points[:judge_count]),
+        twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
+        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_asked else (),
         segments=_segments(plan, grounding, theme_sentence),
         theme=theme,
-        intent=describe_intent(draft.source.read, source_texts, tones[0], tokenizer, config.intent_tokens),
-        coverage_questions=coverage_questions(plan, [point.entailment for point in points], grounding.grounded, config),
-        claim_questions=claim_questions(plan, claims, config),
+        intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
+        coverage_questions=coverage_questions(plan, entailments, grounding.grounded, config) if is_asked else (),
+        claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=_tone(plan, claims, grounding.or_all(), tones, config),
-        lexicon_hits=find_lexicon_hits(draft.summary.read, draft.source.read),
-        salient_share=salient_share(draft.source.index, _stems(draft.summary.read, grounding.grounded)),
+        lexicon_hits=find_lexicon_hits(summary, source),
+        salient_share=_salient_share(plan, grounding) if EvidencePart.CALIBRATION in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
-        models=instruments.models,
+        models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
         proposals_failed=False,
-        notes=_notes(draft.summary.read),
+        notes=_notes(summary),
     )
+
+
+def _read_points(
+    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+) -> dict[int, KeyPoint]:
+    """Reads each fact once, by its sentence in the source; only grounded sentences of the summary tell it."""
+    grounded = frozenset(grounding.grounded)
+    return {
+        fact.sentence: read_key_point(plan, fact.within(grounded), scores, tokenizer, config)
+        for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
+    }
+
+
+def _first(facts: Sequence[FactPlan], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
+    """Returns the key points of the first facts, by position."""
+    return tuple(points[sentence] for sentence in sorted(fact.sentence for fact in facts[:count]))
+
+
+def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: EvidenceConfig) -> str:
+    texts = [passage.text for passage in source.passages[:_MOST_SENTENCES]]
+    return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
+
+
+def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
+    summary = plan.draft.summary.read
+    stems = {stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])}
+    return salient_share(plan.draft.source.index, stems)
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
     left_out = {"instruction_to_judge": summary.instruction_count, "repeated_sentence": summary.repeat_count}
     return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
-
-
-def _stems(text: ReadText, sentences: Sequence[int]) -> frozenset[str]:
-    return frozenset(stem for index in sentences for stem in text.table.content_stems(text.ranges[index]))
-
-
-def _by_position(points: Sequence[KeyPoint]) -> tuple[KeyPoint, ...]:
-    return tuple(sorted(points, key=lambda point: point.passage.start))
 
 
 def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:
@@ -152,7 +152,8 @@ def _segment(
     plan: EvidencePlan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None
 ) -> SummarySegment:
     to_theme = source_cosine = 0.0
-    if span.passage.text in plan.embeddings and theme_sentence is not None:
+    is_measured = EvidencePart.CALIBRATION in plan.draft.parts and span.passage.text in plan.embeddings
+    if is_measured and theme_sentence is not None:
         vector = plan.embeddings.of([span.passage.text])[0]
         to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
         source_cosine = float(plan.closeness.cosines(vector, 1).max())

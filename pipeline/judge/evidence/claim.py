@@ -23,7 +23,9 @@ class WindowScore:
 
 @dataclass(frozen=True, slots=True)
 class ClaimFeatures:
-    """Numbers about one claim and the source, for calibrated scores. Shares are in [0, 1], 1 for a literal copy.
+    """Numbers about one claim and the source, for calibrated scores; all 0 where nobody reads them.
+
+    Shares are in [0, 1], 1 for a literal copy.
 
     Attributes:
         windows: one score for each window size, small first.
@@ -50,27 +52,27 @@ class ClaimFeatures:
         unmatched_word_share: of the claim's content words, those that stand nowhere in the source.
     """
 
-    windows: tuple[WindowScore, ...]
-    support_contradiction: float
-    sentence_contradiction: float
-    stitched_entailment: float
-    stitched_contradiction: float
-    bigram_share: float
-    trigram_share: float
-    longest_run_share: float
-    fragment_share: float
-    sequence_share: float
-    content_bigram_share: float
-    content_skip_share: float
-    containment: float
-    support_containment: float
-    window_containment: float
-    best_cosine: float
-    number_count: int
-    unmatched_number_count: int
-    name_count: int
-    unmatched_name_count: int
-    unmatched_word_share: float
+    windows: tuple[WindowScore, ...] = ()
+    support_contradiction: float = 0.0
+    sentence_contradiction: float = 0.0
+    stitched_entailment: float = 0.0
+    stitched_contradiction: float = 0.0
+    bigram_share: float = 0.0
+    trigram_share: float = 0.0
+    longest_run_share: float = 0.0
+    fragment_share: float = 0.0
+    sequence_share: float = 0.0
+    content_bigram_share: float = 0.0
+    content_skip_share: float = 0.0
+    containment: float = 0.0
+    support_containment: float = 0.0
+    window_containment: float = 0.0
+    best_cosine: float = 0.0
+    number_count: int = 0
+    unmatched_number_count: int = 0
+    name_count: int = 0
+    unmatched_name_count: int = 0
+    unmatched_word_share: float = 0.0
 
 
 class ClaimLabel(StrEnum):

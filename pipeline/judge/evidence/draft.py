@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -18,6 +19,34 @@ SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
 
 _SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
+
+
+class EvidencePart(StrEnum):
+    """What of a table is made only for those who read it; else it is empty.
+
+    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. QUESTIONS: both kinds, and Judge-Lock's key points.
+    CALIBRATION: features of claims, cosines of segments, the salient share: what calibrated scores are made of.
+    """
+
+    INTENT = "intent"
+    TWIN_KEY_POINTS = "twin_key_points"
+    QUESTIONS = "questions"
+    CALIBRATION = "calibration"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRequest:
+    """What a table is asked for.
+
+    Attributes:
+        source: the whole article; not blank.
+        summary: not blank.
+        parts: that somebody will read.
+    """
+
+    source: str
+    summary: str
+    parts: frozenset[EvidencePart] = frozenset(EvidencePart)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +80,7 @@ class ReadTexts:
         sequences: neighbouring words of the source.
         names: casefolded words that stand capitalised inside a sentence somewhere.
         texts: to embed, without repeats.
+        parts: of the table that somebody will read.
     """
 
     source: Side
@@ -62,12 +92,13 @@ class ReadTexts:
     sequences: SourceSequences
     names: frozenset[str]
     texts: tuple[str, ...]
+    parts: frozenset[EvidencePart]
 
 
-def read_texts(source: str, summary: str, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
+def read_texts(request: EvidenceRequest, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
     """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
-    article = ReadText.of(SOURCE, source, config.max_sentence_chars)
-    told = ReadText.of_summary(SUMMARY, summary, config.max_sentence_chars)
+    article = ReadText.of(SOURCE, request.source, config.max_sentence_chars)
+    told = ReadText.of_summary(SUMMARY, request.summary, config.max_sentence_chars)
     index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
@@ -77,7 +108,9 @@ def read_texts(source: str, summary: str, tokenizer: Tokenizer, config: Evidence
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [article.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
-    texts += [claim.passage.text for claim in claims] + [segment.passage.text for segment in segments[:most]]
+    texts += [claim.passage.text for claim in claims]
+    if EvidencePart.CALIBRATION in request.parts:
+        texts += [segment.passage.text for segment in segments[:most]]
     return ReadTexts(
         source=Side(article, index, make_windows(article, config.window_sentences), embedded),
         summary=Side(told, told_index, make_windows(told, config.window_sentences), told_embedded),
@@ -88,6 +121,7 @@ def read_texts(source: str, summary: str, tokenizer: Tokenizer, config: Evidence
         sequences=SourceSequences(article.table),
         names=known_names((article.table, told.table)),
         texts=tuple(dict.fromkeys(texts)),
+        parts=request.parts,
     )
 
 

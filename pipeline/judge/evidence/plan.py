@@ -5,12 +5,12 @@ stands apart, so that no single sentence entails such a claim, and long windows 
 to four sentences that a claim was made from are short enough to be read, and hold all there is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import ReadTexts, Side
+from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.judge.evidence.text.windows import Closeness, Float64, Window, WordIndex, most_relevant
@@ -43,7 +43,7 @@ class ClaimPlan:
         windows: of the source that the NLI model reads.
         place: the one sentence where the source speaks about the same; None without source.
         region: around it, for numbers, dates, names and negations.
-        stitched: the sentences that between them have the claim's words; None without source.
+        stitched: the sentences that between them have the claim's words; None without source or calibration.
         best_cosine: with a window, in [-1, 1].
         best_share: of the claim's content words, by weight, that one window has.
     """
@@ -74,6 +74,11 @@ class FactPlan:
     sentence: int
     windows: tuple[Window, ...]
 
+    def within(self, sentences: Collection[int]) -> "FactPlan":
+        """Returns the same with those windows only that are made of some sentences of the summary."""
+        inside = tuple(window for window in self.windows if all(index in sentences for index in window.sentences))
+        return FactPlan(self.sentence, inside)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidencePlan:
@@ -102,9 +107,9 @@ class EvidencePlan:
     pairs: tuple[Pair, ...]
 
 
-def key_point_counts(plan: EvidencePlan) -> tuple[int, int]:
+def key_point_counts(source: ReadText) -> tuple[int, int]:
     """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
-    wanted = -(-len(plan.draft.source.read.sentences) // _SENTENCES_PER_KEY_POINT)
+    wanted = -(-len(source.sentences) // _SENTENCES_PER_KEY_POINT)
     (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
     return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
 
@@ -173,7 +178,8 @@ def _plan_claim(
         windows += best
         place = best[0] if place is None else place
         best_cosine, best_share = max(best_cosine, float(cosines.max())), max(best_share, float(shares.max()))
-    stitched = stitch(draft.source.read, draft.source.index, stems)
+    is_calibrated = EvidencePart.CALIBRATION in draft.parts
+    stitched = stitch(draft.source.read, draft.source.index, stems) if is_calibrated else None
     region = _region(draft.source, windows, place)
     return ClaimPlan(claim, tuple(windows), place, region, stitched, best_cosine, best_share)
 
@@ -200,6 +206,8 @@ def _facts(
     """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
     read = draft.source.read
     most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
+    if EvidencePart.QUESTIONS not in draft.parts:
+        most = key_point_counts(read)[0]
     long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
     allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
     raised = centrality.copy()

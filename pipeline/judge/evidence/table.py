@@ -8,25 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.protocols import ModelIdentity
+from pipeline.model_answers import PairUsage
+from pipeline.protocols import ModelIdentities
 from pipeline.text.passage import TextSpan
-
-
-@dataclass(frozen=True, slots=True)
-class PairUsage:
-    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
-
-    scored_pair_count: int
-    exact_pair_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceModels:
-    """What the numbers come from."""
-
-    entailment: ModelIdentity
-    embedder: ModelIdentity
-    tokenizer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +226,7 @@ class EvidenceTable:
     summary_token_count: int
     extraneous_token_count: int
     pairs: PairUsage
-    models: EvidenceModels
+    models: ModelIdentities
     timings: EvidenceTimings
     question_author: str
     proposals_failed: bool

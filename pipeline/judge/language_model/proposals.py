@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
 from pipeline.judge.language_model import questions as prompts
@@ -28,7 +28,7 @@ from pipeline.judge.language_model.questions import (
     thinned,
 )
 from pipeline.judge.tracing import open_span
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
 from pipeline.text.passage import TextSpan
@@ -186,7 +186,7 @@ def answer_messages(questions: Sequence[WrittenQuestion], text: str) -> Messages
         indent=0,
     )
     fence = Fence([text, listed])
-    system = prompts.ANSWER_SYSTEM.format(data_rule=prompts.DATA_RULE.format(nonce=fence.nonce).strip())
+    system = prompts.ANSWER_SYSTEM.format(data_rule=prompts.READ_RULE.format(nonce=fence.nonce).strip())
     user = prompts.ANSWER_USER.format(text=fence.mark(text), questions=fence.mark(listed))
     return ChatMessage("system", system.strip()), ChatMessage("user", user.strip())
 
@@ -217,13 +217,7 @@ def read_given_answers(text: str, count: int) -> list[str | None]:
     Raises:
         WrongAnswerError: it is no reply, or answers none of the questions.
     """
-    try:
-        given = _GivenAnswers.model_validate(json.loads(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise WrongAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise WrongAnswerError("it was no JSON") from None
+    given = read_json(text, _GivenAnswers)
     known = {one.question: (one.quote or "").strip() or None for one in given.answers if 1 <= one.question <= count}
     if not known:
         raise WrongAnswerError("no answer had a number of the questions")

@@ -131,8 +131,7 @@ def to_score(share: float) -> float:
 
 def _key_point_recall(view: EvidenceView) -> float | None:
     """Mean covered share of the key points."""
-    points = view.table.judge_key_points or view.table.twin_key_points
-    return _mean([point.covered_share for point in points])
+    return _mean([point.covered_share for point in view.table.judge_key_points])
 
 
 def _coverage_answers(view: EvidenceView) -> float | None:

@@ -160,8 +160,7 @@ def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]
     table = view.table
     match metric:
         case MetricName.COVERAGE:
-            points = table.judge_key_points or table.twin_key_points
-            for point in sorted(points, key=lambda point: point.covered is not KeyPointCoverage.NOT):
+            for point in sorted(table.judge_key_points, key=lambda point: point.covered is not KeyPointCoverage.NOT):
                 yield point.passage
                 yield point.best if point.covered is not KeyPointCoverage.NOT else None
         case MetricName.ALIGNMENT:

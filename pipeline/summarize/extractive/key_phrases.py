@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.selection import Float64
+from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4
 _LONGEST_WORD = 40
@@ -29,28 +30,6 @@ _NUMBERING = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_][\w'’/+-]*[\w+]|[^\W\d_]")
 _BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
-_STOP_WORD_LIST = """
-    a about above after again against all almost already also although always am among an and another any anyone
-    anything are around as ask at available away back be became because become been before being below best better
-    between both but by call called can cannot case cases certain change come common complete contain contains could
-    create created current day default define described did different directly do does doing done down due during each
-    easily either else end enough etc even ever every everything example exist exists few find first following follows
-    for found from full further gave general get give given gives go goes going good had has have having he held help
-    her here him his how however i if important in include included includes including indeed instead into is it its
-    itself just keep kind know known large last later latter least less let like likely little long longer look lot
-    made main make makes making many may maybe means might more most much must my name named near necessary need needed
-    needs never new next no nor not note nothing now number of off often old on once one only onto or order other
-    others our out over own part particular per perform possible present provide provided provides put quite rather
-    read real really required requires result right run running s said same say see seen set several shall she should
-    show shown shows similar simple simply since single small so some something sometimes soon specific specify still
-    such sure t take taken takes tell than that the their them themselves then there therefore these they thing things
-    this those though three through thus time times to together too toward two type under until up upon us use used
-    useful user's uses using usually various very via want was way ways we well were what when where whether which while
-    who whole whose why will with within without work works would yes yet you your
-    der die das und oder ein eine mit von für auf ist im des den dem zu le la les des et une pour dans du est sur par
-    el los las y una con del por para es en
-    """
-_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +128,7 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
     for part in _BREAK.split(text):
         run: list[str] = []
         for word in part.split():
-            if len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) and word.lower() not in _STOP_WORDS:
+            if len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) and word.lower() not in STOP_WORDS:
                 run.append(word)
             elif run:
                 yield tuple(run)

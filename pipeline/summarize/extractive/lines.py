@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from pipeline.text.function_words import PROSE_WORDS
+
 _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
 _ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
 _ASSIGNMENT = re.compile(r"[\w.\[\]$:/-]+\s*\+?=\s*\S|[\w./-]+:\s+\S+(?:\s\S+){0,3}$|\[[^\]]{1,40}\]$|<[^>]+>")
@@ -18,13 +20,6 @@ _SCRIPT = re.compile(r"[{}\\]$|^if \[|\];")  # has function words of its own: "i
 _COLUMNS = re.compile(r"[^\s.!?:](?: {2,}|\t+)\S")
 _WORDY = re.compile(r"[(\"'“‘*_]*[^\W\d_][^\W\d_'’-]*[)\"'”’*_]*[.,;:!?]?[)\"'”’]*$")
 _SENTENCE_END = re.compile(r"[.!?…。！？][)\"'”’\]]*$")
-_FUNCTION_WORD_LIST = """
-    a an and are as at be been but by can could do does for from has have how if in into is it its may more must no not
-    of on one only or our should so some such than that the their them then there these they this those to use used
-    was we were what when where which while who will with would you your der die das und ist nicht le la les des et est
-    el los las y es un una il che
-    """
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 _PROSE_SHARE = 0.18
 _WRAPPED_PROSE_SHARE = 0.1  # long lines are more often wrapped prose, of whatever language
 _WRAP_TOLERANCE = 0.85
@@ -93,7 +88,7 @@ def _is_listing_line(line: str) -> bool:
 
 
 def _function_share(words: Sequence[str]) -> float:
-    return sum(word.strip(".,;:!?()\"'").lower() in _FUNCTION_WORDS for word in words) / len(words)
+    return sum(word.strip(".,;:!?()\"'").lower() in PROSE_WORDS for word in words) / len(words)
 
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")

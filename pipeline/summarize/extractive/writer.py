@@ -1,16 +1,15 @@
 """Extractive summaries, for machines without a language model: every sentence written stands in the document."""
 
-import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.protocols import Embedder, Entailment, Tokenizer
+from pipeline.off_loop import OffLoop
+from pipeline.protocols import Models
 from pipeline.summarize.extractive.abridge import (
     Material,
     Shortening,
@@ -41,8 +40,6 @@ from pipeline.summarize.writer import (
 )
 from pipeline.text.words import token_offsets
 
-T = TypeVar("T")
-
 _VERSION = "extractive-2"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
@@ -58,29 +55,19 @@ class ExtractiveWriter:
 
     Args:
         config: how.
-        embedder: finds what is central and what is close.
-        entailment: decides for a few close pairs whether they say the same.
-        tokenizer: the embedder's; all tokens are counted with it.
-        executor: threads for reading and choosing; None uses the event loop's.
+        models: the embedder finds what is central and what is close, the NLI model decides for a few close pairs
+            whether they say the same, and all tokens are counted with the tokenizer.
+        executor: threads for reading and choosing. None: in the loop's own thread, for scripts and tests.
     """
 
-    def __init__(
-        self,
-        config: ExtractiveConfig,
-        *,
-        embedder: Embedder,
-        entailment: Entailment,
-        tokenizer: Tokenizer,
-        executor: Executor | None = None,
-    ) -> None:
+    def __init__(self, config: ExtractiveConfig, models: Models, *, executor: Executor | None = None) -> None:
         self._config = config
-        self._embedder = embedder
-        self._entailment = entailment
-        self._tokenizer = tokenizer
-        self._executor = executor
-        parts = (_VERSION, str(embedder.identity), str(entailment.identity), tokenizer.name, config.model_dump_json())
+        self._models = models
+        self._off_loop = OffLoop(executor)
+        named = models.identities
+        parts = (_VERSION, str(named.embedder), str(named.entailment), named.tokenizer, config.model_dump_json())
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-        self.identity = f"{_VERSION}/{embedder.identity.name}+{entailment.identity.name}/{digest[:16]}"
+        self.identity = f"{_VERSION}/{named.embedder.name}+{named.entailment.name}/{digest[:16]}"
         self.limits = WriterLimits(
             prompt_budget_tokens=config.prompt_budget_tokens + _CONTEXT_TOKENS,
             context_limit_tokens=_CONTEXT_TOKENS,
@@ -91,7 +78,7 @@ class ExtractiveWriter:
 
     def count_tokens(self, text: str) -> int:
         """Counts tokens of the embedding model."""
-        return len(token_offsets(self._tokenizer, text))
+        return len(token_offsets(self._models.tokenizer, text))
 
     async def extract(self, task: ExtractTask) -> Written:
         """Keeps values, warnings, procedures and commands, and of the rest what is central."""
@@ -134,7 +121,7 @@ class ExtractiveWriter:
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Judges by what was measured: are the values there, or is the summary as long as it may be?"""
-        tokens = await self._run(partial(self.count_tokens, task.summary))
+        tokens = await self._off_loop(partial(self.count_tokens, task.summary))
         critic_verdict, text = judge(
             task.retention,
             min_share=self._config.min_retention,
@@ -145,7 +132,7 @@ class ExtractiveWriter:
     async def topics(self, task: TopicsTask) -> TopicList:
         """Chooses key phrases of headings and sentences that are close to the middle of the summary."""
         excerpts, tokens = await self._read([task.summary])
-        phrases = await self._run(partial(find_phrases, excerpts))
+        phrases = await self._off_loop(partial(find_phrases, excerpts))
         sentences = [excerpts[position].text for position in comparable(excerpts)]
         sample = sentences[:: 1 + len(sentences) // self._config.topic_sentences]
         vectors = await self._embed([phrase.text for phrase in phrases] + sample)
@@ -158,7 +145,7 @@ class ExtractiveWriter:
         def read() -> tuple[list[Excerpt], int]:
             return read_excerpts(texts, self.count_tokens), sum(map(self.count_tokens, texts))
 
-        return await self._run(read)
+        return await self._off_loop(read)
 
     async def _without_duplicates(
         self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]], max_pairs: int, *, is_merge: bool
@@ -169,7 +156,7 @@ class ExtractiveWriter:
         sentences = [position for position in comparable(excerpts) if position not in repeats]
         vectors = await self._embed([excerpts[position].text for position in sentences])
         rule = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, max_pairs, is_merge)
-        near = await find_near_duplicates(excerpts, sentences, vectors, rule=rule, entailment=self._entailment)
+        near = await find_near_duplicates(excerpts, sentences, vectors, rule=rule, entailment=self._models.entailment)
         material = Material(excerpts, sentences, vectors, frozenset((*repeats, *near)))
         return material, (
             *_removed(excerpts, repeats, chunks, is_exact=True),
@@ -179,7 +166,7 @@ class ExtractiveWriter:
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
         size = self._config.embed_batch
-        parts = [await self._embedder.embed(texts[start : start + size]) for start in range(0, len(texts), size)]
+        parts = [await self._models.embedder.embed(texts[start : start + size]) for start in range(0, len(texts), size)]
         return checked_vectors(np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32), len(texts))
 
     async def _shorten(
@@ -194,13 +181,10 @@ class ExtractiveWriter:
             shortening = Shortening(values, budget, self._config.relevance_weight, ends_document)
             return shorten(material, shortening, self.count_tokens)
 
-        return await self._run(work)
+        return await self._off_loop(work)
 
     def _written(self, text: str, tokens_read: int, duplicates: tuple[RemovedDuplicate, ...]) -> Written:
         return Written(text, "stop", LlmUsage(1, tokens_read, self.count_tokens(text)), duplicates)
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 def _verbatim(texts: Sequence[str]) -> str:

@@ -1,22 +1,14 @@
 """The graph of a summary: plan -> map waves -> reduce levels -> reflect -> again or topics."""
 
-import os
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 
 from pipeline.summarize.graph.map_nodes import extract, plan
 from pipeline.summarize.graph.reduce_nodes import merge, reduce
 from pipeline.summarize.graph.reflect_nodes import reflect, topics
-from pipeline.summarize.graph.run import BatchTask, GroupTask, Run, SummaryState
-
-# LangGraph sends the state of every node, documents included, to a hosted service when a server's environment happens
-# to hold LANGSMITH_TRACING or LANGCHAIN_TRACING_V2. This name is looked up before those.
-os.environ["LANGSMITH_TRACING_V2"] = "false"
-
-SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
+from pipeline.summarize.graph.run import BatchTask, GroupTask, Run, SummaryGraph, SummaryState
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None) -> SummaryGraph:

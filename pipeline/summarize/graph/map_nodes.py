@@ -21,10 +21,10 @@ async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     """Begins an iteration with its first wave."""
     run = runtime.context
     iteration = state.get("iteration", 0) + 1
-    with node_span("plan", run.summary_id, iteration=iteration, batch_count=len(run.plan.batches)) as span:
+    with node_span("plan", run.job.summary_id, iteration=iteration, batch_count=len(run.plan.batches)) as span:
         run.meter.phase, run.meter.iteration = Phase.MAP, iteration
         run.meter.calls_total = run.plan.calls(iteration)
-        note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.document.chunks), wave=run.plan.wave)
+        note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.job.document.chunks), wave=run.plan.wave)
         return Command(update={"iteration": iteration, "level": 0}, goto=_wave(run.plan, iteration, 0))
 
 
@@ -39,7 +39,7 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
     iteration, index = state["iteration"], state["batch"]
     async with run.slots:
         counts = {"iteration": iteration, "batch_index": index, "chunk_count": len(run.plan.batches[index].chunks)}
-        with node_span("extract", run.summary_id, phase=Phase.MAP.value, **counts) as span:
+        with node_span("extract", run.job.summary_id, phase=Phase.MAP.value, **counts) as span:
             answer = await _extract_batch(runtime, iteration, index)
             note_text(span, answer.outcome, is_reused=answer.is_reused)
     leads_wave = index % run.plan.wave == 0
@@ -94,8 +94,8 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
     critique = await critique_for(run, iteration)
     limit = run.plan.limits.context_limit_tokens - (run.count_tokens(critique) if critique else 0)
     return ExtractTask(
-        summary_type=run.options.summary_type,
-        document_name=run.document.name,
+        summary_type=run.job.options.summary_type,
+        document_name=run.job.document.name,
         batch_index=index,
         batch_count=len(run.plan.batches),
         chunks=run.plan.batches[index].chunks,
@@ -110,11 +110,11 @@ async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> t
     if run.plan.uses_source_context:
         if index == 0:
             return ()
-        limit = min(limit_tokens, run.config.source_tail_tokens)
+        limit = min(limit_tokens, run.job.config.source_tail_tokens)
         before = run.plan.batches[index - 1].chunks[-1].text
         return tuple(filter(None, [tail_by_tokens(before, limit, run.count_tokens).strip()]))
     wave_start = index - index % run.plan.wave
-    first = max(0, wave_start - run.config.context_batches)
+    first = max(0, wave_start - run.job.config.context_batches)
     if first == wave_start:
         return ()
     async with run.context.lock:

@@ -18,7 +18,7 @@ def stage_of(level: int) -> Stage:
 
 async def written_texts(run: Run, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
     """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, stage_of(level), level, first), last)
+    bodies = await run.job.store.bodies(run.job.summary_id, StepId(iteration, stage_of(level), level, first), last)
     return [
         Extraction(TEXT.validate_json(body).written.text, output.chunk_indexes, output.pages) for output, body in bodies
     ]
@@ -26,19 +26,19 @@ async def written_texts(run: Run, iteration: int, level: int, first: int, last: 
 
 async def unique_texts(run: Run, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
     """Returns the same texts without what was said before."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
+    bodies = await run.job.store.bodies(run.job.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
     return [Extraction(UNIQUE.validate_json(body).text, output.chunk_indexes, output.pages) for output, body in bodies]
 
 
 async def final_text(run: Run, iteration: int) -> str:
     """Returns the summary of an iteration that was reduced to one text."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.FINAL), 0)
+    bodies = await run.job.store.bodies(run.job.summary_id, StepId(iteration, Stage.FINAL), 0)
     return UNIQUE.validate_json(bodies[0][1]).text
 
 
 async def verdict_of(run: Run, iteration: int) -> VerdictOutcome | None:
     """Returns the critic's verdict on an iteration; None before it."""
-    bodies = await run.store.bodies(run.summary_id, StepId(iteration, Stage.REFLECT), 0)
+    bodies = await run.job.store.bodies(run.job.summary_id, StepId(iteration, Stage.REFLECT), 0)
     return VERDICT.validate_json(bodies[0][1]) if bodies else None
 
 
@@ -46,7 +46,7 @@ async def critique_for(run: Run, iteration: int) -> str | None:
     """Returns what the critic said of the iteration before, cut to what prompts may carry; None in the first."""
     if iteration not in run.critiques:
         before = await verdict_of(run, iteration - 1)
-        limit = min(run.config.critique_tokens, run.plan.limits.context_limit_tokens // 2)
+        limit = min(run.job.config.critique_tokens, run.plan.limits.context_limit_tokens // 2)
         text = head_by_tokens(before.verdict.text, limit, run.count_tokens) if before else ""
         run.critiques[iteration] = text or None
     return run.critiques[iteration]
@@ -54,7 +54,7 @@ async def critique_for(run: Run, iteration: int) -> str | None:
 
 async def warn(runtime: Runtime[Run], code: WarningCode, message: str) -> None:
     """Stores a warning and sends it."""
-    await runtime.context.store.warn(runtime.context.summary_id, code, message)
+    await runtime.context.job.store.warn(runtime.context.job.summary_id, code, message)
     runtime.stream_writer(Warned(code, message))
 
 

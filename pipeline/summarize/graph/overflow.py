@@ -23,7 +23,7 @@ async def extract_fitting(run: Run, task: ExtractTask) -> Written:
         ContextOverflowError: not even a scrap of text fits.
     """
     try:
-        return await run.writer.extract(task)
+        return await run.job.writer.extract(task)
     except ContextOverflowError:
         if task.context:
             return await extract_fitting(run, replace(task, context=()))
@@ -41,7 +41,7 @@ async def merge_fitting(run: Run, task: MergeTask) -> Written:
         StalledReductionError: rewriting did not make a text shorter.
     """
     try:
-        return await run.writer.merge(task)
+        return await run.job.writer.merge(task)
     except ContextOverflowError:
         if task.stage is MergeStage.COMPRESS:
             return await _compress_in_parts(run, task)
@@ -87,7 +87,7 @@ def _halves(run: Run, chunks: tuple[SourceChunk, ...]) -> list[tuple[SourceChunk
 
 def _half_texts(run: Run, text: str) -> list[str]:
     tokens = run.count_tokens(text)
-    return split_by_tokens(text, tokens // 2 + 1, run.writer.count_tokens) if tokens >= _LEAST_TOKENS else [text]
+    return split_by_tokens(text, tokens // 2 + 1, run.job.writer.count_tokens) if tokens >= _LEAST_TOKENS else [text]
 
 
 def _join(parts: list[Written]) -> Written:

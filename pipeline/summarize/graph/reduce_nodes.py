@@ -32,7 +32,7 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run = runtime.context
     run.meter.phase = Phase.REDUCE
     iteration, level = state["iteration"], state["level"]
-    with node_span("reduce", run.summary_id, phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
+    with node_span("reduce", run.job.summary_id, phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
         command = await _next_level(run, iteration, level)
         note(span, group_count=len(command.goto) if isinstance(command.goto, list) else 0)
         return command
@@ -41,7 +41,7 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 async def _next_level(run: Run, iteration: int, level: int) -> Command[str]:
     texts = await _drop_duplicates(run, iteration, level)
     if len(texts) == 1:
-        await run.store.record(run.summary_id, StepId(iteration, Stage.FINAL), texts[0])
+        await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), texts[0])
         return Command(goto="reflect")
     groups = group_by_tokens(
         [text.tokens for text in texts], group_size=run.plan.group_size, budget_tokens=run.plan.reduce_budget_tokens
@@ -72,7 +72,7 @@ async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
     run = runtime.context
     async with run.slots:
         counts = {"iteration": state["iteration"], "level": state["level"], "group_index": state["group"]}
-        with node_span("merge", run.summary_id, phase=Phase.REDUCE.value, **counts) as span:
+        with node_span("merge", run.job.summary_id, phase=Phase.REDUCE.value, **counts) as span:
             answer = await _merge_group(runtime, state)
             note(span, text_count=state["last"] - state["first"] + 1)
             note_text(span, answer.outcome, is_reused=answer.is_reused)
@@ -84,8 +84,8 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
     members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])
     fitting, extra = await fit_group(runtime, state, members)
     merge_task = MergeTask(
-        summary_type=run.options.summary_type,
-        document_name=run.document.name,
+        summary_type=run.job.options.summary_type,
+        document_name=run.job.document.name,
         stage=MergeStage.FINAL if state["group_count"] == 1 else MergeStage.INTERMEDIATE,
         level=level,
         group_index=state["group"],
@@ -145,13 +145,13 @@ def join_extractions(members: list[Extraction]) -> Extraction:
 
 async def _drop_duplicates(run: Run, iteration: int, level: int) -> list[StepOutput]:
     """Stores the texts of a level without sentences that an earlier one of them has. Repeating it changes nothing."""
-    outputs = await run.store.outputs(run.summary_id, iteration, stage_of(level), level)
+    outputs = await run.job.store.outputs(run.job.summary_id, iteration, stage_of(level), level)
     filter_ = DuplicateFilter()
     unique: list[StepOutput] = []
     for first in range(0, len(outputs), _TEXTS_AT_ONCE):
         part = outputs[first : first + _TEXTS_AT_ONCE]
         written = await written_texts(run, iteration, level, part[0].position, part[-1].position)
-        cleaned = await run.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
+        cleaned = await run.job.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
         steps = [
             (
                 StepId(iteration, Stage.UNIQUE, level, output.position),
@@ -160,7 +160,7 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> list[StepOut
             )
             for output, (body, tokens) in zip(part, cleaned, strict=True)
         ]
-        await run.store.record_all(run.summary_id, steps)
+        await run.job.store.record_all(run.job.summary_id, steps)
         unique += [output for _, output, _ in steps]
     return unique
 
@@ -171,13 +171,13 @@ def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[
     text = filter_.clean(extraction) or extraction.text
     removed = filter_.removed[known:] if text != extraction.text else []
     body = UNIQUE.dump_json(UniqueText(text, tuple(removed))).decode()
-    return body, run.writer.count_tokens(text)
+    return body, run.job.writer.count_tokens(text)
 
 
 async def _pass_on(run: Run, step: StepId, level: int) -> None:
     """Moves the lone last text of a level up without a call."""
-    last = (await run.store.outputs(run.summary_id, step.iteration, stage_of(level), level))[-1]
-    await run.store.record(run.summary_id, step, last._replace(position=step.position))
+    last = (await run.job.store.outputs(run.job.summary_id, step.iteration, stage_of(level), level))[-1]
+    await run.job.store.record(run.job.summary_id, step, last._replace(position=step.position))
 
 
 def _expect(run: Run, text_count: int, merge_count: int, group_count: int) -> None:
@@ -201,16 +201,16 @@ async def fit_group(
     budget = run.plan.reduce_budget_tokens
     fitting = list(members)
     usage = LlmUsage()
-    for attempt in range(run.config.max_compressions + 1):
+    for attempt in range(run.job.config.max_compressions + 1):
         sizes = [run.count_tokens(member.text) for member in fitting]
         if sum(sizes) <= budget:
             break
-        if attempt == run.config.max_compressions:
+        if attempt == run.job.config.max_compressions:
             raise StalledReductionError(f"compressing group {task['group']}", budget, sum(sizes))
         share = budget // len(fitting)
         for index, size in enumerate(sizes):
             if size > share:
-                position = ((task["first"] + index) * run.config.max_compressions + attempt) * _PARTS
+                position = ((task["first"] + index) * run.job.config.max_compressions + attempt) * _PARTS
                 step = StepId(task["iteration"], Stage.COMPRESS, task["level"], position)
                 fitting[index], cost = await _compress(runtime, step, fitting[index], share)
                 usage += cost
@@ -243,8 +243,8 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
     run = runtime.context
     run.meter.calls_total += 1
     task = MergeTask(
-        summary_type=run.options.summary_type,
-        document_name=run.document.name,
+        summary_type=run.job.options.summary_type,
+        document_name=run.job.document.name,
         stage=MergeStage.COMPRESS,
         level=step.level,
         group_index=0,

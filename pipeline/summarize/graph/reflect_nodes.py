@@ -20,7 +20,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run = runtime.context
     run.meter.phase = Phase.REFLECT
     iteration = state["iteration"]
-    with node_span("reflect", run.summary_id, phase=Phase.REFLECT.value, iteration=iteration) as span:
+    with node_span("reflect", run.job.summary_id, phase=Phase.REFLECT.value, iteration=iteration) as span:
         outcome, best, begins_again = await _reflect(runtime, iteration, state.get("best_iteration", 0))
         critic_verdict, share = outcome.verdict.critic_verdict.value, outcome.retention.share
         note(span, critic_verdict=critic_verdict, retained_share=share, best_iteration=best, begins_again=begins_again)
@@ -59,21 +59,23 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     run = runtime.context
     run.meter.phase = Phase.TOPICS
     best = state["best_iteration"]
-    with node_span("topics", run.summary_id, phase=Phase.TOPICS.value, iteration=best) as span:
+    with node_span("topics", run.job.summary_id, phase=Phase.TOPICS.value, iteration=best) as span:
         answer = await _find_topics(run, best)
         note(span, topic_count=len(answer.outcome.topics), reused=answer.is_reused)
-    if len(answer.outcome.topics) < run.config.min_topics:
-        message = f"{len(answer.outcome.topics)} key topics instead of {run.config.min_topics} or more"
+    if len(answer.outcome.topics) < run.job.config.min_topics:
+        message = f"{len(answer.outcome.topics)} key topics instead of {run.job.config.min_topics} or more"
         await warn(runtime, WarningCode.FEW_TOPICS, message)
     run.meter.phase = Phase.DONE
     runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
 
 
 async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
-    task = TopicsTask(run.document.name, await final_text(run, best), run.config.min_topics, run.config.max_topics)
+    task = TopicsTask(
+        run.job.document.name, await final_text(run, best), run.job.config.min_topics, run.job.config.max_topics
+    )
 
     async def ask() -> TopicList:
-        return await run.writer.topics(task)
+        return await run.job.writer.topics(task)
 
     return await run.answer(
         PlannedCall(
@@ -89,11 +91,11 @@ async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await final_text(run, iteration)
-    retention = await run.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
-    task = CritiqueTask(run.options.summary_type, run.document.name, iteration, summary, retention)
+    retention = await run.job.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
+    task = CritiqueTask(run.job.options.summary_type, run.job.document.name, iteration, summary, retention)
 
     async def ask() -> VerdictOutcome:
-        return VerdictOutcome(await run.writer.critique(task), retention)
+        return VerdictOutcome(await run.job.writer.critique(task), retention)
 
     answer = await run.answer(
         PlannedCall(

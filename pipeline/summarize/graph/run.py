@@ -7,15 +7,16 @@ size at every step. When one call has failed, those that are on their way are le
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import TracebackType
 from typing import Generic, TypedDict, TypeVar
 
+from langgraph.graph.state import CompiledStateGraph
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.off_loop import OffLoop
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, SummaryObserver
@@ -60,7 +61,6 @@ class CallGate:
 
 
 Outcome = TypeVar("Outcome")
-Result = TypeVar("Result")
 
 # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
 _REMEMBERED_TEXTS = 16
@@ -111,21 +111,39 @@ class StepAnswer(Generic[Outcome]):
     is_reused: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryJob:
+    """What is to be done, and with what.
+
+    Attributes:
+        summary_id: names the summary.
+        document: to summarize.
+        options: the caller's.
+        writer: answers the tasks.
+        store: keeps the answers.
+        observer: counts those of all runs.
+        config: defaults and limits.
+        off_loop: runs work that would hold up the event loop.
+    """
+
+    summary_id: str
+    document: Document
+    options: SummarizeOptions
+    writer: Writer
+    store: SummaryStore
+    observer: SummaryObserver
+    config: SummarizeConfig
+    off_loop: OffLoop
+
+
 @dataclass(slots=True)
 class Run:
     """One run of one summary.
 
     Attributes:
-        summary_id: names it.
-        document: to summarize.
+        job: what is done.
         plan: of all calls.
-        options: the caller's.
-        config: defaults and limits.
-        writer: answers the tasks.
-        store: keeps the answers.
-        meter: counts them.
-        observer: counts those of all runs.
-        executor: for work that would hold up the event loop.
+        meter: counts the answers.
         terms: of the batches.
         gate: around every call.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
@@ -134,16 +152,9 @@ class Run:
         context: what the batches of the present wave see; its lock lets one of them read it for all.
     """
 
-    summary_id: str
-    document: Document
+    job: SummaryJob
     plan: SummaryPlan
-    options: SummarizeOptions
-    config: SummarizeConfig
-    writer: Writer
-    store: SummaryStore
     meter: Meter
-    observer: SummaryObserver
-    executor: Executor
     terms: BatchTerms
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
@@ -154,12 +165,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.slots = asyncio.Semaphore(self.plan.concurrency)
-        self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.writer.count_tokens)
+        self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
-
-    async def off_loop(self, work: Callable[[], Result]) -> Result:
-        """Runs CPU-heavy work on the executor's thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.executor, work)
 
     async def answer(self, question: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
         """Returns the stored answer, or makes the call and stores its answer before anybody sees it.
@@ -167,13 +174,13 @@ class Run:
         Raises:
             PipelineError: the call failed, or another one did while this one had not begun.
         """
-        key = task_key(self.writer.identity, question.task)
-        stored = await self.store.result(key)
+        key = task_key(self.job.writer.identity, question.task)
+        stored = await self.job.store.result(key)
         if stored is not None:
             outcome = question.adapter.validate_json(stored)
             is_new = await self._record(question, key, outcome, None)
             self.meter.count_reused(was_counted=not is_new)
-            self.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
+            self.job.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
             return StepAnswer(outcome, key, is_reused=True)
         async with self.gate:
             outcome, call_s = await self._ask(question)
@@ -188,15 +195,15 @@ class Run:
             outcome = await question.ask()
         except BaseException as error:
             how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
-            self.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
+            self.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
             raise
         call_s = time.monotonic() - began
-        self.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
+        self.job.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
         return outcome, call_s
 
     async def _record(self, question: PlannedCall[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
-        return await self.store.record(self.summary_id, question.step, output, body=body, is_call=True)
+        return await self.job.store.record(self.job.summary_id, question.step, output, body=body, is_call=True)
 
 
 class SummaryState(TypedDict, total=False):
@@ -211,6 +218,9 @@ class SummaryState(TypedDict, total=False):
     iteration: int
     level: int
     best_iteration: int
+
+
+SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
 
 
 class BatchTask(TypedDict):

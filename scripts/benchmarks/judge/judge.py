@@ -102,7 +102,7 @@ async def _consistency(runner: JudgeRunner, rows: Sequence[HumanRow], results: R
     judgements = await runner.judge_all([(row.source, row.summary) for row in rows], "QAGS-CNN")
     human = [row.scores["consistency"] for row in rows]
     scores = {name.value: _scores(judgements, name, MetricName.HALLUCINATION) for name in Framework}
-    scores["summac_zs"] = [await summac_zs(row.source, row.summary, runner.entailment) for row in rows]
+    scores["summac_zs"] = [await summac_zs(row.source, row.summary, runner.models.entailment) for row in rows]
     scores["rouge2"] = [rouge2(row.summary, [row.source]) for row in rows]
     figures: dict[str, float] = {}
     for name in ("ultra", "judge_lock", "twin_lock", "summac_zs", "rouge2"):

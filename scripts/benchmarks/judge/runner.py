@@ -16,9 +16,9 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
-from pipeline.protocols import Entailment
+from pipeline.protocols import Models
 from server.cli.console import error_console
-from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
+from server.rpc.models import CallScope, EngineModels
 
 IN_FLIGHT = 4
 _WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server
@@ -55,18 +55,13 @@ class JudgeRunner:
         self._executor.shutdown()
 
     @property
-    def entailment(self) -> Entailment:
-        """The NLI model, for baselines."""
-        return BoundEntailment(self._engine.nli, CallScope(Call()))
+    def models(self) -> Models:
+        """All models; the NLI model serves baselines too."""
+        return EngineModels(self._engine).bound(CallScope(Call()))
 
     async def judge(self, item: Item, frameworks: tuple[Framework, ...] = ()) -> Judgement:
         """Judges one summary without a language model."""
-        return await self._judge.judge(
-            JudgeRequest(*item, frameworks=frameworks),
-            entailment=self.entailment,
-            embedder=BoundEmbedder(self._engine.embedder, CallScope(Call())),
-            tokenizer=TokenOffsets(self._engine.models["embedding"].directory),
-        )
+        return await self._judge.judge(JudgeRequest(*item, frameworks=frameworks), self.models)
 
     async def judge_all(
         self, items: Sequence[Item], name: str, *, in_flight: int = IN_FLIGHT, order: Sequence[int] | None = None

@@ -6,18 +6,15 @@ be sent anywhere inside its network. Nor does the key of another endpoint ever g
 
 import asyncio
 import logging
-import os
 import shlex
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
-from typing import cast
 
 from precis.errors import error_of
 from precis.rich_status import RichStatus
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
@@ -31,15 +28,12 @@ from server.cli.options import Connection, EndpointOptions
 from server.cli.summarize.run import SummaryCalls
 from server.errors import INTERNAL, StartupError, rule_for
 from server.observe import tracing
-from server.rpc.calls import Context
 from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import fit_concurrency
 from server.settings import Settings, load_settings
 
 Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
-
-_NO_CONTEXT = cast("Context", None)  # the servicer's methods take one and use none
 
 
 class LocalSummaries:
@@ -59,17 +53,17 @@ class LocalSummaries:
 
     def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
-        return self._bounded(self._servicer.Summarize(request, _NO_CONTEXT))
+        return self._bounded(self._servicer.Summarize(request))
 
     def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
         """See SummaryCalls."""
         request = pb.ResumeSummaryRequest(summary_id=summary_id)
-        return self._bounded(self._servicer.ResumeSummary(request, _NO_CONTEXT))
+        return self._bounded(self._servicer.ResumeSummary(request))
 
     async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
         """See SummaryCalls."""
         with _service_errors():
-            return (await self._servicer.PlanSummary(request, _NO_CONTEXT)).plan
+            return (await self._servicer.PlanSummary(request)).plan
 
     async def _bounded(self, responses: AsyncGenerator[Response, None]) -> AsyncIterator[pb.SummaryEvent]:
         with _service_errors():
@@ -92,7 +86,7 @@ async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) ->
 
 async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> SummarizeServicer:
     llm = settings.llm
-    assert llm is not None, "_settings has set it"  # noqa: S101 - our own bug if not
+    assert llm is not None, "_settings names one"  # noqa: S101 - our own bug if not
     cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
     chosen = ChosenWriter(LlmWriter(chat, fit_concurrency(settings.llm_writer, llm)), pb.WRITER_KIND_LANGUAGE_MODEL)
@@ -103,14 +97,8 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
 
 def _settings(endpoint: EndpointOptions) -> Settings:
     """Reads the settings as a server would, with another endpoint and none of their keys."""
-    os.environ.pop("PRECIS_LLM__API_KEY", None)
-    os.environ.pop("PRECIS_LLM__API_KEY_FILE", None)
-    os.environ.update({"PRECIS_LLM__BASE_URL": endpoint.url, "PRECIS_LLM__MODEL": endpoint.model})
-    settings = load_settings()
-    assert settings.llm is not None, "two of its variables are set"  # noqa: S101 - our own bug if not
-    # Also drops a key that stands in the settings file.
-    llm: LlmConfig = settings.llm.model_copy(update={"api_key": None, "api_key_file": endpoint.key_file})
-    return settings.model_copy(update={"llm": llm})
+    llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
+    return load_settings(overrides={"llm": llm})
 
 
 @contextmanager

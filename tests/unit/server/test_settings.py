@@ -37,6 +37,17 @@ def test_the_environment_wins_over_the_file_and_the_file_over_defaults(
     assert settings.listen.grace_s == Settings().listen.grace_s
 
 
+def test_an_override_stands_above_the_environment_and_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECIS_LLM__BASE_URL", "https://elsewhere.example/v1")
+    monkeypatch.setenv("PRECIS_LLM__API_KEY", "a key of elsewhere")
+    monkeypatch.setenv("PRECIS_LLM__RATES__MAX_CONCURRENCY", "7")
+    chosen = {"base_url": "https://here.example/v1", "model": "small", "api_key": None}
+    llm = load_settings(overrides={"llm": chosen}).llm
+    assert llm is not None
+    assert (llm.base_url, llm.model, llm.api_key) == ("https://here.example/v1", "small", None)
+    assert llm.rates.max_concurrency == 7
+
+
 def test_the_environment_can_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "precis.toml"
     file.write_text("[log]\nok_call_sample = 100\n", encoding="utf-8")

@@ -5,17 +5,16 @@ Its covered share is the greater of the entailment and, over windows of one or t
 contradiction); the share is that of its content words, weighted by rarity. Only grounded sentences count.
 """
 
-from collections.abc import Collection
+from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq
 
 from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import ReadTexts
+from pipeline.judge.evidence.draft import EvidencePart, ReadTexts
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
-from pipeline.judge.evidence.text.overlap import Copying
 from pipeline.judge.evidence.text.windows import Window
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
@@ -58,13 +57,14 @@ def read_claim(
     """Returns a claim with its evidence."""
     claim = plan.claim
     text = claim.passage.text
-    entailment, support = scores.best(plan.windows, text)
-    contradiction = scores.contradiction(plan.place, text) if plan.place else 0.0
+    entailment, support = _best(scores, plan.windows, text)
+    contradiction = scores.contradiction(plan.place.passage.text, text) if plan.place else 0.0
     mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
-    copying = draft.sequences.copying(draft.summary.read.table, claim.words)
+    copied = draft.sequences.trigram_share(draft.summary.read.table, claim.words)
+    is_calibrated = EvidencePart.CALIBRATION in draft.parts
     label_by_nli = label_of(entailment, contradiction, config)
     label = label_by_nli
-    if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
+    if len(claim.words) >= _LEAST_COPIED_WORDS and copied >= config.copied_trigram_share:
         label = ClaimLabel.SUPPORTED
     if mismatches:
         label = demote(label)
@@ -81,33 +81,33 @@ def read_claim(
         label_by_nli=label_by_nli,
         label=label,
         extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
-        features=_features(draft, plan, scores, (copying, values), support),
+        features=_features(draft, plan, scores, values, support) if is_calibrated else ClaimFeatures(),
     )
 
 
 def _features(
-    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, measured: tuple[Copying, ClaimValues], support: Window | None
+    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, values: ClaimValues, support: Window | None
 ) -> ClaimFeatures:
-    copying, values = measured
+    copying = draft.sequences.copying(draft.summary.read.table, plan.claim.words)
     text = plan.claim.passage.text
     content = draft.summary.read.table.content_stems(plan.claim.words)
     stems = frozenset(content)
     known = draft.values.stems
-    _, sentence = scores.best([window for window in plan.windows if window.size == 1], text)
+    _, sentence = _best(scores, [window for window in plan.windows if window.size == 1], text)
     by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
     return ClaimFeatures(
         windows=tuple(
             WindowScore(
                 size,
-                max((scores.entailment(window, text) for window in windows), default=0.0),
-                max((scores.contradiction(window, text) for window in windows), default=0.0),
+                max((scores.entailment(window.passage.text, text) for window in windows), default=0.0),
+                max((scores.contradiction(window.passage.text, text) for window in windows), default=0.0),
             )
             for size, windows in by_size.items()
         ),
-        support_contradiction=scores.contradiction(support, text) if support else 0.0,
-        sentence_contradiction=scores.contradiction(sentence, text) if sentence else 0.0,
-        stitched_entailment=scores.entailment(plan.stitched, text) if plan.stitched else 0.0,
-        stitched_contradiction=scores.contradiction(plan.stitched, text) if plan.stitched else 0.0,
+        support_contradiction=scores.contradiction(support.passage.text, text) if support else 0.0,
+        sentence_contradiction=scores.contradiction(sentence.passage.text, text) if sentence else 0.0,
+        stitched_entailment=scores.entailment(plan.stitched.passage.text, text) if plan.stitched else 0.0,
+        stitched_contradiction=scores.contradiction(plan.stitched.passage.text, text) if plan.stitched else 0.0,
         bigram_share=copying.bigram_share,
         trigram_share=copying.trigram_share,
         longest_run_share=copying.longest_run_share,
@@ -125,6 +125,13 @@ def _features(
         unmatched_name_count=values.unmatched_name_count,
         unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
     )
+
+
+def _best(scores: PairScores, windows: Sequence[Window], text: str) -> tuple[float, Window | None]:
+    """Returns the greatest entailment with its window: of equal ones the shortest, then the first."""
+    ordered = sorted(windows, key=lambda window: (window.size, window.first))
+    best = scores.best([window.passage.text for window in ordered], text)
+    return (0.0, None) if best is None else (scores.entailment(ordered[best].passage.text, text), ordered[best])
 
 
 def _sequence_share(draft: ReadTexts, plan: ClaimPlan, sentence: Window | None) -> float:
@@ -145,35 +152,19 @@ def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None)
     return len(stems & said) / len(stems)
 
 
-def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
-    plan: EvidencePlan,
-    fact: FactPlan,
-    scores: PairScores,
-    *,
-    grounded: Collection[int],
-    tokenizer: Tokenizer,
-    config: EvidenceConfig,
+def read_key_point(
+    plan: EvidencePlan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> KeyPoint:
-    """Returns a fact of the source as a key point, with its coverage by the summary.
-
-    Args:
-        plan: of the table.
-        fact: of the source.
-        scores: of all pairs.
-        grounded: grounded sentences of the summary.
-        tokenizer: counts tokens.
-        config: the settings.
-    """
-    draft = plan.draft
-    source = draft.source
+    """Returns a fact of the source as a key point, with its coverage by the windows of the summary."""
+    source, windows = plan.draft.source, fact.windows
     passage = source.read.passages[fact.sentence]
     stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
     weights = {stem: source.index.rarity(stem) for stem in stems}
-    windows = [window for window in fact.windows if all(index in grounded for index in window.sentences)]
-    entailment, best = scores.best(windows, passage.text)
+    entailment, best = _best(scores, windows, passage.text)
     shares = [_share(plan, weights, window.sentences) for window in windows]
     uncontradicted = [
-        share * (1 - scores.contradiction(window, passage.text)) for share, window in zip(shares, windows, strict=True)
+        share * (1 - scores.contradiction(window.passage.text, passage.text))
+        for share, window in zip(shares, windows, strict=True)
     ]
     share = max(entailment, *uncontradicted) if uncontradicted else entailment
     return KeyPoint(

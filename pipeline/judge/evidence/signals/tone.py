@@ -16,8 +16,8 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.judge.evidence.table import Tone
 from pipeline.judge.evidence.text.read import ReadText, without_quotations
-from pipeline.judge.evidence.text.words import FUNCTION_WORDS
 from pipeline.protocols import Tokenizer
+from pipeline.text.function_words import FUNCTION_WORDS
 
 _OPINION_LIST = """
     disgraceful shameful outrageous appalling scandalous ridiculous absurd laughable ludicrous pathetic despicable

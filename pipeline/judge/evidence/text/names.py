@@ -13,7 +13,8 @@ from rapidfuzz.fuzz import ratio
 
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
-from pipeline.judge.evidence.text.words import FUNCTION_WORDS, WordTable, stem
+from pipeline.judge.evidence.text.words import WordTable, stem
+from pipeline.text.function_words import FUNCTION_WORDS
 
 _NO_NAME_LIST = """
     mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from rapidfuzz.distance import LCSseq
@@ -91,11 +92,7 @@ class SourceSequences:
         self._stems = stems
         self._known = frozenset(stems)
         self._triples = frozenset(zip(stems, stems[1:], stems[2:], strict=False))
-        content = source.content_stems(range(len(source)))
-        self._content_pairs = frozenset(pairwise(content))
-        self._content_skips = frozenset(
-            pair for gap in range(1, _MOST_SKIPPED + 2) for pair in zip(content, content[gap:], strict=False)
-        )
+        self._source = source
         self._pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for position, pair in enumerate(pairwise(stems)):
             self._pairs[pair].append(position)
@@ -104,24 +101,43 @@ class SourceSequences:
         """Tells whether two stems stand side by side somewhere."""
         return (left, right) in self._pairs
 
+    def trigram_share(self, claim: WordTable, words: range) -> float:
+        """Returns which share of a claim's runs of three words the source has; there is at least one word."""
+        stems = [claim.stems[index] for index in words]
+        triples = list(zip(stems, stems[1:], stems[2:], strict=False))
+        return sum(triple in self._triples for triple in triples) / len(triples) if triples else self._pair_share(stems)
+
     def copying(self, claim: WordTable, words: range) -> Copying:
         """Measures a claim; there is at least one word."""
         stems = [claim.stems[index] for index in words]
-        single = sum(stem in self._known for stem in stems) / len(stems)
-        pairs = list(pairwise(stems))
-        triples = list(zip(stems, stems[1:], stems[2:], strict=False))
-        pair_share = sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else single
-        triple_share = sum(triple in self._triples for triple in triples) / len(triples) if triples else pair_share
-        longest, fragments = self._longest_run(stems), self._fragment_count(stems)
-        content = claim.content_stems(words)
+        triple_share, content = self.trigram_share(claim, words), claim.content_stems(words)
         return Copying(
-            bigram_share=pair_share,
+            bigram_share=self._pair_share(stems),
             trigram_share=triple_share,
-            longest_run_share=longest / len(stems),
-            fragment_share=fragments / len(stems),
+            longest_run_share=self._longest_run(stems) / len(stems),
+            fragment_share=self._fragment_count(stems) / len(stems),
             content_bigram_share=_share_of_neighbours(content, self._content_pairs, triple_share),
             content_skip_share=_share_of_neighbours(content, self._content_skips, triple_share),
         )
+
+    @cached_property
+    def _content(self) -> list[str]:
+        return self._source.content_stems(range(len(self._source)))
+
+    @cached_property
+    def _content_pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pairwise(self._content))
+
+    @cached_property
+    def _content_skips(self) -> frozenset[tuple[str, str]]:
+        gaps = range(1, _MOST_SKIPPED + 2)
+        return frozenset(pair for gap in gaps for pair in zip(self._content, self._content[gap:], strict=False))
+
+    def _pair_share(self, stems: list[str]) -> float:
+        pairs = list(pairwise(stems))
+        if not pairs:
+            return sum(stem in self._known for stem in stems) / len(stems)
+        return sum(pair in self._pairs for pair in pairs) / len(pairs)
 
     def _fragment_count(self, stems: list[str]) -> int:
         """Counts runs, each as long as it can be from left to right; a word without a neighbour is one by itself."""

@@ -14,6 +14,7 @@ from threading import Lock
 
 from snowballstemmer import stemmer
 
+from pipeline.text.function_words import FUNCTION_WORDS
 from pipeline.text.words import split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
@@ -78,25 +79,6 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
             first = hyphen.end() if hyphen else end
     return starts, ends
 
-
-_FUNCTION_WORD_LIST = """
-    a about above after again against ago all already also although always am among an and another any anyone anything
-    are around as at away back be became because become been before being below between both but by came can cannot
-    could did do does doing done down due during each either else enough etc even ever every everyone everything few for
-    from further get gets getting go goes going got had has have having he her here hers herself him himself his how
-    however i if in instead into is it its itself just least less let like made make makes many may me might mine more
-    most mr mrs ms much must my myself nor now of off often on once one only onto or other others our ours ourselves out
-    over own per perhaps quite rather really said same say says shall she should since so some somebody someone
-    something sometimes soon still such than that the their theirs them themselves then there these they thing things
-    this those though through thus to together too toward towards under until up upon us very via was we well were what
-    whatever when where whether which while who whole whom whose why will with within would yes yet you your yours
-    yourself 's n't not no never
-    der die das und oder ein eine einer eines mit von für auf ist im des den dem zu
-    le la les des et une un pour dans du est sur par au aux que qui
-    el los las y una con del por para es en se su
-"""
-FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
-"""Words that say nothing by themselves; negations are compared on their own (`names.py`)."""
 
 _LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
 _stemmer = stemmer("english")

@@ -18,7 +18,7 @@ from tests.fakes_pipeline import (
     OverlapEntailment,
     ScriptedEntailment,
     WatchedTokenizer,
-    WordTokenizer,
+    fake_models,
 )
 
 FACTS = [f"Fact number {index} holds." for index in range(10)]
@@ -57,15 +57,8 @@ def evaluate(
     entailment: ScriptedEntailment | OverlapEntailment | None = None,
     embedder: BagOfWordsEmbedder | FixedEmbedder | None = None,
 ) -> Evaluation:
-    return asyncio.run(
-        Evaluator(config).evaluate(
-            datum,
-            generated,
-            entailment=entailment or ScriptedEntailment(SCRIPT),
-            embedder=embedder or BagOfWordsEmbedder(),
-            tokenizer=WordTokenizer(),
-        )
-    )
+    models = fake_models(entailment or ScriptedEntailment(SCRIPT), embedder)
+    return asyncio.run(Evaluator(config).evaluate(datum, generated, models))
 
 
 def test_every_component_is_what_the_formulas_give() -> None:
@@ -234,11 +227,5 @@ def test_the_log_names_components_and_no_text(caplog: pytest.LogCaptureFixture) 
 async def test_cpu_work_runs_on_the_executor() -> None:
     tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="evaluate") as executor:
-        await Evaluator(executor=executor).evaluate(
-            DATUM,
-            GENERATED,
-            entailment=ScriptedEntailment(),
-            embedder=BagOfWordsEmbedder(),
-            tokenizer=tokenizer,
-        )
+        await Evaluator(executor=executor).evaluate(DATUM, GENERATED, fake_models(tokenizer=tokenizer))
     assert tokenizer.threads == {"evaluate_0"}

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Verdicts, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import Comparison, exact_pair_count, unique_pairs
+from pipeline.model_answers import PairScores
 from pipeline.text.passage import TextSpan
 
 
@@ -32,26 +33,26 @@ def test_pruned_comparisons_ask_less_and_count_the_same() -> None:
 
 
 def test_the_best_premise_is_the_first_of_the_highest() -> None:
-    verdicts = Verdicts([("p0", "h0"), ("p1", "h0")], np.array([[0.7, 0.2, 0.1], [0.7, 0.1, 0.2]], dtype=np.float32))
-    best = verdicts.best(Comparison.exact(H0, PREMISES), 0.5)
+    scores = PairScores([("p0", "h0"), ("p1", "h0")], np.array([[0.7, 0.2, 0.1], [0.7, 0.1, 0.2]], dtype=np.float32))
+    best = Comparison.exact(H0, PREMISES).best(scores, 0.5)
     assert (best.premise, best.premise_index, best.hit) == (PREMISES[0], 0, True)
     assert [best.entailment, best.contradiction] == pytest.approx([0.7, 0.1])
 
 
 def test_the_index_counts_all_premises_and_not_the_chosen_ones() -> None:
-    verdicts = Verdicts([("p1", "h0")], np.array([[0.7, 0.2, 0.1]], dtype=np.float32))
-    assert verdicts.best(Comparison(H0, PREMISES, [1]), 0.5).premise_index == 1
+    scores = PairScores([("p1", "h0")], np.array([[0.7, 0.2, 0.1]], dtype=np.float32))
+    assert Comparison(H0, PREMISES, [1]).best(scores, 0.5).premise_index == 1
 
 
 def test_the_threshold_is_inclusive() -> None:
-    verdicts = Verdicts([("p0", "h0")], np.array([[0.5, 0.5, 0.0]], dtype=np.float32))
+    scores = PairScores([("p0", "h0")], np.array([[0.5, 0.5, 0.0]], dtype=np.float32))
     comparison = Comparison.exact(H0, PREMISES[:1])
-    assert verdicts.best(comparison, 0.5).hit
-    assert not verdicts.best(comparison, 0.51).hit
+    assert comparison.best(scores, 0.5).hit
+    assert not comparison.best(scores, 0.51).hit
 
 
 def test_a_hypothesis_without_premises_is_no_hit() -> None:
-    best = Verdicts([], NO_PROBABILITIES).best(Comparison.exact(H0, ()), 0.5)
+    best = Comparison.exact(H0, ()).best(PairScores([], np.empty((0, 3), dtype=np.float32)), 0.5)
     assert (best.premise, best.entailment, best.hit) == (None, 0.0, False)
 
 
@@ -62,4 +63,4 @@ def test_a_hypothesis_without_premises_is_no_hit() -> None:
 )
 def test_an_unusable_answer_is_refused(probabilities: np.ndarray) -> None:
     with pytest.raises(ModelOutputError):
-        Verdicts([("p0", "h0"), ("p1", "h0")], probabilities.astype(np.float32))
+        PairScores([("p0", "h0"), ("p1", "h0")], probabilities.astype(np.float32))

@@ -8,8 +8,8 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import JudgeEvent, Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
-from pipeline.protocols import Float32
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from pipeline.protocols import Float32, Models
+from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, fake_models
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 TWIN, JUDGE, ULTRA = Framework
@@ -51,22 +51,16 @@ class Fakes:
         self.entailment = entailment or OverlapEntailment()
         self.embedder = BagOfWordsEmbedder()
 
+    def models(self, chat: FakeChat | None = None) -> Models:
+        return fake_models(self.entailment, self.embedder, chat=chat)
+
     async def judge(
         self, request: JudgeRequest = REQUEST, judge: Judge | None = None, chat_model: FakeChat | None = None
     ) -> Judgement:
-        return await (judge or Judge()).judge(
-            request,
-            entailment=self.entailment,
-            embedder=self.embedder,
-            tokenizer=WordTokenizer(),
-            chat_model=chat_model,
-        )
+        return await (judge or Judge()).judge(request, self.models(chat_model))
 
     async def events(self, request: JudgeRequest = REQUEST, judge: Judge | None = None) -> list[JudgeEvent]:
-        stream = (judge or Judge()).stream(
-            request, entailment=self.entailment, embedder=self.embedder, tokenizer=WordTokenizer()
-        )
-        return [event async for event in stream]
+        return [event async for event in (judge or Judge()).stream(request, self.models())]
 
 
 def without_times(judgement: Judgement) -> Judgement:

@@ -6,7 +6,6 @@ from typing import TypedDict, Unpack
 
 from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.table import (
-    EvidenceModels,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
@@ -14,13 +13,13 @@ from pipeline.judge.evidence.table import (
     LexiconHit,
     LexiconKind,
     LexiconSeverity,
-    PairUsage,
     Question,
     SummarySegment,
     Tone,
     ToneReading,
 )
-from pipeline.protocols import ModelIdentity
+from pipeline.model_answers import PairUsage
+from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.text.passage import TextSpan
 
 CLAIM_TOKENS = 10
@@ -176,7 +175,7 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         summary_token_count=sum(claim.content_token_count for claim in made_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in made_claims),
         pairs=PairUsage(0, 0),
-        models=EvidenceModels(_MODEL, _MODEL, "words"),
+        models=ModelIdentities(_MODEL, _MODEL, "words"),
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
         proposals_failed=False,

@@ -16,7 +16,7 @@ from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WatchedTokenizer
+from tests.fakes_pipeline import WatchedTokenizer, fake_models
 from tests.unit.pipeline.judge.judging import (
     JUDGE,
     REQUEST,
@@ -178,9 +178,7 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
 async def test_cpu_work_runs_on_the_executor() -> None:
     tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
-        await Judge(executor=executor).judge(
-            REQUEST, entailment=OverlapEntailment(), embedder=BagOfWordsEmbedder(), tokenizer=tokenizer
-        )
+        await Judge(executor=executor).judge(REQUEST, fake_models(tokenizer=tokenizer))
     assert tokenizer.threads == {"judge_0"}
 
 

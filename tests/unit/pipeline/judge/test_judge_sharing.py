@@ -13,7 +13,7 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import EvidenceReady, Judgement
 from pipeline.judge.result import MetricName
 from pipeline.protocols import Float32
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.fakes_pipeline import OverlapEntailment, fake_models
 from tests.unit.pipeline.judge.judging import (
     REQUEST,
     TWIN,
@@ -61,7 +61,7 @@ async def test_equal_streams_at_once_share_the_work_and_all_send_everything() ->
 
 async def test_closing_a_stream_ends_its_work() -> None:
     entailment = GatedEntailment()
-    stream = Judge().stream(REQUEST, entailment=entailment, embedder=BagOfWordsEmbedder(), tokenizer=WordTokenizer())
+    stream = Judge().stream(REQUEST, fake_models(entailment))
     reading = asyncio.create_task(anext(stream))
     await entailment.asked.wait()
     reading.cancel()
@@ -73,7 +73,7 @@ async def test_closing_a_stream_ends_its_work() -> None:
 
 async def test_a_reader_that_stops_holds_up_nobody_else() -> None:
     fakes, judge = Fakes(), Judge(cache=JudgementCache())
-    slow = judge.stream(REQUEST, entailment=fakes.entailment, embedder=fakes.embedder, tokenizer=WordTokenizer())
+    slow = judge.stream(REQUEST, fakes.models())
     assert isinstance(await anext(slow), EvidenceReady)
     assert (await fakes.judge(judge=judge)).cached  # though the stream has not been read to its end
     await slow.aclose()

@@ -15,7 +15,7 @@ from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
+from server.rpc.models import CallScope, EngineModels
 
 pytestmark = pytest.mark.models
 
@@ -56,12 +56,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
-    return await Judge().judge(
-        JudgeRequest(SOURCE, summary, frameworks),
-        entailment=BoundEntailment(engine.nli, terms),
-        embedder=BoundEmbedder(engine.embedder, terms),
-        tokenizer=TokenOffsets(engine.embedder.model.directory),
-    )
+    return await Judge().judge(JudgeRequest(SOURCE, summary, frameworks), EngineModels(engine).bound(terms))
 
 
 def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
@@ -139,9 +134,7 @@ async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
     terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=100)
     judgement = await Judge().judge(
         JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
-        entailment=BoundEntailment(engine.nli, terms),
-        embedder=BoundEmbedder(engine.embedder, terms),
-        tokenizer=TokenOffsets(engine.embedder.model.directory),
+        EngineModels(engine).bound(terms),
     )
     assert score(judgement[Framework.TWIN_LOCK]) >= 8
     assert judgement.table.pairs.scored_pair_count < 1_000 < judgement.table.pairs.exact_pair_count

@@ -20,7 +20,7 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricName
 from pipeline.protocols import Float32
 from tests.exported_spans import exported_spans
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.fakes_pipeline import OverlapEntailment, fake_models
 from tests.unit.pipeline.judge.judging import REQUEST, TWIN, Fakes, GatedEntailment
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
@@ -50,19 +50,14 @@ def tree(exporter: InMemorySpanExporter) -> dict[str, list[str]]:
     return {above: sorted(children) for above, children in below.items()}
 
 
-async def test_evidence_frameworks_and_submissions_hang_below_the_judgement(exporter: InMemorySpanExporter) -> None:
-    fakes = Fakes()
-    judgement = await fakes.judge()
-    rereads = ["judge entail"] * (len(fakes.entailment.calls) - 1)
+async def test_evidence_and_frameworks_hang_below_the_judgement(exporter: InMemorySpanExporter) -> None:
+    judgement = await Fakes().judge()
     assert tree(exporter) == {
         "": [ROOT],
         ROOT: ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"],
-        "judge evidence": ["judge embed", "judge entail"],
-        **({"judge ultra": rereads} if rereads else {}),
     }
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
-    pairs = judgement.table.pairs.scored_pair_count
-    assert value(evidence, "pair_count") == value(named(exporter, "judge entail")[0], "pair_count") == pairs
+    assert value(evidence, "pair_count") == judgement.table.pairs.scored_pair_count
     assert value(evidence, "claim_count") == len(judgement.table.claims)
     assert value(root, "request_hash") == judgement.request_hash
     assert value(root, "frameworks") == ("twin_lock", "judge_lock", "ultra")
@@ -74,9 +69,7 @@ async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySp
     chat = FakeChat(json.dumps({"level": "B", "reason": "Most of it stands there.", "quotes": []}))
     judgement = await Fakes().judge(chat_model=chat)
     found = tree(exporter)
-    assert found["judge evidence"] == sorted(
-        ["judge claim questions", "judge coverage questions", "judge embed", "judge entail"]
-    )
+    assert found["judge evidence"] == ["judge claim questions", "judge coverage questions"]
     assert found["judge ultra"].count("judge grade") >= len(MetricName)
     grades = Counter(value(span, "metric") for span in named(exporter, "judge grade") if value(span, "attempt") == 1)
     assert grades == {metric.value: 1 for metric in MetricName}
@@ -125,7 +118,7 @@ async def test_a_failure_is_an_error_of_everything_above_it(exporter: InMemorySp
     with pytest.raises(ModelOutputError):
         await Fakes(Broken()).judge()
     failed = {span.name for span in exporter.get_finished_spans() if span.status.status_code is StatusCode.ERROR}
-    assert failed == {ROOT, "judge evidence", "judge entail"}
+    assert failed == {ROOT, "judge evidence"}
     assert (named(exporter, ROOT)[0].attributes or {})["error.type"] == "ModelOutputError"
 
 
@@ -139,14 +132,11 @@ async def test_a_refusal_is_seen_without_the_text(exporter: InMemorySpanExporter
 
 async def test_a_reader_who_leaves_ends_the_spans(exporter: InMemorySpanExporter) -> None:
     entailment = GatedEntailment()
-    stream = Judge().stream(REQUEST, entailment=entailment, embedder=BagOfWordsEmbedder(), tokenizer=WordTokenizer())
+    stream = Judge().stream(REQUEST, fake_models(entailment))
     reading = asyncio.create_task(anext(stream))
     await entailment.asked.wait()
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
     await stream.aclose()
     ended = {span.name: (span.attributes or {}).get("error.type") for span in exporter.get_finished_spans()}
-    assert ended == {
-        "judge embed": None,
-        **dict.fromkeys(("judge entail", "judge evidence", ROOT), "CancelledError"),
-    }
+    assert ended == dict.fromkeys(("judge evidence", ROOT), "CancelledError")

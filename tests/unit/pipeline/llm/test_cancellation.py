@@ -46,4 +46,4 @@ async def test_a_crowd_that_leaves_leaves_nothing_behind() -> None:
         assert (at.endpoint.limiter.in_flight, at.endpoint.limiter.waiting) == (0, 0)
         at.scripted.gate.set()
         assert (await at.model.complete(request())).text  # the endpoint is as usable as before
-        assert at.endpoint.usage.snapshot().failures == {}
+        assert at.endpoint.usage.failures == {}

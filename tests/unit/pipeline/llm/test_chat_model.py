@@ -59,7 +59,7 @@ async def test_totals_and_cost_add_up() -> None:
     prices = {"prompt_per_million": 2.0, "completion_per_million": 10.0}
     async with bench(Script(replies=(Reply("", "12345678"),)), prices=prices) as at:
         answers = [await at.model.complete(request(f"question {n}")) for n in range(3)]
-        usage = at.endpoint.usage.snapshot()
+        usage = at.endpoint.usage
         assert (usage.attempts, usage.answers, usage.failures) == (3, 3, {})
         assert usage.prompt_tokens == sum(answer.prompt_tokens for answer in answers)
         assert usage.completion_tokens == 6

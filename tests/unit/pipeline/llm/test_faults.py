@@ -61,7 +61,7 @@ async def test_a_fault_that_stays_is_an_error_of_its_type(fault: Fault, *, strea
             await at.model.complete(request())
         assert type(caught.value) is ERRORS[fault]
         assert caught.value.attempts == (1 if fault is Fault.QUOTA else 2)
-        assert at.endpoint.usage.snapshot().failures == {ERRORS[fault].__name__: caught.value.attempts}
+        assert at.endpoint.usage.failures == {ERRORS[fault].__name__: caught.value.attempts}
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -70,7 +70,7 @@ async def test_a_fault_that_passes_is_survived(fault: Fault, *, stream: bool) ->
     async with bench(failing(fault, fault), stream=stream, **bounds(fault)) as at:
         completion = await at.model.complete(request())
         assert completion.text in request().messages[-1].content
-        usage = at.endpoint.usage.snapshot()
+        usage = at.endpoint.usage
         assert (usage.attempts, usage.answers) == (3, 1)
         assert at.scripted.log.answered.total() == 1
 

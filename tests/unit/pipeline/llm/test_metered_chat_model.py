@@ -35,7 +35,7 @@ async def test_the_count_is_the_endpoints_own() -> None:
         metered = MeteredChatModel(at.model)
         for text in ("Which pumps need oil?", "And which valves?"):
             await metered.complete(request(text))
-        total = at.endpoint.usage.snapshot()
+        total = at.endpoint.usage
     assert metered.usage == LlmUsage(2, total.prompt_tokens, total.completion_tokens)
     assert metered.usage.prompt_tokens > 0
 
@@ -44,7 +44,7 @@ async def test_retries_are_counted_with_the_answer_they_led_to() -> None:
     async with bench(failing(Fault.RATE_LIMIT, Fault.RESET)) as at:
         metered = MeteredChatModel(at.model)
         await metered.complete(request())
-        assert at.endpoint.usage.snapshot().retries == 2
+        assert at.endpoint.usage.retries == 2
     assert (metered.usage.calls, metered.usage.retries) == (1, 2)
 
 
@@ -64,7 +64,7 @@ async def test_answers_that_never_fit_were_paid_for(structured_output: str) -> N
         metered = MeteredChatModel(at.model)
         with pytest.raises(SchemaMismatchError):
             await metered.complete(request(json_schema=SCHEMA))
-        total = at.endpoint.usage.snapshot()
+        total = at.endpoint.usage
     assert total.answers == 3
     assert metered.usage == LlmUsage(3, total.prompt_tokens, total.completion_tokens)
 

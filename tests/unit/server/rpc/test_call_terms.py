@@ -1,14 +1,17 @@
 """Deadline and priority of an RPC become those of its items."""
 
 import time
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from precis.v1 import common_pb2
 
-from inference.call import Priority
+from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError
-from server.rpc.models import deadline_s_of, priority_violations, to_call
+from server.rpc import models
+from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, deadline_s_of, priority_violations, to_call
+from tests.exported_spans import exported_spans
 
 
 class Context:
@@ -61,3 +64,27 @@ def test_every_priority_of_the_contract_is_known() -> None:
 def test_an_unknown_priority_is_named() -> None:
     [violation] = priority_violations(-1, "request.priority")
     assert violation.field == "request.priority"
+
+
+class Model:
+    """The part of a front door that is asked. Its manifest names it."""
+
+    def __init__(self) -> None:
+        manifest = SimpleNamespace(name="fake", revision="1")
+        self.model = SimpleNamespace(directory=SimpleNamespace(manifest=manifest, model_sha256="a" * 64))
+
+    async def answer(self, items: list[Any], call: Call) -> Any:  # noqa: ANN401
+        return SimpleNamespace(
+            timings=SimpleNamespace(queue_s=0.0), token_counts=items, errors={}, truncated=[False], values=items
+        )
+
+    entail = embed = answer
+
+
+async def test_a_submission_is_a_span_that_counts_and_names_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter = next(exported_spans(models, monkeypatch))
+    scope, model = CallScope(Call(), name="judge"), cast("Any", Model())
+    await BoundEntailment(model, scope).entail([("premise", "hypothesis")] * 3)
+    await BoundEmbedder(model, scope).embed(["text"] * 2)
+    found = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
+    assert found == [("judge entail", {"precis.pair_count": 3}), ("judge embed", {"precis.text_count": 2})]

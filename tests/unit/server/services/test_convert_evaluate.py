@@ -25,12 +25,11 @@ from pipeline.evaluate.result import (
     HardFail,
     HardFailRule,
     LengthResult,
-    Models,
-    NliUsage,
     OutlinePoint,
     SemanticResult,
 )
-from pipeline.protocols import ModelIdentity
+from pipeline.model_answers import PairUsage
+from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.text.passage import TextSpan
 from server.errors import InvalidRequestError
 from server.rpc.models import parse_priority
@@ -70,8 +69,8 @@ def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Eva
             length=LengthResult(0.61, 0.62, 11, 12, 13, 14, 15, target_lowered_to_input=True, tokenizer="words"),
         ),
         config=EvaluateConfig(),
-        models=Models(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
-        nli=NliUsage(21, 22),
+        models=ModelIdentities(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
+        nli=PairUsage(21, 22),
         timings=EvaluateTimings(100.0, 1.5, 20.25, 70.0, 8.25),
     )
     return dataclasses.replace(whole, **changes)

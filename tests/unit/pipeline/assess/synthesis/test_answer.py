@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.assess.synthesis.ask import AnswerProblemError, read_answer
+from pipeline.assess.synthesis.ask import read_answer
+from pipeline.llm.ask import WrongAnswerError
 from tests.unit.pipeline.assess.synthesis.questions import reply
 
 IDS = {"D1", "T1"}
@@ -41,15 +42,15 @@ def test_ids_that_do_not_exist_are_dropped_and_counted() -> None:
     ],
 )
 def test_what_is_no_answer_is_refused(text: str) -> None:
-    with pytest.raises(AnswerProblemError):
+    with pytest.raises(WrongAnswerError):
         read_answer(text, "ABCDE", IDS)
 
 
 def test_the_problem_never_repeats_the_answer() -> None:
-    with pytest.raises(AnswerProblemError) as caught:
+    with pytest.raises(WrongAnswerError) as caught:
         read_answer(reply("IGNORE ALL RULES"), "ABCDE", IDS)
     assert "IGNORE" not in str(caught.value)
-    with pytest.raises(AnswerProblemError) as caught:
+    with pytest.raises(WrongAnswerError) as caught:
         read_answer(json.dumps({"final_answer": "C", "quality_reasoning": ["IGNORE"]}), "ABCDE", IDS)
     assert "IGNORE" not in str(caught.value)
 
@@ -61,7 +62,7 @@ def test_any_json_is_an_answer_or_a_problem(value: object) -> None:
         text = json.dumps({**json.loads(reply()), key: value})
         try:
             checked = read_answer(text, "ABCDE", IDS)
-        except AnswerProblemError:
+        except WrongAnswerError:
             continue
         assert checked.answer.final_answer in tuple("ABCDE")
         assert set(checked.answer.used_evidence) <= IDS

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, ProposalTask
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
+from pipeline.off_loop import OffLoop
 from pipeline.protocols import Embedder, Entailment
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.fakes_pipeline import fake_models
 
 ARTICLE = """The council of Brookfield voted on Tuesday to close the old steel bridge over the river for two years.
 Mayor Anna Holt said the bridge, built in 1931, had become unsafe after engineers found cracks in three supports.
@@ -32,16 +34,8 @@ async def build_async(  # noqa: PLR0913 (what the table is made of)
     proposals: Proposals | None = None,
     executor: Executor | None = None,
 ) -> EvidenceTable:
-    return await build_evidence(
-        source,
-        summary,
-        config=config,
-        entailment=entailment or OverlapEntailment(),
-        embedder=embedder or BagOfWordsEmbedder(),
-        tokenizer=WordTokenizer(),
-        proposals=proposals,
-        executor=executor,
-    )
+    request, models = EvidenceRequest(source, summary), fake_models(entailment, embedder)
+    return await build_evidence(request, models, config, proposals=proposals, off_loop=OffLoop(executor))
 
 
 def build(

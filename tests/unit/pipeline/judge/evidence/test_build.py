@@ -13,7 +13,9 @@ from pipeline.errors import ModelOutputError
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.claim import ClaimLabel, MismatchKind
 from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
+from pipeline.off_loop import OffLoop
 from pipeline.protocols import Float32
 from pipeline.text.passage import TextSpan
 from tests.fakes_pipeline import (
@@ -22,6 +24,7 @@ from tests.fakes_pipeline import (
     ScriptedEntailment,
     WatchedTokenizer,
     WordTokenizer,
+    fake_models,
 )
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build, build_async, timeless
 
@@ -220,14 +223,8 @@ async def test_order_and_company_change_nothing() -> None:
 async def test_cpu_work_runs_on_the_executor() -> None:
     tokenizer = WatchedTokenizer()
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
-        await build_evidence(
-            ARTICLE,
-            SUMMARY,
-            entailment=OverlapEntailment(),
-            embedder=BagOfWordsEmbedder(),
-            tokenizer=tokenizer,
-            executor=executor,
-        )
+        request = EvidenceRequest(ARTICLE, SUMMARY)
+        await build_evidence(request, fake_models(tokenizer=tokenizer), off_loop=OffLoop(executor))
     assert tokenizer.threads == {"judge_0"}
 
 

@@ -12,8 +12,9 @@ from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.claim import ClaimLabel, MismatchKind
+from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
-from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
+from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, timeless
 
 pytestmark = pytest.mark.models
@@ -57,13 +58,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 async def build(engine: Engine, source: str, summary: str) -> EvidenceTable:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
-    return await build_evidence(
-        source,
-        summary,
-        entailment=BoundEntailment(engine.nli, terms),
-        embedder=BoundEmbedder(engine.embedder, terms),
-        tokenizer=TokenOffsets(engine.embedder.model.directory),
-    )
+    return await build_evidence(EvidenceRequest(source, summary), EngineModels(engine).bound(terms))
 
 
 def support(table: EvidenceTable) -> float:

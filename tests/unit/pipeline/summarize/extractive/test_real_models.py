@@ -14,7 +14,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, SummaryType
 from pipeline.text.terms import TermKind, find_terms
-from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, TokenOffsets
+from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, flat, sentences
 
 pytestmark = pytest.mark.models
@@ -30,12 +30,7 @@ async def writer() -> AsyncIterator[ExtractiveWriter]:
     config = InferenceConfig(models_dir=MODELS, runtime=RuntimeConfig(warmup_s=0.2))
     async with Engine(config) as engine:
         terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=30)
-        yield ExtractiveWriter(
-            ExtractiveConfig(min_map_tokens=0),
-            embedder=BoundEmbedder(engine.embedder, terms),
-            entailment=BoundEntailment(engine.nli, terms),
-            tokenizer=TokenOffsets(engine.embedder.model.directory),
-        )
+        yield ExtractiveWriter(ExtractiveConfig(min_map_tokens=0), EngineModels(engine).bound(terms))
 
 
 def merge_task(*texts: str) -> MergeTask:

@@ -9,7 +9,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.writer import CriticVerdict, SourceChunk
 from pipeline.text.terms import TermKind
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
+from tests.fakes_pipeline import fake_models
 from tests.unit.pipeline.summarize.documents import LIMITS, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 
@@ -27,12 +27,7 @@ DOCUMENT = MANUAL + "\n" + "".join(UNIT.format(number=number, litres=number * 3 
 
 
 async def summarize(place: Path, **settings: float) -> SummaryResult:
-    writer = ExtractiveWriter(
-        ExtractiveConfig.model_validate(settings),
-        embedder=BagOfWordsEmbedder(),
-        entailment=OverlapEntailment(),
-        tokenizer=WordTokenizer(),
-    )
+    writer = ExtractiveWriter(ExtractiveConfig.model_validate(settings), fake_models())
     parts = [part + "\n\n" for part in DOCUMENT.split("\n\n")]
     chunks = [SourceChunk(index, index // 4 + 1, part) for index, part in enumerate(parts) if part.strip()]
     document = make_document("manual", "Pump manual", chunks, limits=LIMITS)

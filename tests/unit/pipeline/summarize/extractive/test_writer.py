@@ -23,17 +23,12 @@ from pipeline.summarize.writer import (
     Writer,
 )
 from pipeline.text.terms import find_terms
-from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, WordTokenizer
+from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, fake_models
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 
 
 def writer(embedder: BagOfWordsEmbedder | None = None, **settings: float) -> ExtractiveWriter:
-    return ExtractiveWriter(
-        ExtractiveConfig.model_validate(settings),
-        embedder=embedder or BagOfWordsEmbedder(),
-        entailment=OverlapEntailment(),
-        tokenizer=WordTokenizer(),
-    )
+    return ExtractiveWriter(ExtractiveConfig.model_validate(settings), fake_models(embedder=embedder))
 
 
 def extract_task(*texts: str, critique: str | None = None, batches: int = 1) -> ExtractTask:
@@ -105,9 +100,7 @@ async def test_a_repeated_sentence_is_written_once_and_remembered() -> None:
 async def test_the_same_in_other_words_is_written_once_and_remembered() -> None:
     first, second = "The pump can move cold water out of basins.", "The pump can move cold water out of all basins."
     entailment = ScriptedEntailment(default=0.9)
-    made = ExtractiveWriter(
-        ExtractiveConfig(), embedder=BagOfWordsEmbedder(), entailment=entailment, tokenizer=WordTokenizer()
-    )
+    made = ExtractiveWriter(ExtractiveConfig(), fake_models(entailment))
     written = await made.merge(merge_task(first, second))
     assert written.text == first
     (removed,) = written.duplicates
@@ -165,7 +158,7 @@ async def test_work_grows_with_the_text_and_not_with_its_square() -> None:
     counts = []
     for sections in (20, 40):
         embedder, entailment = BagOfWordsEmbedder(), OverlapEntailment()
-        made = ExtractiveWriter(ExtractiveConfig(), embedder=embedder, entailment=entailment, tokenizer=WordTokenizer())
+        made = ExtractiveWriter(ExtractiveConfig(), fake_models(entailment, embedder))
         await made.extract(extract_task(long_manual(sections)))
         counts.append(sum(map(len, embedder.calls)))
         assert max(map(len, embedder.calls)) <= 128

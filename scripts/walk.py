@@ -1,0 +1,119 @@
+"""Counts the files and doors that one warm request walks through: `python -m scripts.walk [Judge]`.
+
+A door is a pair of files one of which calls the other. Who follows a request through the code opens every file and goes
+through every door, so there should be few. With the name of a request its doors are listed.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import FrameType
+
+import grpc
+from google.protobuf import json_format
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
+from server.app import App
+from server.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "scripts" / "data"
+ROOMS = tuple(f"{ROOT / room}/" for room in ("inference", "pipeline", "server"))
+
+Send = Callable[[str], Awaitable[object]]
+"""Sends one request that holds a word which sets it apart: what was answered before is not computed."""
+
+
+class Walk:
+    """Notes who calls whom on this thread and on those that start later, while `is_noting`."""
+
+    def __init__(self) -> None:
+        self.is_noting = False
+        self.files: set[str] = set()
+        self.doors: set[tuple[str, str]] = set()
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+
+    async def along(self, request: Awaitable[object]) -> None:
+        """Notes what one request does."""
+        self.files, self.doors, self.is_noting = set(), set(), True
+        await request
+        self.is_noting = False
+
+    def _note(self, frame: FrameType, event: str, _: object) -> None:
+        if not self.is_noting or event != "call" or not frame.f_code.co_filename.startswith(ROOMS):
+            return
+        file, caller = _name(frame), frame.f_back
+        self.files.add(file)
+        while caller is not None and not caller.f_code.co_filename.startswith(ROOMS):
+            caller = caller.f_back  # a library between two rooms is no door
+        if caller is not None and _name(caller) != file:
+            self.doors.add((_name(caller), file))
+
+
+def _name(frame: FrameType) -> str:
+    return str(Path(frame.f_code.co_filename).relative_to(ROOT))
+
+
+def requests(channel: grpc.aio.Channel) -> dict[str, Send]:
+    """Lists what is walked along."""
+    inference, evaluate = InferenceServiceStub(channel), EvaluateServiceStub(channel)
+    judge, summarize = JudgeServiceStub(channel), SummarizeServiceStub(channel)
+    article, summary = ((DATA / "judge" / f"{name}.txt").read_text("utf-8") for name in ("article", "hallucinated"))
+    manual = (DATA / "manual" / "pump-skid.md").read_text("utf-8")
+    example = json.loads((DATA / "quickstart.json").read_text("utf-8"))
+    candidate = example["candidates"][0]["text"]
+
+    def judged(*names: str) -> Send:
+        frameworks = [judge_pb2.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{name}") for name in names]
+        return lambda word: judge.Judge(
+            judge_pb2.JudgeRequest(source=f"{article} {word}.", summary=f"{summary} {word}.", frameworks=frameworks)
+        )
+
+    def evaluated(word: str) -> Awaitable[object]:
+        fields = {"datum": example["datum"], "generated": {"text": f"{candidate} {word}."}}
+        return evaluate.Evaluate(json_format.ParseDict(fields, evaluate_pb2.EvaluateRequest()))
+
+    async def summarized(word: str) -> None:
+        document = summarize_pb2.Document(document_id=word, name=word, text=f"{manual} {word}.")
+        async for _ in summarize.Summarize(summarize_pb2.SummarizeRequest(document=document)):
+            pass
+
+    return {
+        "Embed": lambda word: inference.Embed(inference_pb2.EmbedRequest(texts=[word])),
+        "Evaluate": evaluated,
+        "Judge": judged(),
+        "Judge by Twin-Lock": judged("TWIN_LOCK"),
+        "Judge by Ultra": judged("ULTRA"),
+        "Summarize": summarized,
+    }
+
+
+async def main(shown: str = "") -> None:
+    """Prints the figures, or the doors of one request."""
+    walk = Walk()
+    async with AsyncExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        sections = {"listen": {"port": 0}, "metrics": {"port": 0}, "summary_storage": {"directory": directory}}
+        app = await stack.enter_async_context(App(Settings.model_validate({"models_dir": ROOT / "models", **sections})))
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(app.address))
+        for name, send in requests(channel).items():
+            await send("Zwyx")
+            await walk.along(send("Qvub"))
+            if name == shown:
+                print(*sorted(f"{caller} -> {called}" for caller, called in walk.doors), sep="\n")
+            elif not shown:
+                print(f"{name:20} {len(walk.files):4} files {len(walk.doors):4} doors")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:2]))
