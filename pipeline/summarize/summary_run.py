@@ -181,7 +181,7 @@ class SummaryRun:
         }
         await self._adopt(plan)
         done = await self.store.call_count(self.summary.summary_id)
-        meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls())
+        meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
         run = Run(
             summary_id=self.summary.summary_id,
