@@ -78,8 +78,8 @@ def is_final(judgement: Judgement) -> bool:
 
 def _again(judgement: Judgement) -> Judgement:
     """Gives an answer to a request that it costs nothing."""
-    return replace(judgement, cached=True, usage=LlmUsage())
+    return replace(judgement, is_cached=True, language_model_usage=LlmUsage())
 
 
 def _chars(judgement: Judgement) -> int:
-    return len(judgement.table.source) + len(judgement.table.summary)
+    return len(judgement.evidence.source) + len(judgement.evidence.summary)

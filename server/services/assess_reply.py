@@ -34,10 +34,10 @@ LEVELS = {
     Level.EXCELLENT: fusion_pb2.QUALITY_LEVEL_EXCELLENT,
 }
 PROBABILITY_SOURCES = {
-    LevelSource.LOG_PROBABILITIES: fusion_pb2.PROBABILITY_SOURCE_LOGITS,
+    LevelSource.LOGITS: fusion_pb2.PROBABILITY_SOURCE_LOGITS,
     LevelSource.SAMPLES: fusion_pb2.PROBABILITY_SOURCE_SAMPLES,
     LevelSource.CLASSIFICATION: fusion_pb2.PROBABILITY_SOURCE_CLASSIFICATION,
-    LevelSource.NONE: fusion_pb2.PROBABILITY_SOURCE_UNIFORM,
+    LevelSource.UNIFORM: fusion_pb2.PROBABILITY_SOURCE_UNIFORM,
 }
 REPLAN_REASONS = {
     ReplanReason.SCOPE_NOT_COVERED: pb.REPLAN_REASON_SCOPE_NOT_COVERED,
@@ -68,7 +68,7 @@ def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
         language_model=to_usage(synthesis.usage, language_model),
         mode=MODES[synthesis.mode],
         replan_needs=map(to_replan_need, synthesis.replan_needs),
-        attempt_count=synthesis.attempts,
+        attempt_count=synthesis.attempt_count,
     )
     if fusion is not None:
         message.fusion.CopyFrom(to_fusion(fusion, synthesis.level_source))
@@ -80,12 +80,12 @@ def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
 def to_fusion(fusion: Fusion, source: LevelSource) -> fusion_pb2.ScoreFusion:
     """Gives how tool scores and level probabilities became one score."""
     return fusion_pb2.ScoreFusion(
-        tool_mean=fusion.q_bar,
+        tool_mean=fusion.tool_mean,
         alpha=fusion.alpha,
-        probabilities=fusion.p,
+        probabilities=fusion.probabilities,
         probability_source=PROBABILITY_SOURCES[source],
         form=FUSION_FORMS[fusion.form],
-        score=fusion.q,
+        score=fusion.score,
         level=LEVELS[fusion.level],
         agreement=fusion.agreement,
     )
@@ -110,7 +110,7 @@ def to_quality_score(score: ToolScore) -> pb.QualityToolScore:
 
 def to_replan_need(need: ReplanNeed) -> pb.ReplanNeed:
     """Gives one gap in the evidence."""
-    return pb.ReplanNeed(reason=REPLAN_REASONS[need.reason], message=need.message, scope=need.parts)
+    return pb.ReplanNeed(reason=REPLAN_REASONS[need.reason], message=need.message, scope=need.scope)
 
 
 def to_assess_event(event: AssessEvent, *, language_model: str) -> pb.AssessResponse:

@@ -32,19 +32,19 @@ def to_event(event: EvidenceReady | MetricReady) -> pb.JudgeStreamResponse:
 
 def to_result(judgement: Judgement) -> pb.JudgeResult:
     """Gives a judgement, without what only the server knows of the call."""
-    models = judgement.table.models
+    models = judgement.evidence.models
     return pb.JudgeResult(
-        evidence=to_evidence(judgement.table),
+        evidence=to_evidence(judgement.evidence),
         frameworks=map(to_framework, judgement.frameworks),
         models=[to_model_identity(models.entailment), to_model_identity(models.embedder)],
-        language_model=judgement.llm or "",
+        language_model=judgement.language_model or "",
         timings=to_timings(judgement.timings),
         applied_options=to_options(judgement.config),
         request_hash=judgement.request_hash,
-        is_cached=judgement.cached,
+        is_cached=judgement.is_cached,
         degraded=judgement.degraded,
         notes=judgement.notes,
-        language_model_usage=to_usage(judgement.usage, judgement.llm or ""),
+        language_model_usage=to_usage(judgement.language_model_usage, judgement.language_model or ""),
     )
 
 
@@ -54,7 +54,7 @@ def to_framework(result: FrameworkResult) -> pb.FrameworkResult:
     return pb.FrameworkResult(
         framework=FRAMEWORKS[result.framework],
         metrics=map(to_metric, result.metrics),
-        mean_score=result.mean,
+        mean_score=result.mean_score,
         objects_json=json.dumps(objects, ensure_ascii=False, allow_nan=False),
     )
 

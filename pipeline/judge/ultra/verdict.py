@@ -69,7 +69,7 @@ def to_metric(opinion: Opinion | Unscored, view: EvidenceView, config: UltraConf
     if isinstance(opinion, Unscored):
         reason = f"Not scored: {opinion.error}."
         return MetricResult(opinion.metric, MetricStatus.ERROR, None, None, reason, (), {}, error=opinion.error)
-    score, caps = cap_score(score_of(opinion.fusion.q), opinion.metric, view, config.contradiction_limit)
+    score, caps = cap_score(score_of(opinion.fusion.score), opinion.metric, view, config.contradiction_limit)
     status = _status(opinion, view, config)
     return MetricResult(
         opinion.metric,
@@ -111,17 +111,17 @@ def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
     fusion, agreement = opinion.fusion, opinion.agreement
     inputs: dict[str, Input] = {f"tool_{tool.name}": tool.score for tool in opinion.tools}
     inputs |= {f"weight_{tool.name}": tool.weight for tool in opinion.tools}
-    if fusion.q_bar is not None and fusion.alpha is not None:
-        inputs["q_bar"] = fusion.q_bar
+    if fusion.tool_mean is not None and fusion.alpha is not None:
+        inputs["q_bar"] = fusion.tool_mean
         inputs |= {f"alpha_{level}": weight for level, weight in enumerate(fusion.alpha, start=1)}
     if opinion.reading is not None:
-        inputs |= {f"p_{level}": share for level, share in enumerate(fusion.p, start=1)}
+        inputs |= {f"p_{level}": share for level, share in enumerate(fusion.probabilities, start=1)}
     return inputs | {
-        "level_source": (opinion.reading.source if opinion.reading else LevelSource.NONE).value,
+        "level_source": (opinion.reading.source if opinion.reading else LevelSource.UNIFORM).value,
         "fusion": fusion.form.value,
-        "q": fusion.q,
+        "q": fusion.score,
         "level": fusion.level.letter,
-        "raw_score": score_of(fusion.q),
+        "raw_score": score_of(fusion.score),
         "agreement": agreement.coefficient,
         "relative_entropy": agreement.relative_entropy,
         "verified_share": agreement.verified_share,
@@ -188,9 +188,9 @@ def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]
     match metric:
         case MetricName.COVERAGE:
             points = table.judge_key_points or table.twin_key_points
-            for point in sorted(points, key=lambda point: point.covered is not KeyPointCoverage.NOT):
+            for point in sorted(points, key=lambda point: point.coverage is not KeyPointCoverage.NOT):
                 yield point.passage
-                yield point.best if point.covered is not KeyPointCoverage.NOT else None
+                yield point.best if point.coverage is not KeyPointCoverage.NOT else None
         case MetricName.ALIGNMENT:
             yield table.theme
             yield from _claim_places(view.contradicted)

@@ -67,8 +67,8 @@ def read_claim(
     contradiction = scores.contradiction(plan.place, text) if plan.place else 0.0
     mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
     copying = draft.sequences.copying(draft.summary.read.table, claim.words)
-    label_by_nli = label_of(entailment, contradiction, config)
-    label = label_by_nli
+    nli_label = label_of(entailment, contradiction, config)
+    label = nli_label
     if len(claim.words) >= _LEAST_COPIED_WORDS and copying.trigram_share >= config.copied_trigram_share:
         label = ClaimLabel.SUPPORTED
     if mismatches:
@@ -83,7 +83,7 @@ def read_claim(
         support=support.passage if support else None,
         opposition=plan.place.passage if plan.place else None,
         mismatches=mismatches,
-        label_by_nli=label_by_nli,
+        nli_label=nli_label,
         label=label,
         extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
         features=_features(draft, plan, scores, (copying, values), support),
@@ -187,7 +187,7 @@ def read_key_point(  # noqa: PLR0913 (what is read, and what reads it)
         entailment=entailment,
         content_share=max(shares, default=0.0),
         covered_share=share,
-        covered=covered_of(share, config),
+        coverage=covered_of(share, config),
         best=best.passage if best else None,
     )
 

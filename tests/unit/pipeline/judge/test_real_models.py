@@ -72,15 +72,15 @@ def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
 
 def reproducible(judgement: Judgement) -> Judgement:
     """Leaves out times, which alone may differ."""
-    none = type(judgement.table.timings)(0, 0, 0, 0, 0, 0)
+    none = type(judgement.evidence.timings)(0, 0, 0, 0, 0, 0)
     timings = type(judgement.timings)(0, 0, 0)
-    return replace(judgement, table=replace(judgement.table, timings=none), timings=timings)
+    return replace(judgement, evidence=replace(judgement.evidence, timings=none), timings=timings)
 
 
 async def test_a_faithful_summary_is_found_to_be_one(engine: Engine) -> None:
     judgement = await judge(engine, FAITHFUL)
     twin = judgement[Framework.TWIN_LOCK]
-    assert {claim.label.value for claim in judgement.table.claims} == {"supported"}
+    assert {claim.label.value for claim in judgement.evidence.claims} == {"supported"}
     assert score(twin) == judgement[Framework.JUDGE_LOCK][HALLUCINATION].inputs["raw"] == 10
     assert min(score(judgement[framework]) for framework in Framework) > 6
     assert score(twin, MetricName.RELEVANCE) >= 7.5
@@ -144,4 +144,4 @@ async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
         tokenizer=TokenOffsets(engine.embedder.model.directory),
     )
     assert score(judgement[Framework.TWIN_LOCK]) >= 8
-    assert judgement.table.pairs.scored_pair_count < 1_000 < judgement.table.pairs.exact_pair_count
+    assert judgement.evidence.pairs.scored_pair_count < 1_000 < judgement.evidence.pairs.exact_pair_count

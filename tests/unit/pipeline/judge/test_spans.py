@@ -61,13 +61,13 @@ async def test_evidence_frameworks_and_submissions_hang_below_the_judgement(expo
         **({"judge ultra": rereads} if rereads else {}),
     }
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
-    pairs = judgement.table.pairs.scored_pair_count
+    pairs = judgement.evidence.pairs.scored_pair_count
     assert value(evidence, "pair_count") == value(named(exporter, "judge entail")[0], "pair_count") == pairs
-    assert value(evidence, "claim_count") == len(judgement.table.claims)
+    assert value(evidence, "claim_count") == len(judgement.evidence.claims)
     assert value(root, "request_hash") == judgement.request_hash
     assert value(root, "frameworks") == ("twin_lock", "judge_lock", "ultra")
     assert (value(root, "cached"), value(root, "model_calls")) == (False, 0)
-    assert value(named(exporter, "judge twin_lock")[0], "mean_score") == judgement[TWIN].mean
+    assert value(named(exporter, "judge twin_lock")[0], "mean_score") == judgement[TWIN].mean_score
 
 
 async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySpanExporter) -> None:
@@ -82,8 +82,8 @@ async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySp
     assert grades == {metric.value: 1 for metric in MetricName}
     assert {value(span, "level_source") for span in named(exporter, "judge grade")} == {"samples"}
     (root,) = named(exporter, ROOT)
-    assert value(root, "model_calls") == judgement.usage.calls == len(chat.requests)
-    assert value(root, "prompt_tokens") == judgement.usage.prompt_tokens
+    assert value(root, "model_calls") == judgement.language_model_usage.calls == len(chat.requests)
+    assert value(root, "prompt_tokens") == judgement.language_model_usage.prompt_tokens
     assert value(named(exporter, "judge evidence")[0], "proposals_failed") is True
 
 
@@ -94,7 +94,7 @@ async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpa
     )
     chat = FakeChat(json.dumps({"level": "B", "reason": f"{word} did.", "quotes": [f"{word} opened"]}))
     judgement = await Fakes().judge(request, chat_model=chat)
-    assert word in judgement.table.claims[0].passage.text
+    assert word in judgement.evidence.claims[0].passage.text
     assert [span.to_json() for span in exporter.get_finished_spans() if word in span.to_json()] == []
     assert len(exporter.get_finished_spans()) > 8
 

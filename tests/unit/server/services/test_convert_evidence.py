@@ -34,16 +34,16 @@ from server.services.evidence_reply import (
 from tests.unit.server.mirror import Names, assert_mirrors, filled
 
 NAMES: Names = {
-    Claim: {"label_by_nli": "nli_label"},
+    Claim: {"nli_label": "nli_label"},
     KeyPoint: {"covered": "coverage"},
-    SummarySegment: {"cosine_to_theme": "theme_cosine"},
+    SummarySegment: {"theme_cosine": "theme_cosine"},
     ToneReading: {
         "source": "source_tone",
         "summary": "summary_tone",
-        "subjectivity_source": "source_subjectivity",
-        "subjectivity_summary": "summary_subjectivity",
-        "sentiment_source": "source_sentiment",
-        "sentiment_summary": "summary_sentiment",
+        "source_subjectivity": "source_subjectivity",
+        "summary_subjectivity": "summary_subjectivity",
+        "source_sentiment": "source_sentiment",
+        "summary_sentiment": "summary_sentiment",
     },
     EvidenceTimings: {f"{name}_ms": name for name in ("total", "reading", "embedding", "proposals", "nli", "assembly")},
 }

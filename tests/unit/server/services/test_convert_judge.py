@@ -46,15 +46,15 @@ def judgement() -> Judgement:
     }
     return Judgement(
         request_hash="f" * 64,
-        table=table(),
+        evidence=table(),
         frameworks=(FrameworkResult(Framework.ULTRA, metrics(), objects),),
         config=JudgeConfig(),
-        llm="m@there",
+        language_model="m@there",
         degraded=True,
         notes=("one", "two"),
-        cached=False,
+        is_cached=False,
         timings=JudgeTimings(9.5, 6.25, 3.125),
-        usage=LlmUsage(14, 21_300, 840, 2),
+        language_model_usage=LlmUsage(14, 21_300, 840, 2),
     )
 
 
@@ -119,15 +119,17 @@ def test_the_result_says_how_it_came_about() -> None:
 
 
 def test_a_language_model_that_cost_nothing_is_left_out() -> None:
-    result = to_result(replace(judgement(), usage=LlmUsage()))
+    result = to_result(replace(judgement(), language_model_usage=LlmUsage()))
     assert not result.HasField("language_model_usage")
-    failed = to_result(replace(judgement(), usage=LlmUsage(retries=3)))  # no answer at all, and yet not nothing
+    failed = to_result(
+        replace(judgement(), language_model_usage=LlmUsage(retries=3))
+    )  # no answer at all, and yet not nothing
     assert (failed.language_model_usage.calls, failed.language_model_usage.retries) == (0, 3)
 
 
 def test_models_are_named_nli_first() -> None:
     one = filled(EvidenceTable)
-    result = to_result(replace(judgement(), table=one))
+    result = to_result(replace(judgement(), evidence=one))
     assert [ModelIdentity(model.name, model.revision, model.sha256) for model in result.models] == [
         one.models.entailment,
         one.models.embedder,
@@ -165,7 +167,7 @@ def test_judgements_are_counted_once() -> None:
     registry = CollectorRegistry()
     counts = JudgeMetrics(registry)
     counts.observe(judgement())
-    counts.observe(replace(judgement(), cached=True))
+    counts.observe(replace(judgement(), is_cached=True))
     for cached in ("true", "false"):
         assert registry.get_sample_value("precis_judgements_total", {"cached": cached}) == 1
     labels = {"framework": "ultra", "metric": "coverage", "status": "abstained"}

@@ -45,7 +45,7 @@ ANSWER = Synthesis(
     replan_needs=(NEED,),
     used_evidence=EVIDENCE,
     author="m@there",
-    attempts=2,
+    attempt_count=2,
     usage=LlmUsage(3, 40, 5, 1),
     notes=("one", "two"),
 )
@@ -77,7 +77,7 @@ def test_the_worked_example_of_the_fusion_is_sent() -> None:
 
 
 def test_what_was_not_there_is_not_set() -> None:
-    without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW), LevelSource.LOG_PROBABILITIES)
+    without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW), LevelSource.LOGITS)
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
