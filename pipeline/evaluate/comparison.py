@@ -1,5 +1,7 @@
 """A hypothesis and the premises it is compared with, before any score is known.
 
+The best pair for one hypothesis: what every fact, sentence and outline point is judged by.
+
 All NLI pairs of a request: collected without repeats, submitted once, looked up by the components.
 """
 
@@ -9,9 +11,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.result import EntailmentEvidence
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Float32
 from pipeline.text.passage import TextSpan
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentEvidence:
+    """A hypothesis with the premise that supports it best.
+
+    Attributes:
+        hypothesis: what was asked.
+        premise: the window with the highest entailment, the first one on a tie; None when there was no premise.
+        premise_index: its place among the premises that were offered; None with `premise`.
+        entailment: probability, in [0, 1].
+        contradiction: probability of the same pair, in [0, 1].
+        hit: whether entailment >= hit_threshold.
+    """
+
+    hypothesis: TextSpan
+    premise: TextSpan | None
+    premise_index: int | None
+    entailment: float
+    contradiction: float
+    hit: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,15 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
-from pipeline.evaluate.comparison import NO_PROBABILITIES, Comparison, Pair, Verdicts, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import (
+    NO_PROBABILITIES,
+    Comparison,
+    EntailmentEvidence,
+    Pair,
+    Verdicts,
+    exact_pair_count,
+    unique_pairs,
+)
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import score_entities
@@ -20,16 +28,7 @@ from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.loss import component_scores, loss_of
 from pipeline.evaluate.plan import EvaluatePlan, check_input, make_plan
-from pipeline.evaluate.result import (
-    Components,
-    ComponentScore,
-    EntailmentEvidence,
-    EvaluateTimings,
-    Evaluation,
-    HardFail,
-    Models,
-    NliUsage,
-)
+from pipeline.evaluate.result import Components, ComponentScore, EvaluateTimings, Evaluation, HardFail, Models, NliUsage
 from pipeline.evaluate.semantic import score_semantic
 from pipeline.model_answers import Embeddings
 from pipeline.protocols import Embedder, Entailment, Tokenizer

@@ -20,6 +20,9 @@ from pipeline.judge.result import Framework, MetricName
 from pipeline.judge.ultra.levels import Tool
 from pipeline.text.normalize import check_text
 
+DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
+"""It agrees best with people (the project's README has the figures)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricToolScore:
@@ -45,7 +48,7 @@ class JudgeRequest:
     Attributes:
         source: the whole article, as the caller sent it.
         summary: likewise.
-        frameworks: wanted, in any order, repeats ignored; empty for all three.
+        frameworks: wanted, in any order, repeats ignored; empty for the one that agrees best with people.
         tool_scores: of the caller's own tools.
     """
 
@@ -57,7 +60,7 @@ class JudgeRequest:
     @property
     def wanted(self) -> tuple[Framework, ...]:
         """The frameworks in their fixed order, each once."""
-        return tuple(framework for framework in Framework if framework in self.frameworks or not self.frameworks)
+        return tuple(framework for framework in Framework if framework in (self.frameworks or DEFAULT_FRAMEWORKS))
 
 
 def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import FrameworkChoice, JudgeRun, check_floors, parse_floor
+from server.cli.judge.floors import FrameworkChoice, JudgeRun, check_floors, chosen_frameworks, parse_floor
 from server.cli.options import (
     DEFAULT_ADDRESS,
     AddressOption,
@@ -34,7 +34,7 @@ def judge(
         typer.Option("--summary", "-s", metavar="TXT", help="Its summary. Repeatable; - reads stdin."),
     ] = None,
     framework: Annotated[
-        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default all).")
+        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     output: Annotated[
@@ -89,14 +89,15 @@ def judge(
     input has to change; 3 the server cannot be reached, is full or too slow;
     4 anything else, such as items that failed; 130 Ctrl+C.
     """
+    floors = tuple(map(parse_floor, fail_under or ()))
     run = JudgeRun(
-        frameworks=tuple(dict.fromkeys(framework or ())),
+        frameworks=chosen_frameworks(framework or (), floors),
         use_language_model=False if no_llm else None,
         timeout_s=timeout,
         as_json=as_json,
         output=output,
         report=report,
-        floors=tuple(map(parse_floor, fail_under or ())),
+        floors=floors,
         concurrency=concurrency,
         resume=resume,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
+from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.errors import InputError
@@ -85,6 +86,8 @@ def parse_line(line: bytes, place: str) -> pb.EvaluateStreamRequest:
 def to_request(fields: dict[str, Any], place: str) -> pb.EvaluateRequest:
     """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
     try:
-        return json_format.ParseDict(fields, pb.EvaluateRequest())
+        request = json_format.ParseDict(fields, pb.EvaluateRequest())
     except (json_format.ParseError, TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from error
+    request.view = request.view or common_pb2.RESULT_VIEW_FULL  # the tables and --output show all
+    return request

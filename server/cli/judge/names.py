@@ -14,40 +14,16 @@ from precis.v1 import common_pb2, evidence_pb2, judge_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice
+from server.rpc.fields import EnumCodec, words_of
 
-FRAMEWORKS = {
-    judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK: FrameworkChoice.TWIN_LOCK,
-    judge_pb2.JUDGE_FRAMEWORK_JUDGE_LOCK: FrameworkChoice.JUDGE_LOCK,
-    judge_pb2.JUDGE_FRAMEWORK_ULTRA: FrameworkChoice.ULTRA,
-}
-METRICS = {
-    judge_pb2.JUDGE_METRIC_NAME_COVERAGE: MetricChoice.COVERAGE,
-    judge_pb2.JUDGE_METRIC_NAME_ALIGNMENT: MetricChoice.ALIGNMENT,
-    judge_pb2.JUDGE_METRIC_NAME_HALLUCINATION: MetricChoice.HALLUCINATION,
-    judge_pb2.JUDGE_METRIC_NAME_RELEVANCE: MetricChoice.RELEVANCE,
-    judge_pb2.JUDGE_METRIC_NAME_BIAS_TOXICITY: MetricChoice.BIAS_TOXICITY,
-}
+FRAMEWORKS = EnumCodec(FrameworkChoice, judge_pb2.JudgeFramework.DESCRIPTOR).members
+METRICS = EnumCodec(MetricChoice, judge_pb2.JudgeMetricName.DESCRIPTOR).members
 COUNTING = {judge_pb2.JUDGE_METRIC_STATUS_SCORED, judge_pb2.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
 
-STATUSES = {
-    judge_pb2.JUDGE_METRIC_STATUS_ABSTAINED: "abstained",
-    judge_pb2.JUDGE_METRIC_STATUS_ERROR: "error",
-    judge_pb2.JUDGE_METRIC_STATUS_NO_CLAIMS: "no claims",
-}
-"""What is said beside a score; nothing for a plain one."""
-
-LABELS = {
-    evidence_pb2.CLAIM_LABEL_SUPPORTED: "supported",
-    evidence_pb2.CLAIM_LABEL_PARTIAL: "partial",
-    evidence_pb2.CLAIM_LABEL_UNSUPPORTED: "unsupported",
-}
-MISMATCHES = {
-    evidence_pb2.MISMATCH_KIND_NUMBER: "number",
-    evidence_pb2.MISMATCH_KIND_DATE: "date",
-    evidence_pb2.MISMATCH_KIND_NAME: "name",
-    evidence_pb2.MISMATCH_KIND_NEGATION: "negation",
-}
+STATUSES = words_of(judge_pb2.JudgeMetricStatus.DESCRIPTOR)
+LABELS = words_of(evidence_pb2.ClaimLabel.DESCRIPTOR)
+MISMATCHES = words_of(evidence_pb2.MismatchKind.DESCRIPTOR)
 WHOLE_SCORE = "score"  # what most caps limit
 UNKNOWN = "unknown"  # a value of a newer server
 

@@ -200,6 +200,7 @@ def to_request(item: Item, run: JudgeRun, priority: common_pb2.Priority.ValueTyp
         frameworks=[numbers[choice] for choice in run.frameworks],
         options=pb.JudgeOptions(use_language_model=run.use_language_model),
         priority=priority,
+        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
 
 

@@ -22,7 +22,7 @@ SOURCE = (
 SUMMARY = (
     "The agency raised its licence fees by 12 percent. Ann Lee objected. A public hearing will be held in Springfield."
 )
-REQUEST = JudgeRequest(SOURCE, SUMMARY)
+REQUEST = JudgeRequest(SOURCE, SUMMARY, tuple(Framework))
 
 
 class GatedEntailment(OverlapEntailment):

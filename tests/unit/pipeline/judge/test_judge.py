@@ -100,7 +100,7 @@ async def test_bad_input_is_refused_before_any_model_runs() -> None:
 
 
 async def test_a_summary_longer_than_its_source_is_judged_with_a_note() -> None:
-    judgement = await Fakes().judge(JudgeRequest("The agency raised its licence fees.", SUMMARY))
+    judgement = await Fakes().judge(JudgeRequest("The agency raised its licence fees.", SUMMARY, tuple(Framework)))
     assert judgement.notes[0] == "the summary is longer than its source"
     assert judgement[TWIN][MetricName.HALLUCINATION].status is MetricStatus.SCORED
     assert (await Fakes().judge()).notes == ()
@@ -209,7 +209,7 @@ async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture
     ],
 )
 async def test_odd_texts_have_a_status_for_every_metric(source: str, summary: str) -> None:
-    judgement = await Fakes().judge(JudgeRequest(source, summary))
+    judgement = await Fakes().judge(JudgeRequest(source, summary, tuple(Framework)))
     for result in judgement.frameworks:
         for metric in result.metrics:
             assert (metric.score is None) == (metric.status is MetricStatus.ERROR) == (metric.error is not None)

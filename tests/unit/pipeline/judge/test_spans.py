@@ -17,7 +17,7 @@ from pipeline.judge.cache import JudgementCache
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricName
+from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import Float32
 from tests.exported_spans import exported_spans
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
@@ -90,7 +90,9 @@ async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySp
 async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpanExporter) -> None:
     word = "Zyxwv"
     request = JudgeRequest(
-        f"{word} opened a bridge in 1932. It cost 9 pounds.", f"{word} opened a bridge for 8 pounds."
+        f"{word} opened a bridge in 1932. It cost 9 pounds.",
+        f"{word} opened a bridge for 8 pounds.",
+        tuple(Framework),
     )
     chat = FakeChat(json.dumps({"level": "B", "reason": f"{word} did.", "quotes": [f"{word} opened"]}))
     judgement = await Fakes().judge(request, chat_model=chat)

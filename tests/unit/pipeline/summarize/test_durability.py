@@ -133,31 +133,6 @@ async def test_a_reader_who_leaves_stops_all_calls_and_keeps_the_work(tmp_path: 
     assert len(writer.answered) == len(set(writer.answered)) == CALLS
 
 
-async def test_a_reader_who_leaves_a_resumed_summary_finds_all_that_is_done(tmp_path: Path) -> None:
-    down = EndpointDown(FAILURES["middle of a wave"])
-    writer = ScriptedWriter(before=down)
-    async with summarizer_in(tmp_path) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
-        down.is_mended = True
-        async with aclosing(summarizer.resume(partial.summary_id, writer=writer)) as events:
-            async for event in events:
-                if isinstance(event, GroupDone):
-                    break
-        view = await summarizer.get(partial.summary_id)
-    assert (view.status, view.result.status, view.result.failure) == (*2 * [SummaryStatus.CANCELLED], None)
-    assert view.result.calls_done == len(writer.answered) > partial.calls_done
-
-
-async def test_a_killed_resume_does_not_show_the_failure_before_it(tmp_path: Path) -> None:
-    writer = ScriptedWriter(before=EndpointDown(FAILURES["middle of a wave"]))
-    async with summarizer_in(tmp_path) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
-        await summarizer._store.leases.acquire(partial.summary_id, ttl_s=0.0)  # noqa: SLF001 - and never given back
-        view = await summarizer.get(partial.summary_id)
-    assert (view.status, view.result.status, view.result.failure) == (*2 * [SummaryStatus.RUNNING], None)
-    assert view.result.calls_done == partial.calls_done
-
-
 async def leave_after(summarizer: Summarizer, writer: ScriptedWriter, calls: int) -> str:
     """Begins a summary, and leaves after so many calls while others are on their way. Returns its id."""
     gate = writer.gate = asyncio.Event()
