@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -10,7 +10,7 @@ from precis.v1 import judge_pb2 as pb
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
-from pipeline.judge.result import FrameworkResult, MetricResult
+from pipeline.judge.result import Cap, FrameworkResult, MetricResult
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import TextSpan
 from server.rpc.fields import ResultView, to_usage
@@ -39,6 +39,12 @@ def models(judgement: Judgement) -> tuple[ModelIdentity, ...]:
 def usage(judgement: Judgement) -> common_pb2.LlmUsage | None:
     """Gives what the language model's answers cost; None when that is nothing."""
     return to_usage(judgement.language_model_usage, judgement.language_model or "")
+
+
+def lowering_caps(metric: MetricResult) -> tuple[Cap, ...]:
+    """Lists the caps that lowered something, without a reason that the metric's own repeats."""
+    lowering = [cap for cap in metric.caps if cap.lowered]
+    return tuple(replace(cap, reason="") if cap.reason in metric.reason else cap for cap in lowering)
 
 
 def is_opposed(claim: Claim) -> bool:
@@ -78,7 +84,8 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
     ResultView.FULL: _FULL,
     ResultView.CLAIMS: {
         **_FULL,
-        **only(pb.JudgeMetric, (*_SCORES, "reason", "caps")),
+        **only(pb.JudgeMetric, (*_SCORES, "reason")),
+        "JudgeMetric.caps": lowering_caps,
         **only(evidence_pb2.EvidenceTable, ("claims", "omitted_claim_count")),
         **only(evidence_pb2.Claim, ("passage", "entailment", "contradiction", "mismatches", "label")),
         "FrameworkResult.objects_json": None,

@@ -1,7 +1,6 @@
 """Requests for EvaluateService in the words that the tiny models know."""
 
 from google.protobuf.message import Message
-from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 FACT_COUNT = 10
@@ -29,7 +28,6 @@ def evaluate_request(seed: int = 0, **changes: object) -> pb.EvaluateRequest:
             ),
         ),
         generated=pb.GeneratedSummary(text=f"W1 w2 w3 w4 . W5 w6 w{seed % 200} w{seed // 200} .", finish_reason="stop"),
-        view=common_pb2.RESULT_VIEW_FULL,
     )
     for path, value in changes.items():
         change(request, path.split("__"), value)

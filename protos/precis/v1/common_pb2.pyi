@@ -38,9 +38,9 @@ class _ResultViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultView
     RESULT_VIEW_CLAIMS: _ResultView.ValueType  # 2
     """What SCORES holds, and of the evidence what people read.
 
-    JudgeMetric: `reason` and `caps` too. EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`,
-    `entailment`, `contradiction`, `mismatches` and the passage that decided: `opposition` if contradiction >
-    entailment, else `support`.
+    JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
+    EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
+    `mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
 
     EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
     `entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.
@@ -68,9 +68,9 @@ EvaluateResponse: all but FactsComponent `facts` and `sentences`, EntitiesCompon
 RESULT_VIEW_CLAIMS: ResultView.ValueType  # 2
 """What SCORES holds, and of the evidence what people read.
 
-JudgeMetric: `reason` and `caps` too. EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`,
-`entailment`, `contradiction`, `mismatches` and the passage that decided: `opposition` if contradiction >
-entailment, else `support`.
+JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
+EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
+`mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
 
 EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
 `entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.

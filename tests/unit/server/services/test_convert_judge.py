@@ -188,9 +188,17 @@ def test_the_view_of_claims_holds_reasons_caps_and_the_passage_that_decided() ->
     for_it, against_it = [{field.name for field, _ in one.ListFields()} for one in result.evidence.claims]
     assert (for_it, against_it) == (kept | {"support"}, kept - {"entailment"} | {"opposition"})
     [metric, *_] = result.frameworks[0].metrics
-    assert (metric.reason, len(metric.caps)) == (COVERAGE.reason, 1)
+    assert (metric.reason, [cap.reason for cap in metric.caps]) == (COVERAGE.reason, ["A claim is unsupported."])
     assert not metric.inputs
     assert not metric.evidence
+
+
+def test_the_view_of_claims_says_once_why_a_score_was_lowered() -> None:
+    low = Cap("low", 4.0, "It is low.")
+    caps = (low, Cap("idle", 9.0, "It is idle.", lowered=False), replace(low, reason="It has another reason."))
+    told = MetricReady(Framework.ULTRA, replace(COVERAGE, caps=caps, reason="Capped at 4: It is low."))
+    sent = JUDGE_REPLIES[ResultView.CLAIMS].to_metric_done(told).metric
+    assert [(cap.name, cap.reason) for cap in sent.caps] == [("low", ""), ("low", "It has another reason.")]
 
 
 def test_events_are_of_the_same_view_as_the_result() -> None:
