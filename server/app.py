@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from precis.calls import SERVICES
+from precis.v1 import judge_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
@@ -31,6 +32,7 @@ from server.rpc.auth import KeyRing
 from server.rpc.calls import CallPolicy, CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port
+from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import Judges, JudgeServicer
@@ -154,7 +156,8 @@ class App:
         synthesizer = Synthesizer(settings.synthesis, executor=cpu)
         judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=metrics)
         assessor = Assessor(synthesizer, settings.assess, executor=cpu)
-        servicer = JudgeServicer(judges, synthesizer, assessor, chat=backends.chat)
+        bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.judge_service, self._stopping)
+        servicer = JudgeServicer(judges, synthesizer, assessor, chat=backends.chat, bulk=bulk)
         server: Any = table
         add_JudgeServiceServicer_to_server(servicer, server)
 

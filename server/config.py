@@ -63,16 +63,16 @@ class LimitsConfig(BaseModel):
     )
 
 
-class EvaluateServiceConfig(BaseModel):
-    """How EvaluateService works; what it computes is in the section `evaluate`."""
+class BulkConfig(BaseModel):
+    """How much one stream of items may do at once: an EvaluateStream, a JudgeBatch."""
 
     model_config = FROZEN
 
     max_stream_items: int = Field(
         default=8,
         ge=1,
-        description="Items of one EvaluateStream that are worked on at once. More does not make it faster: an item is "
-        "hundreds of NLI pairs, and a few items keep all workers busy.",
+        description="Items of one stream that are worked on at once. More does not make it faster: an item is many NLI "
+        "pairs, and a few items keep all workers busy.",
     )
     max_queue_wait_s: float = Field(
         default=600,
@@ -80,6 +80,11 @@ class EvaluateServiceConfig(BaseModel):
         description="How long an item of a stream waits for room in the queue before it is refused. Long, because the "
         "stream's own flow control is what slows its client down; a client in a hurry sets a deadline.",
     )
+
+
+class EvaluateServiceConfig(BulkConfig):
+    """How EvaluateService works; what it computes is in the section `evaluate`."""
+
     cpu_threads: int = Field(
         default=2, ge=1, description="Threads for splitting and matching texts beside the event loop."
     )
@@ -108,10 +113,8 @@ class SummarizeServiceConfig(BaseModel):
     )
 
 
-class JudgeServiceConfig(BaseModel):
+class JudgeServiceConfig(BulkConfig):
     """How JudgeService works; what it computes is in the sections `judge`, `synthesis` and `assess`."""
-
-    model_config = FROZEN
 
     cpu_threads: int = Field(default=2, ge=1, description="Threads for reading texts and images beside the event loop.")
     inline_chars: int = Field(

@@ -42,8 +42,8 @@ async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) 
         raise ValueError("texts cannot be assessed without a judge")
     request = run.checked.request
     judgement = await run.judge(JudgeRequest(request.source, request.summary, frameworks))
-    run.found.table = run.found.table or judgement.table
-    run.found.judge_usage += judgement.usage
+    run.found.table = run.found.table or judgement.evidence
+    run.found.judge_usage += judgement.language_model_usage
     run.found.notes += [note for note in judgement.notes if note not in run.found.notes]
     results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
     asked = {(tool.framework, tool.metric): tool for tool in tools}
@@ -207,10 +207,10 @@ def part_findings(
         mean = math.fsum(_LABELS[claim.label] for claim in claims) / len(claims)
         scores.append(ToolScore("claim_labels", mean, part, kind))
     if points:
-        worst_point = min(points, key=lambda point: _COVERED[point.covered])
+        worst_point = min(points, key=lambda point: _COVERED[point.coverage])
         kind = MetricName.COVERAGE.value
-        found.append(Finding(kind, severity_of(_COVERED[worst_point.covered]), _about_point(worst_point)))
-        mean = math.fsum(_COVERED[point.covered] for point in points) / len(points)
+        found.append(Finding(kind, severity_of(_COVERED[worst_point.coverage]), _about_point(worst_point)))
+        mean = math.fsum(_COVERED[point.coverage] for point in points) / len(points)
         scores.append(ToolScore("key_point_labels", mean, part, kind))
     return tuple(found), tuple(scores)
 
@@ -243,4 +243,4 @@ def _about_claim(claim: Claim) -> str:
 
 
 def _about_point(point: KeyPoint) -> str:
-    return f"{point.covered.value} told: [source: {point.passage.quote}]"[:_MAX_CHARS]
+    return f"{point.coverage.value} told: [source: {point.passage.quote}]"[:_MAX_CHARS]

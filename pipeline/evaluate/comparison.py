@@ -3,9 +3,29 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.evaluate.result import EntailmentEvidence
 from pipeline.model_answers import Pair, PairScores
 from pipeline.text.passage import TextSpan
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentEvidence:
+    """A hypothesis with the premise that supports it best.
+
+    Attributes:
+        hypothesis: what was asked.
+        premise: the window with the highest entailment, the first one on a tie; None when there was no premise.
+        premise_index: its place among the premises that were offered; None with `premise`.
+        entailment: probability, in [0, 1].
+        contradiction: probability of the same pair, in [0, 1].
+        hit: whether entailment >= hit_threshold.
+    """
+
+    hypothesis: TextSpan
+    premise: TextSpan | None
+    premise_index: int | None
+    entailment: float
+    contradiction: float
+    hit: bool
 
 
 @dataclass(frozen=True, slots=True)

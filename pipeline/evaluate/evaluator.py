@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
 
-from pipeline.evaluate.comparison import Comparison, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import Comparison, EntailmentEvidence, exact_pair_count, unique_pairs
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import score_entities
@@ -14,14 +14,7 @@ from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.loss import component_scores, loss_of
 from pipeline.evaluate.plan import EvaluatePlan, check_input, make_plan
-from pipeline.evaluate.result import (
-    Components,
-    ComponentScore,
-    EntailmentEvidence,
-    EvaluateTimings,
-    Evaluation,
-    HardFail,
-)
+from pipeline.evaluate.result import Components, ComponentScore, EvaluateTimings, Evaluation, HardFail
 from pipeline.evaluate.semantic import score_semantic
 from pipeline.model_answers import Embeddings, Pair, PairScores, PairUsage
 from pipeline.off_loop import OffLoop, Stopwatch

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.result import EntailmentEvidence, FactsResult
+from pipeline.evaluate.comparison import Comparison, EntailmentEvidence
+from pipeline.evaluate.result import FactsResult
 from pipeline.text.passage import TextSpan
 
 

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.result import EntailmentEvidence, FlowResult, OutlinePoint
+from pipeline.evaluate.comparison import Comparison, EntailmentEvidence
+from pipeline.evaluate.result import COVERAGE_WEIGHT, ORDER_WEIGHT, FlowResult, OutlineInversion, OutlinePoint
 from pipeline.text.passage import TextSpan
-
-COVERAGE_WEIGHT = 0.7
-ORDER_WEIGHT = 0.3
 
 
 def flow_comparisons(outline: Sequence[TextSpan], sentences: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
@@ -21,7 +18,9 @@ def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     points = tuple(OutlinePoint(point, point.premise_index if point.hit else None) for point in evidence)
     covered = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
     inversions = tuple(
-        (earlier, later) for (earlier, first), (later, second) in combinations(covered, 2) if first > second
+        OutlineInversion(earlier, later)
+        for (earlier, first), (later, second) in combinations(covered, 2)
+        if first > second
     )
     coverage = len(covered) / len(points)
     order = _order(len(covered), len(inversions))

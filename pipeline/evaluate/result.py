@@ -6,32 +6,16 @@ can recompute every score by hand; `tests/unit/pipeline` does.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities
 from pipeline.text.passage import TextSpan
 
-
-@dataclass(frozen=True, slots=True)
-class EntailmentEvidence:
-    """A hypothesis with the premise that supports it best.
-
-    Attributes:
-        hypothesis: what was asked.
-        premise: the window with the highest entailment, the first one on a tie; None when there was no premise.
-        premise_index: its place among the premises that were offered; None with `premise`.
-        entailment: probability, in [0, 1].
-        contradiction: probability of the same pair, in [0, 1].
-        hit: whether entailment >= hit_threshold.
-    """
-
-    hypothesis: TextSpan
-    premise: TextSpan | None
-    premise_index: int | None
-    entailment: float
-    contradiction: float
-    hit: bool
+COVERAGE_WEIGHT = 0.7
+ORDER_WEIGHT = 0.3
 
 
 class HardFailRule(StrEnum):
@@ -92,6 +76,26 @@ class FactsResult:
     facts: tuple[EntailmentEvidence, ...]
     sentences: tuple[EntailmentEvidence, ...]
 
+    @property
+    def fact_count(self) -> int:
+        """Key facts."""
+        return len(self.facts)
+
+    @property
+    def hit_fact_count(self) -> int:
+        """Key facts that the summary entails."""
+        return sum(fact.hit for fact in self.facts)
+
+    @property
+    def sentence_count(self) -> int:
+        """Sentences of the summary."""
+        return len(self.sentences)
+
+    @property
+    def supported_sentence_count(self) -> int:
+        """Sentences that the gold entails."""
+        return sum(sentence.hit for sentence in self.sentences)
+
 
 @dataclass(frozen=True, slots=True)
 class EntityEvidence:
@@ -127,6 +131,11 @@ class EntitiesResult:
     valid_count: int
     entities: tuple[EntityEvidence, ...]
 
+    @property
+    def entity_count(self) -> int:
+        """Entities of the golden reference."""
+        return len(self.entities)
+
 
 @dataclass(frozen=True, slots=True)
 class OutlinePoint:
@@ -141,19 +150,35 @@ class OutlinePoint:
     sentence_index: int | None
 
 
+class OutlineInversion(NamedTuple):
+    """Two outline points, by index: `earlier_point` should come first, but the summary visits `later_point` before."""
+
+    earlier_point: int
+    later_point: int
+
+
 @dataclass(frozen=True, slots=True)
 class FlowResult:
-    """score = 0.7 coverage + 0.3 order; order = 1 - inversions / (m (m - 1) / 2) over the m covered points.
-
-    `inversions` holds (i, j), i < j: point i should come first, but the summary visits j before it.
-    """
+    """score = 0.7 coverage + 0.3 order; order = 1 - inversions / (m (m - 1) / 2) over the m covered points."""
 
     score: float
     coverage: float
     order: float
     covered_count: int
     points: tuple[OutlinePoint, ...]
-    inversions: tuple[tuple[int, int], ...]
+    inversions: tuple[OutlineInversion, ...]
+    coverage_weight: float = COVERAGE_WEIGHT
+    order_weight: float = ORDER_WEIGHT
+
+    @property
+    def point_count(self) -> int:
+        """Points of the golden outline."""
+        return len(self.points)
+
+    @property
+    def inversion_count(self) -> int:
+        """Pairs of covered points in the wrong order; ties do not count."""
+        return len(self.inversions)
 
 
 @dataclass(frozen=True, slots=True)

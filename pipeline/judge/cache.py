@@ -78,8 +78,8 @@ def is_final(judgement: Judgement) -> bool:
 
 def _again(judgement: Judgement) -> Judgement:
     """Returns a judgement as the answer to a later request, which it costs nothing."""
-    return replace(judgement, cached=True, usage=LlmUsage())
+    return replace(judgement, is_cached=True, language_model_usage=LlmUsage())
 
 
 def _chars(judgement: Judgement) -> int:
-    return len(judgement.table.source) + len(judgement.table.summary)
+    return len(judgement.evidence.source) + len(judgement.evidence.summary)

@@ -84,21 +84,21 @@ class Fusion:
     """A fused score and everything that it was computed from.
 
     Attributes:
-        q: the score; in [1, 5], with `PAPER_RAW` in (0, 5].
-        level: of `q`.
-        q_bar: mean of the tool scores; None without tools.
-        alpha: weights of the levels around `q_bar`; None without tools.
-        p: level probabilities, UNIFORM where none were given.
-        agreement: Bhattacharyya coefficient of alpha and p in [0, 1]; None unless there are both.
-        form: how `q` was computed.
+        score: in [1, 5], with `PAPER_RAW` in (0, 5].
+        level: of `score`.
+        tool_mean: mean of the tool scores; None without tools.
+        alpha: weights of the levels around `tool_mean`; None without tools.
+        probabilities: of the levels; UNIFORM where none were given.
+        agreement: Bhattacharyya coefficient of alpha and probabilities, in [0, 1]; None unless there are both.
+        form: how `score` was computed.
         notes: what was left out, and why.
     """
 
-    q: float
+    score: float
     level: Level
-    q_bar: float | None
+    tool_mean: float | None
     alpha: Distribution | None
-    p: Distribution
+    probabilities: Distribution
     agreement: float | None
     form: FusionForm
     notes: tuple[str, ...]

@@ -140,15 +140,15 @@ class Judge:
         stopwatch.lap("scoring_ms")
         judgement = Judgement(
             request_hash=key,
-            table=table,
+            evidence=table,
             frameworks=tuple(verdict.result for verdict in verdicts),
             config=self._config,
-            llm=_chat_identity(models),
+            language_model=_chat_identity(models),
             degraded=table.proposals_failed or any(verdict.degraded for verdict in verdicts),
             notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
-            cached=False,
+            is_cached=False,
             timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
-            usage=meter.usage if meter else LlmUsage(),
+            language_model_usage=meter.usage if meter else LlmUsage(),
         )
         _log(judgement)
         return judgement
@@ -205,7 +205,7 @@ def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
 
 def _replay(judgement: Judgement) -> Iterator[JudgeEvent]:
     """Returns what led to a judgement that is there already."""
-    yield EvidenceReady(judgement.table)
+    yield EvidenceReady(judgement.evidence)
     for result in judgement.frameworks:
         for metric in result.metrics:
             yield MetricReady(result.framework, metric)
@@ -217,9 +217,9 @@ def _ignore(_: JudgeEvent) -> None:
 
 def _log(judgement: Judgement) -> None:
     means = " ".join(
-        f"{result.framework}={'none' if result.mean is None else format(result.mean, '.2f')}"
+        f"{result.framework}={'none' if result.mean_score is None else format(result.mean_score, '.2f')}"
         for result in judgement.frameworks
     )
-    pairs = judgement.table.pairs.scored_pair_count
-    calls = judgement.usage.calls
+    pairs = judgement.evidence.pairs.scored_pair_count
+    calls = judgement.language_model_usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

@@ -29,27 +29,27 @@ class Judgement:
 
     Attributes:
         request_hash: SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits.
-        table: the evidence that all frameworks share.
+        evidence: the table that all frameworks share.
         frameworks: those asked for, in the order of `Framework`.
         config: the settings as applied.
-        llm: identity of the chat model that helped; None without one.
+        language_model: identity of the chat model that helped; None without one.
         degraded: whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it.
         notes: what a reader should know of how the answer came about, for example tool scores that were dropped.
-        cached: True when an earlier, equal request computed it.
+        is_cached: True when an earlier, equal request computed it.
         timings: of the request that computed it.
-        usage: what the chat model's answers cost this request; nothing when another request had paid for them.
+        language_model_usage: what the chat model's answers cost this request; nothing when another one had paid.
     """
 
     request_hash: str
-    table: EvidenceTable
+    evidence: EvidenceTable
     frameworks: tuple[FrameworkResult, ...]
     config: JudgeConfig
-    llm: str | None
+    language_model: str | None
     degraded: bool
     notes: tuple[str, ...]
-    cached: bool
+    is_cached: bool
     timings: JudgeTimings
-    usage: LlmUsage = field(default_factory=LlmUsage)
+    language_model_usage: LlmUsage = field(default_factory=LlmUsage)
 
     def __getitem__(self, framework: Framework) -> FrameworkResult:
         """Returns one framework's verdict. Raises KeyError if it was not asked for."""
@@ -63,7 +63,7 @@ class Judgement:
 class EvidenceReady:
     """The evidence is complete; scoring begins."""
 
-    table: EvidenceTable
+    evidence: EvidenceTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ from pipeline.judge.ultra.levels import Tool
 from pipeline.protocols import ModelIdentities
 from pipeline.text.normalize import check_text
 
+DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
+"""It agrees best with people (the project's README has the figures)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricToolScore:
@@ -40,7 +43,7 @@ class JudgeRequest:
     Attributes:
         source: the whole article, as the caller sent it.
         summary: likewise.
-        frameworks: wanted, in any order, repeats ignored; empty for all three.
+        frameworks: wanted, in any order, repeats ignored; empty for the one that agrees best with people.
         tool_scores: of the caller's own tools.
     """
 
@@ -52,7 +55,7 @@ class JudgeRequest:
     @property
     def wanted(self) -> tuple[Framework, ...]:
         """The frameworks in their fixed order, each once."""
-        return tuple(framework for framework in Framework if framework in self.frameworks or not self.frameworks)
+        return tuple(framework for framework in Framework if framework in (self.frameworks or DEFAULT_FRAMEWORKS))
 
 
 def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:

@@ -175,7 +175,7 @@ class FrameworkResult:
         return self.metrics[tuple(MetricName).index(name)]
 
     @property
-    def mean(self) -> float | None:
+    def mean_score(self) -> float | None:
         """Mean of the scores that count; None when there is none."""
         scores = [metric.score for metric in self.metrics if metric.counts and metric.score is not None]
         return sum(scores) / len(scores) if scores else None

@@ -54,7 +54,7 @@ def note_verdict(span: Span, verdict: FrameworkOutcome) -> None:
     statuses = [metric.status for metric in verdict.result.metrics]
     note(
         span,
-        mean_score=verdict.result.mean,
+        mean_score=verdict.result.mean_score,
         degraded=verdict.degraded,
         abstained_count=statuses.count(MetricStatus.ABSTAINED),
         error_count=statuses.count(MetricStatus.ERROR),
@@ -63,11 +63,11 @@ def note_verdict(span: Span, verdict: FrameworkOutcome) -> None:
 
 def note_judgement(span: Span, judgement: Judgement) -> None:
     """Adds what the request came to, and what it cost."""
-    usage = judgement.usage
+    usage = judgement.language_model_usage
     note(
         span,
         request_hash=judgement.request_hash,
-        cached=judgement.cached,
+        cached=judgement.is_cached,
         degraded=judgement.degraded,
         model_calls=usage.calls,
         prompt_tokens=usage.prompt_tokens,

@@ -23,7 +23,8 @@ class Meter:
         plan: of the summary.
         calls_done: planned calls that are finished, of earlier runs too.
         calls_total: planned calls of all iterations begun.
-        calls_reused: planned calls that cost nothing in this run.
+        calls_reused: part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of
+            other summaries to equal calls.
         usage: of this run.
         phase: what the graph is at.
         iteration: from 1.
@@ -32,7 +33,7 @@ class Meter:
     plan: SummaryPlan
     calls_done: int
     calls_total: int
-    calls_reused: int = 0
+    calls_reused: int
     usage: LlmUsage = field(default_factory=LlmUsage)
     phase: Phase = Phase.PLAN
     iteration: int = 1
@@ -53,8 +54,8 @@ class Meter:
         self._timed_s += call_s
 
     def count_reused(self, *, was_counted: bool) -> None:
-        """Adds a call that was not made since its result was stored; `was_counted` if it is in `calls_done` already."""
-        self.calls_reused += 1
+        """Adds a call that was not made since its result was stored; `was_counted` if an earlier run had done it."""
+        self.calls_reused += not was_counted
         self.calls_done += not was_counted
 
     def progress(self) -> SummaryProgress:

@@ -161,7 +161,7 @@ class SummaryRun:
         }
         await self._adopt(plan)
         done = await self.job.store.call_count(self.job.summary_id)
-        meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls())
+        meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
         run = Run(self.job, plan, meter, terms)
         reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))

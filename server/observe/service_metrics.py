@@ -27,8 +27,8 @@ class JudgeMetrics:
 
     def observe(self, judgement: Judgement) -> None:
         """Counts one judgement. The metrics of a cached one were counted when it was made."""
-        self._judgements.labels(str(judgement.cached).lower()).inc()
-        if judgement.cached:
+        self._judgements.labels(str(judgement.is_cached).lower()).inc()
+        if judgement.is_cached:
             return
         for result in judgement.frameworks:
             for metric in result.metrics:

@@ -1,13 +1,9 @@
-"""Enum numbers of requests as what they mean.
+"""What several services' messages share: enums in both directions, places in the caller's texts, models, costs."""
 
-What results refer to: places in the caller's texts, and models.
+from enum import Enum, StrEnum
+from typing import Any, Generic, TypeVar, overload
 
-What a language model cost, as a message.
-"""
-
-from collections.abc import Mapping
-from typing import TypeVar, overload
-
+from google.protobuf.descriptor import EnumDescriptor
 from precis.v1 import common_pb2
 
 from pipeline.errors import InvalidInputError
@@ -15,15 +11,55 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import TextSpan
 
-Meaning = TypeVar("Meaning")
+E = TypeVar("E", bound=Enum)
 
 
-def meaning_of(numbers: Mapping[Meaning, int], number: int, field: str) -> Meaning:
-    """Looks an enum number up. Raises InvalidInputError: proto3 lets unknown numbers through."""
-    for meaning, known in numbers.items():
-        if known == number:
-            return meaning
-    raise InvalidInputError(field, "one of the numbers " + ", ".join(map(str, numbers.values())), str(number))
+class EnumCodec(Generic[E]):
+    """Translates between an enum of ours and its proto enum, whose values have the same names after their prefix.
+
+    Args:
+        members: our enum.
+        proto: the proto enum; its zero means that nothing is said.
+
+    Raises:
+        TypeError: one of the two has a name that the other lacks.
+    """
+
+    def __init__(self, members: type[E], proto: EnumDescriptor) -> None:
+        prefix = proto.values_by_number[0].name.removesuffix("UNSPECIFIED")
+        known = {value.name.removeprefix(prefix): value.number for value in proto.values if value.number}
+        if different := known.keys() ^ members.__members__.keys():
+            raise TypeError(f"{members.__name__} and {proto.name} differ in {', '.join(sorted(different))}")
+        self.numbers: dict[E, Any] = {member: known[member.name] for member in members}
+        self.members: dict[Any, E] = {number: member for member, number in self.numbers.items()}
+
+    def parse(self, number: int, field: str) -> E:
+        """Looks a number up. Raises InvalidInputError: proto3 lets unknown numbers through."""
+        if number not in self.members:
+            raise InvalidInputError(field, "one of the numbers " + ", ".join(map(str, self.members)), str(number))
+        return self.members[number]
+
+
+def words_of(proto: EnumDescriptor) -> dict[int, str]:
+    """Returns the values of an enum in words for people, by number: "no claims"."""
+    prefix = proto.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return {value.number: value.name.removeprefix(prefix).lower().replace("_", " ") for value in proto.values[1:]}
+
+
+class ResultView(StrEnum):
+    """How much of a result a response holds."""
+
+    SCORES = "scores"
+    CLAIMS = "claims"
+    FULL = "full"
+
+
+VIEWS = EnumCodec(ResultView, common_pb2.ResultView.DESCRIPTOR)
+
+
+def parse_view(number: int) -> ResultView:
+    """Reads the view of a request. Raises InvalidInputError for an unknown number."""
+    return VIEWS.parse(number, "view") if number else ResultView.CLAIMS
 
 
 def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:

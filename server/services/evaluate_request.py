@@ -8,24 +8,20 @@ from precis.v1 import evaluate_pb2 as pb
 from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from server.rpc.fields import meaning_of
+from server.rpc.fields import EnumCodec, ResultView, parse_view
 
-MAX_ITEM_ID_CHARS = 256
-
-NLI_MODES = {NliMode.EXACT: pb.NLI_MODE_EXACT, NliMode.PRUNED: pb.NLI_MODE_PRUNED}
-PRECISION_SOURCES = {
-    PrecisionSource.GOLD: pb.PRECISION_SOURCE_GOLD,
-    PrecisionSource.SOURCE_TEXT: pb.PRECISION_SOURCE_SOURCE_TEXT,
-}
+NLI_MODES = EnumCodec(NliMode, pb.NliMode.DESCRIPTOR)
+PRECISION_SOURCES = EnumCodec(PrecisionSource, pb.PrecisionSource.DESCRIPTOR)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluateInput:
-    """One checked request: what to evaluate, and how."""
+    """One checked request: what to evaluate, how, and how much of it to answer."""
 
     datum: GoldStandardDatum
     generated: GeneratedSummary
     config: EvaluateConfig
+    view: ResultView
 
     @property
     def char_count(self) -> int:
@@ -39,7 +35,7 @@ def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> Eva
     Raises:
         InvalidInputError: the first field that breaks its rule. Sizes of texts are left to the evaluator.
     """
-    config = defaults.with_overrides(parse_overrides(request.options))
+    config, view = defaults.with_overrides(parse_overrides(request.options)), parse_view(request.view)
     if not request.HasField("datum"):
         raise InvalidInputError("datum", "a value", "nothing")
     if not request.HasField("generated"):
@@ -50,7 +46,7 @@ def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> Eva
         finish_reason=request.generated.finish_reason,
         structured_output=request.generated.structured_output_requested,
     )
-    return EvaluateInput(datum, generated, config)
+    return EvaluateInput(datum, generated, config, view)
 
 
 def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
@@ -78,15 +74,7 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     if "window_sentences" in overrides:
         overrides["window_sentences"] = tuple(options.window_sentences)
     if "nli_mode" in overrides:
-        overrides["nli_mode"] = meaning_of(NLI_MODES, options.nli_mode, "options.nli_mode")
+        overrides["nli_mode"] = NLI_MODES.parse(options.nli_mode, "options.nli_mode")
     if "precision_source" in overrides:
-        overrides["precision_source"] = meaning_of(
-            PRECISION_SOURCES, options.precision_source, "options.precision_source"
-        )
+        overrides["precision_source"] = PRECISION_SOURCES.parse(options.precision_source, "options.precision_source")
     return overrides
-
-
-def check_item_id(item_id: str) -> None:
-    """Refuses an item id that is no short name. Raises InvalidInputError."""
-    if len(item_id) > MAX_ITEM_ID_CHARS:
-        raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(item_id)}")

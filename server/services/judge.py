@@ -3,7 +3,7 @@
 The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from concurrent.futures import Executor
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -29,7 +29,8 @@ from server.observe.service_metrics import JudgeMetrics
 from server.rpc.calls import Context, current_call
 from server.rpc.models import CallScope, parse_priority, to_call
 from server.services.assess_reply import to_assess_event, to_synthesis
-from server.services.judge_reply import to_event, to_result
+from server.services.bulk import Bulk
+from server.services.judge_reply import JUDGE_REPLIES
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
 
 
@@ -114,20 +115,37 @@ class JudgeServicer(JudgeServiceServicer):
         synthesizer: writes answers.
         assessor: plans, runs tools, and has answers written.
         chat: the language model of all of them; None without an endpoint.
+        bulk: answers the items of a JudgeBatch.
     """
 
-    def __init__(self, judges: Judges, synthesizer: Synthesizer, assessor: Assessor, *, chat: ChatModel | None) -> None:
+    def __init__(
+        self,
+        judges: Judges,
+        synthesizer: Synthesizer,
+        assessor: Assessor,
+        *,
+        chat: ChatModel | None,
+        bulk: Bulk[pb.JudgeBatchResponse],
+    ) -> None:
         self._judges = judges
         self._synthesizer = synthesizer
         self._assessor = assessor
         self._chat = chat
+        self._bulk = bulk
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
         """Judges one summary. A full queue is refused at once."""
         with _terms(request.priority, context) as terms:
-            parsed = parse_judge(request, self._judges.defaults)
-            judge = self._judge_for(parsed, terms)
-            return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), judge, terms))
+            return await self._judge(request, terms)
+
+    async def JudgeBatch(
+        self, request_iterator: AsyncIterator[pb.JudgeBatchRequest], context: Context
+    ) -> AsyncGenerator[pb.JudgeBatchResponse, None]:
+        """Judges items as they come, and answers in the order of completion."""
+        answers = self._bulk.answers(request_iterator, context, self._judge)
+        async with aclosing(answers) as responses:
+            async for response in responses:
+                yield response
 
     async def JudgeStream(
         self, request: pb.JudgeStreamRequest, context: Context
@@ -135,11 +153,11 @@ class JudgeServicer(JudgeServiceServicer):
         """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
         with _terms(request.priority, context) as terms:
             parsed = parse_judge(request, self._judges.defaults)
-            judge = self._judge_for(parsed, terms)
+            judge, to_event = self._judge_for(parsed, terms), JUDGE_REPLIES[parsed.view].to_event
             async with aclosing(judge.stream(parsed.request)) as events:
                 async for event in events:
                     if isinstance(event, Judgement):
-                        yield pb.JudgeStreamResponse(result=_result(event, judge, terms))
+                        yield pb.JudgeStreamResponse(result=_result(event, parsed, judge, terms))
                     else:
                         yield to_event(event)
 
@@ -165,6 +183,11 @@ class JudgeServicer(JudgeServiceServicer):
                 async for event in events:
                     yield to_assess_event(event, language_model=_name_of(chat))
 
+    async def _judge(self, request: pb.JudgeRequest, terms: CallScope) -> pb.JudgeResponse:
+        parsed = parse_judge(request, self._judges.defaults)
+        judge = self._judge_for(parsed, terms)
+        return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), parsed, judge, terms))
+
     def _judge_for(self, parsed: JudgeInput, terms: CallScope) -> BoundJudge:
         chat = self._chat if parsed.uses_language_model else None
         return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
@@ -177,8 +200,8 @@ class JudgeServicer(JudgeServiceServicer):
         return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
 
 
-def _result(judgement: Judgement, judge: BoundJudge, terms: CallScope) -> pb.JudgeResult:
-    result = to_result(judgement)
+def _result(judgement: Judgement, parsed: JudgeInput, judge: BoundJudge, terms: CallScope) -> pb.JudgeResult:
+    result = JUDGE_REPLIES[parsed.view].to_result(judgement)
     result.applied_options.use_language_model = judge.models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result

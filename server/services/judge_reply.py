@@ -1,113 +1,135 @@
-"""A judgement, whole or in progress, as messages."""
+"""A judgement, whole or in progress, as messages: as much of it as the request's view holds."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
+from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from pipeline.judge.config import JudgeConfig
-from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
-from pipeline.judge.result import Cap, FrameworkResult, Input, MetricResult, MetricStatus
-from server.rpc.fields import to_model_identity, to_span, to_usage
-from server.rpc.status import to_duration
-from server.services.evidence_reply import to_evidence
-from server.services.judge_request import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES
+from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
+from pipeline.judge.result import Cap, FrameworkResult, MetricResult
+from pipeline.protocols import ModelIdentity
+from pipeline.text.passage import TextSpan
+from server.rpc.fields import ResultView, to_usage
+from server.services.reply import Exceptions, only, reply
 
-STATUSES = {
-    MetricStatus.SCORED: pb.JUDGE_METRIC_STATUS_SCORED,
-    MetricStatus.NO_CLAIMS: pb.JUDGE_METRIC_STATUS_NO_CLAIMS,
-    MetricStatus.ABSTAINED: pb.JUDGE_METRIC_STATUS_ABSTAINED,
-    MetricStatus.ERROR: pb.JUDGE_METRIC_STATUS_ERROR,
+
+def objects_json(result: FrameworkResult) -> str:
+    """Writes the framework's own objects."""
+    objects = {str(name): found for name, found in result.objects.items()}
+    return json.dumps(objects, ensure_ascii=False, allow_nan=False)
+
+
+def inputs(metric: MetricResult) -> tuple[pb.MetricInput, ...]:
+    """Gives the numbers, counts and words of a formula."""
+    return tuple(
+        pb.MetricInput(name=name, **{_INPUT_KINDS[type(value)]: value})  # type: ignore[arg-type]  # of that kind
+        for name, value in metric.inputs.items()
+    )
+
+
+def models(judgement: Judgement) -> tuple[ModelIdentity, ...]:
+    """Lists the models that the numbers come from."""
+    return judgement.evidence.models.entailment, judgement.evidence.models.embedder
+
+
+def usage(judgement: Judgement) -> common_pb2.LlmUsage | None:
+    """Gives what the language model's answers cost; None when that is nothing."""
+    return to_usage(judgement.language_model_usage, judgement.language_model or "")
+
+
+def lowering_caps(metric: MetricResult) -> tuple[Cap, ...]:
+    """Lists the caps that lowered something, without a reason that the metric's own repeats."""
+    lowering = [cap for cap in metric.caps if cap.lowered]
+    return tuple(replace(cap, reason="") if cap.reason in metric.reason else cap for cap in lowering)
+
+
+def is_opposed(claim: Claim) -> bool:
+    """Tells whether the source contradicts a claim more than it entails it."""
+    return claim.contradiction > claim.entailment
+
+
+def deciding_support(claim: Claim) -> TextSpan | None:
+    """Gives the passage that speaks for a claim, unless that which speaks against it decided."""
+    return None if is_opposed(claim) else claim.support
+
+
+def deciding_opposition(claim: Claim) -> TextSpan | None:
+    """Gives the passage that speaks against a claim, if it decided."""
+    return claim.opposition if is_opposed(claim) else None
+
+
+_INPUT_KINDS = {bool: "flag", int: "count", float: "number", str: "text"}
+_FULL: Exceptions = {
+    "JudgeResult.models": models,
+    "JudgeResult.applied_options": "config",
+    "JudgeResult.language_model_usage": usage,
+    "JudgeResult.truncated_pair_count": None,  # of the call
+    "JudgeOptions.use_language_model": None,  # of the call
+    "JudgeOptions.relevance_mode": "lock.relevance_mode",
+    "JudgeOptions.fusion_form": "ultra.form",
+    "JudgeOptions.eta": "ultra.eta",
+    "JudgeOptions.window_sentences": "evidence.window_sentences",
+    "FrameworkResult.objects_json": objects_json,
+    "JudgeMetric.inputs": inputs,
+    "EvidenceTable.scored_pair_count": "pairs.scored_pair_count",
+    "EvidenceTable.exact_pair_count": "pairs.exact_pair_count",
+    "EvidenceTable.tokenizer": "models.tokenizer",
+}
+_SCORES = ("name", "status", "score", "confidence", "error")
+_EXCEPTIONS: dict[ResultView, Exceptions] = {
+    ResultView.FULL: _FULL,
+    ResultView.CLAIMS: {
+        **_FULL,
+        **only(pb.JudgeMetric, (*_SCORES, "reason")),
+        "JudgeMetric.caps": lowering_caps,
+        **only(evidence_pb2.EvidenceTable, ("claims", "omitted_claim_count")),
+        **only(evidence_pb2.Claim, ("passage", "entailment", "contradiction", "mismatches", "label")),
+        "FrameworkResult.objects_json": None,
+        "Claim.support": deciding_support,
+        "Claim.opposition": deciding_opposition,
+    },
+    ResultView.SCORES: {
+        **_FULL,
+        **only(pb.JudgeMetric, _SCORES),
+        **only(evidence_pb2.EvidenceTable, ()),
+        "FrameworkResult.objects_json": None,
+        "JudgeResult.evidence": None,
+    },
 }
 
 
-def to_event(event: EvidenceReady | MetricReady) -> pb.JudgeStreamResponse:
-    """Gives one step of a judgement in progress."""
-    match event:
-        case EvidenceReady(table):
-            return pb.JudgeStreamResponse(evidence=to_evidence(table))
-        case MetricReady(framework, metric):
-            done = pb.MetricDone(framework=FRAMEWORKS[framework], metric=to_metric(metric))
-            return pb.JudgeStreamResponse(metric=done)
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """What a response of one view is made by.
+
+    Attributes:
+        to_result: gives a judgement, without what only the server knows of the call.
+        to_evidence: gives the table, without the caller's two texts.
+        to_metric_done: gives one metric of a framework.
+    """
+
+    to_result: Callable[[Judgement], pb.JudgeResult]
+    to_evidence: Callable[[EvidenceTable], evidence_pb2.EvidenceTable]
+    to_metric_done: Callable[[MetricReady], pb.MetricDone]
+
+    def to_event(self, event: EvidenceReady | MetricReady) -> pb.JudgeStreamResponse:
+        """Gives one step of a judgement in progress."""
+        match event:
+            case EvidenceReady(evidence):
+                return pb.JudgeStreamResponse(evidence=self.to_evidence(evidence))
+            case MetricReady():
+                return pb.JudgeStreamResponse(metric=self.to_metric_done(event))
 
 
-def to_result(judgement: Judgement) -> pb.JudgeResult:
-    """Gives a judgement, without what only the server knows of the call."""
-    models = judgement.table.models
-    return pb.JudgeResult(
-        evidence=to_evidence(judgement.table),
-        frameworks=map(to_framework, judgement.frameworks),
-        models=[to_model_identity(models.entailment), to_model_identity(models.embedder)],
-        language_model=judgement.llm or "",
-        timings=to_timings(judgement.timings),
-        applied_options=to_options(judgement.config),
-        request_hash=judgement.request_hash,
-        is_cached=judgement.cached,
-        degraded=judgement.degraded,
-        notes=judgement.notes,
-        language_model_usage=to_usage(judgement.usage, judgement.llm or ""),
+JUDGE_REPLIES = {
+    view: JudgeReply(
+        reply(Judgement, pb.JudgeResult, exceptions),
+        reply(EvidenceTable, evidence_pb2.EvidenceTable, exceptions),
+        reply(MetricReady, pb.MetricDone, exceptions),
     )
-
-
-def to_framework(result: FrameworkResult) -> pb.FrameworkResult:
-    """Gives what one framework says."""
-    objects = {str(name): found for name, found in result.objects.items()}
-    return pb.FrameworkResult(
-        framework=FRAMEWORKS[result.framework],
-        metrics=map(to_metric, result.metrics),
-        mean_score=result.mean,
-        objects_json=json.dumps(objects, ensure_ascii=False, allow_nan=False),
-    )
-
-
-def to_metric(metric: MetricResult) -> pb.JudgeMetric:
-    """Gives one metric with its formula."""
-    return pb.JudgeMetric(
-        name=METRICS[metric.name],
-        status=STATUSES[metric.status],
-        score=metric.score,
-        confidence=metric.confidence,
-        reason=metric.reason,
-        evidence=map(to_span, metric.evidence),
-        inputs=(to_input(name, value) for name, value in metric.inputs.items()),
-        caps=map(to_cap, metric.caps),
-        error=metric.error,
-    )
-
-
-def to_input(name: str, value: Input) -> pb.MetricInput:
-    """Gives a number, count or word of a formula."""
-    match value:
-        case bool():  # before int, which it is too
-            return pb.MetricInput(name=name, flag=value)
-        case int():
-            return pb.MetricInput(name=name, count=value)
-        case float():
-            return pb.MetricInput(name=name, number=value)
-        case str():
-            return pb.MetricInput(name=name, text=value)
-
-
-def to_cap(cap: Cap) -> pb.MetricCap:
-    """Gives a limit that was applied."""
-    return pb.MetricCap(
-        name=cap.name, limit=cap.limit, reason=cap.reason, lowered=cap.lowered, applies_to=cap.applies_to
-    )
-
-
-def to_options(config: JudgeConfig) -> pb.JudgeOptions:
-    """Gives the settings as applied, without whether a language model might be asked."""
-    return pb.JudgeOptions(
-        relevance_mode=RELEVANCE_MODES[config.lock.relevance_mode],
-        fusion_form=FUSION_FORMS[config.ultra.form],
-        eta=config.ultra.eta,
-        window_sentences=config.evidence.window_sentences,
-    )
-
-
-def to_timings(timings: JudgeTimings) -> pb.JudgeTimings:
-    """Gives the time of each part."""
-    return pb.JudgeTimings(
-        total=to_duration(timings.total_ms / 1000),
-        evidence=to_duration(timings.evidence_ms / 1000),
-        scoring=to_duration(timings.scoring_ms / 1000),
-    )
+    for view, exceptions in _EXCEPTIONS.items()
+}

@@ -22,28 +22,16 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName
-from server.rpc.fields import meaning_of
+from server.rpc.fields import EnumCodec, ResultView, parse_view
 
-FRAMEWORKS = {
-    Framework.TWIN_LOCK: pb.JUDGE_FRAMEWORK_TWIN_LOCK,
-    Framework.JUDGE_LOCK: pb.JUDGE_FRAMEWORK_JUDGE_LOCK,
-    Framework.ULTRA: pb.JUDGE_FRAMEWORK_ULTRA,
-}
-METRICS = {
-    MetricName.COVERAGE: pb.JUDGE_METRIC_NAME_COVERAGE,
-    MetricName.ALIGNMENT: pb.JUDGE_METRIC_NAME_ALIGNMENT,
-    MetricName.HALLUCINATION: pb.JUDGE_METRIC_NAME_HALLUCINATION,
-    MetricName.RELEVANCE: pb.JUDGE_METRIC_NAME_RELEVANCE,
-    MetricName.BIAS_TOXICITY: pb.JUDGE_METRIC_NAME_BIAS_TOXICITY,
-}
-RELEVANCE_MODES = {
-    RelevanceMode.CONTAINMENT: pb.RELEVANCE_MODE_CONTAINMENT,
-    RelevanceMode.JACCARD: pb.RELEVANCE_MODE_JACCARD,
-}
-FUSION_FORMS = {
-    FusionForm.NORMALIZED: fusion_pb2.FUSION_FORM_NORMALIZED,
-    FusionForm.PAPER_RAW: fusion_pb2.FUSION_FORM_PAPER_RAW,
-}
+FRAMEWORKS = EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
+METRICS = EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
+RELEVANCE_MODES = EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
+FUSION_FORMS = EnumCodec(FusionForm, fusion_pb2.FusionForm.DESCRIPTOR)
+MODES = EnumCodec(Mode, synthesis_pb2.SynthesisMode.DESCRIPTOR)
+SEVERITIES = EnumCodec(DistortionSeverity, synthesis_pb2.DistortionSeverity.DESCRIPTOR)
+DEFAULT_ETA = 1.0
+DEFAULT_MAX_REPLAN_ITERATIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +42,13 @@ class JudgeInput:
         request: what to judge.
         config: how.
         uses_language_model: False when the caller does not want one asked.
+        view: how much of the judgement to answer.
     """
 
     request: JudgeRequest
     config: JudgeConfig
     uses_language_model: bool
+    view: ResultView
 
     @property
     def char_count(self) -> int:
@@ -80,14 +70,15 @@ def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: Judg
         tool_scores=parse_tool_scores(request.tool_scores),
     )
     uses_language_model = options.use_language_model if options.HasField("use_language_model") else True
-    return JudgeInput(wanted, defaults.with_overrides(parse_overrides(options)), uses_language_model)
+    config, view = defaults.with_overrides(parse_overrides(options)), parse_view(request.view)
+    return JudgeInput(wanted, config, uses_language_model, view)
 
 
 def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
     """Checks the frameworks wanted. Raises InvalidInputError for unknown ones and repeats."""
     frameworks: list[Framework] = []
     for index, number in enumerate(numbers):
-        framework = meaning_of(FRAMEWORKS, number, f"frameworks[{index}]")
+        framework = FRAMEWORKS.parse(number, f"frameworks[{index}]")
         if framework in frameworks:
             raise InvalidInputError(f"frameworks[{index}]", "each framework once", f"{framework} again")
         frameworks.append(framework)
@@ -100,10 +91,10 @@ def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     if options.window_sentences:
         overrides["evidence"]["window_sentences"] = tuple(options.window_sentences)
     if options.relevance_mode:
-        mode = meaning_of(RELEVANCE_MODES, options.relevance_mode, "options.relevance_mode")
+        mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
         overrides["lock"]["relevance_mode"] = mode
     if options.fusion_form:
-        overrides["ultra"]["form"] = meaning_of(FUSION_FORMS, options.fusion_form, "options.fusion_form")
+        overrides["ultra"]["form"] = FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
     if options.HasField("eta"):
         overrides["ultra"]["eta"] = options.eta
     return {section: fields for section, fields in overrides.items() if fields}
@@ -129,18 +120,7 @@ def parse_mapping(mapping: fusion_pb2.LogisticMapping, field: str) -> LogisticMa
 
 def _parse_tool_score(score: pb.MetricToolScore, field: str) -> MetricToolScore:
     mapping = parse_mapping(score.mapping, f"{field}.mapping") if score.HasField("mapping") else None
-    return MetricToolScore(meaning_of(METRICS, score.metric, f"{field}.metric"), score.tool, score.score, mapping)
-
-
-MODES = {Mode.EXPLANATION: synthesis_pb2.SYNTHESIS_MODE_EXPLANATION, Mode.SCORING: synthesis_pb2.SYNTHESIS_MODE_SCORING}
-SEVERITIES = {
-    DistortionSeverity.NONE: synthesis_pb2.DISTORTION_SEVERITY_NONE,
-    DistortionSeverity.SLIGHT: synthesis_pb2.DISTORTION_SEVERITY_SLIGHT,
-    DistortionSeverity.MODERATE: synthesis_pb2.DISTORTION_SEVERITY_MODERATE,
-    DistortionSeverity.SEVERE: synthesis_pb2.DISTORTION_SEVERITY_SEVERE,
-    DistortionSeverity.UNCERTAIN: synthesis_pb2.DISTORTION_SEVERITY_UNCERTAIN,
-}
-DEFAULT_ETA = 1.0
+    return MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
 
 
 def parse_synthesis(request: synthesis_pb2.SynthesizeRequest) -> SynthesisRequest:
@@ -152,7 +132,7 @@ def parse_synthesis(request: synthesis_pb2.SynthesizeRequest) -> SynthesisReques
     """
     return SynthesisRequest(
         question=request.question,
-        mode=meaning_of(MODES, request.mode, "mode"),
+        mode=MODES.parse(request.mode, "mode"),
         evidence=parse_evidence(request.evidence),
         scope=parse_quality_scope(request.scope) if request.HasField("scope") else (GLOBAL,),
         choices=tuple(request.choices),
@@ -206,7 +186,7 @@ def parse_form(options: synthesis_pb2.SynthesisOptions) -> FusionForm:
     """Reads how to fuse. Raises InvalidInputError for an unknown number."""
     if not options.fusion_form:
         return FusionForm.NORMALIZED
-    return meaning_of(FUSION_FORMS, options.fusion_form, "options.fusion_form")
+    return FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
 
 
 def may_ask_language_model(options: synthesis_pb2.SynthesisOptions) -> bool:
@@ -215,16 +195,13 @@ def may_ask_language_model(options: synthesis_pb2.SynthesisOptions) -> bool:
 
 
 def _parse_finding(finding: synthesis_pb2.DistortionFinding, field: str) -> Finding:
-    severity = meaning_of(SEVERITIES, finding.severity, f"{field}.severity")
+    severity = SEVERITIES.parse(finding.severity, f"{field}.severity")
     return Finding(finding.kind, severity, finding.explanation)
 
 
 def _parse_score(score: synthesis_pb2.QualityToolScore, field: str) -> ToolScore:
     mapping = parse_mapping(score.mapping, f"{field}.mapping") if score.HasField("mapping") else None
     return ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, mapping)
-
-
-DEFAULT_MAX_REPLAN_ITERATIONS = 2
 
 
 def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
@@ -238,7 +215,7 @@ def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
     has_limit = options.HasField("max_replan_iterations")
     return AssessRequest(
         question=request.question,
-        mode=meaning_of(MODES, request.mode, "mode") if request.mode else None,
+        mode=MODES.parse(request.mode, "mode") if request.mode else None,
         scope=parse_quality_scope(request.scope) if request.HasField("scope") else None,
         choices=tuple(request.choices),
         source=request.source,

@@ -11,15 +11,12 @@ from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SummarizeOptions, make_document
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.writer import SourceChunk, SummaryType
-from server.rpc.fields import meaning_of
+from server.rpc.fields import EnumCodec
 
 PAGE_BREAK = "\f"
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up
 
-SUMMARY_TYPES = {
-    SummaryType.TECHNICAL: pb.SUMMARY_TYPE_TECHNICAL,
-    SummaryType.OPERATOR: pb.SUMMARY_TYPE_OPERATOR,
-}
+SUMMARY_TYPES = EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
         raise InvalidInputError("options.wave_batches", "1 or more", str(batches))
     fields["wave"] = ALL if is_all else batches
     if "summary_type" in fields:
-        fields["summary_type"] = meaning_of(SUMMARY_TYPES, options.summary_type, "options.summary_type")
+        fields["summary_type"] = SUMMARY_TYPES.parse(options.summary_type, "options.summary_type")
     return parse(SummarizeOptions, fields, "options")
 
 

@@ -1,6 +1,7 @@
 """Asks all golden requests again and shows what differs: `python -m tests.golden.compare [seed]`.
 
-Requests are sent as they were recorded, in the order of the file, or in an order that the seed decides.
+Requests are sent as they were recorded, with the defaults of that day (`normalise.py`), in the order of the file, or in
+an order that the seed decides.
 """
 
 import asyncio

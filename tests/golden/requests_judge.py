@@ -7,7 +7,7 @@ from precis.v1 import fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.common_pb2 import PRIORITY_BULK
 
-from tests.golden.case import EMBEDDING_ONLY, PLAIN, SCRIPTED, Case, cases
+from tests.golden.case import EMBEDDING_ONLY, PLAIN, SCRIPTED, Case, cases, to_bytes
 from tests.golden.texts import (
     ARTICLE,
     CITY,
@@ -23,6 +23,7 @@ from tests.golden.texts import (
 
 JUDGE = "precis.v1.JudgeService.Judge"
 STREAM = "precis.v1.JudgeService.JudgeStream"
+BATCH = "precis.v1.JudgeService.JudgeBatch"
 UNKNOWN: Any = 99  # proto3 lets unknown numbers through
 COVERAGE, HALLUCINATION = pb.JUDGE_METRIC_NAME_COVERAGE, pb.JUDGE_METRIC_NAME_HALLUCINATION
 TWIN, LOCK, ULTRA = pb.JUDGE_FRAMEWORK_TWIN_LOCK, pb.JUDGE_FRAMEWORK_JUDGE_LOCK, pb.JUDGE_FRAMEWORK_ULTRA
@@ -44,6 +45,7 @@ def judge_cases() -> list[Case]:
         Case("Judge/refused, no message", PLAIN, JUDGE, (b"\xff\xff\xff",)),
         *cases(JUDGE, {"without nli": _city()}, server=EMBEDDING_ONLY),
         *cases(STREAM, {"without nli": _stream(_city())}, server=EMBEDDING_ONLY),
+        Case("JudgeBatch/many", PLAIN, BATCH, _items(), is_unordered=True),
     ]
 
 
@@ -53,6 +55,12 @@ def _city(**fields: Any) -> pb.JudgeRequest:  # noqa: ANN401
 
 def _stream(request: pb.JudgeRequest) -> pb.JudgeStreamRequest:
     return pb.JudgeStreamRequest.FromString(request.SerializeToString())
+
+
+def _items() -> tuple[bytes, ...]:
+    items = {"a": _city(), "b, refused": _city(summary=" "), "c": _city(summary=CITY_FAITHFUL, frameworks=[TWIN])}
+    messages = [pb.JudgeBatchRequest(id=name, request=request) for name, request in items.items()]
+    return tuple(to_bytes(one) for one in (*messages, pb.JudgeBatchRequest(id="d, nothing")))
 
 
 def _real_texts() -> dict[str, pb.JudgeRequest]:

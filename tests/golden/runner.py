@@ -9,6 +9,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from tests.golden.answer import Answer
 from tests.golden.case import SUMMARY_ID, Case, message_class, to_bytes
+from tests.golden.normalise import normalised
 from tests.golden.servers import Servers
 from tests.golden.volatile import clear_volatile
 
@@ -39,6 +40,7 @@ class Runner:
     async def _send(self, case: Case) -> Answer:
         summary_id = self._summary_ids.get(case.follows, b"")
         requests = [one.replace(SUMMARY_ID.encode(), summary_id) if summary_id else one for one in case.requests]
+        requests = [normalised(case, one) for one in requests]
         raw: list[bytes] = []
         try:
             await _call(self._servers.channels[case.server], case, requests, into=raw)

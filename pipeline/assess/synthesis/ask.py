@@ -138,7 +138,7 @@ def read_levels(reply: Reply, config: SynthesisConfig) -> Levels:
     found = letter_probabilities(reply.completion.top_logprobs, "ABCDE", key="final_answer")
     if found and math.fsum(found.values()) >= config.least_letter_mass:
         logs = {parse_level(letter): math.log(p) for letter, p in found.items() if p > 0}
-        return Levels(from_log_probabilities(logs), LevelSource.LOG_PROBABILITIES)
+        return Levels(from_log_probabilities(logs), LevelSource.LOGITS)
     return Levels(from_classification(parse_level(reply.answer.final_answer)), LevelSource.CLASSIFICATION)
 
 

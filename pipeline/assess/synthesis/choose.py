@@ -106,7 +106,9 @@ def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) 
 
 def answer_in_short(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
     """Returns one or two sentences: what is wrong, and the level; empty when there is nothing to say."""
-    level = [f"Over all, quality is {fusion.level.name.lower()}: {fusion.q:.1f} of 5."] if fusion is not None else []
+    level = (
+        [f"Over all, quality is {fusion.level.name.lower()}: {fusion.score:.1f} of 5."] if fusion is not None else []
+    )
     return " ".join((*_found(scope, evidence, with_explanations=False), *level))
 
 
@@ -144,13 +146,12 @@ def _found(scope: tuple[str, ...], evidence: Evidence, *, with_explanations: boo
 
 def _level(fusion: Fusion) -> str:
     level = f"{fusion.level.letter}, {fusion.level.name.capitalize()}"
-    if fusion.q_bar is None:
-        return f"The level probabilities give {fusion.q:.2f} of 5: level {level}."
+    if fusion.tool_mean is None:
+        return f"The level probabilities give {fusion.score:.2f} of 5: level {level}."
     if fusion.agreement is None:
-        return f"The tools give {fusion.q:.2f} of 5 on average: level {level}."
-    return (
-        f"The tools' mean of {fusion.q_bar:.2f} fused with the level probabilities gives {fusion.q:.2f}: level {level}."
-    )
+        return f"The tools give {fusion.score:.2f} of 5 on average: level {level}."
+    fused = f"{fusion.tool_mean:.2f} fused with the level probabilities gives {fusion.score:.2f}"
+    return f"The tools' mean of {fused}: level {level}."
 
 
 def _finding(part: str, finding: Finding, *, with_explanation: bool) -> str:

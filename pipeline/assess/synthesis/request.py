@@ -227,7 +227,7 @@ def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
         probabilities = from_log_probabilities(logits)
     except InvalidInputError as error:
         raise InvalidInputError("level_answer.logits", error.expected, error.got) from None
-    return Levels(probabilities, LevelSource.LOG_PROBABILITIES)
+    return Levels(probabilities, LevelSource.LOGITS)
 
 
 def _level(field: str, text: str) -> Level:

@@ -34,12 +34,12 @@ class ReplanNeed:
     Attributes:
         reason: of what kind.
         message: what is missing, one readable clause; may repeat names of the caller.
-        parts: of the scope that it is about.
+        scope: the parts that it is about.
     """
 
     reason: ReplanReason
     message: str
-    parts: tuple[str, ...]
+    scope: tuple[str, ...]
 
 
 def replan_needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) -> tuple[ReplanNeed, ...]:
@@ -130,7 +130,7 @@ class Synthesis:
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
         used_evidence: what the answer rests on.
         author: "deterministic", or the identity of the chat model.
-        attempts: answers that the language model was asked for; 0 without one.
+        attempt_count: answers that the language model was asked for; 0 without one.
         usage: what they cost.
         notes: what a reader should know, in a few words each.
     """
@@ -142,6 +142,6 @@ class Synthesis:
     replan_needs: tuple[ReplanNeed, ...]
     used_evidence: Evidence
     author: str
-    attempts: int
+    attempt_count: int
     usage: LlmUsage
     notes: tuple[str, ...]

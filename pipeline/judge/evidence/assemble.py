@@ -163,6 +163,6 @@ def _segment(
         content_token_count=len(span.stems),
         containment=span.containment(article),
         jaccard=span.jaccard(article),
-        cosine_to_theme=to_theme,
+        theme_cosine=to_theme,
         source_cosine=source_cosine,
     )

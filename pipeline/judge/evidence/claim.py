@@ -121,8 +121,8 @@ class Claim:
         support: the window with the highest entailment, the first on a tie; None without source.
         opposition: the closest window of the smallest size; None without source.
         mismatches: what the evidence does not say, by order in the claim.
-        label_by_nli: from entailment and contradiction alone.
-        label: Supported for a literal copy, else `label_by_nli`; then one worse if there are mismatches.
+        nli_label: from entailment and contradiction alone.
+        label: Supported for a literal copy, else `nli_label`; then one worse if there are mismatches.
         extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
         features: for calibrated scores.
     """
@@ -136,7 +136,7 @@ class Claim:
     support: TextSpan | None
     opposition: TextSpan | None
     mismatches: tuple[ClaimMismatch, ...]
-    label_by_nli: ClaimLabel
+    nli_label: ClaimLabel
     label: ClaimLabel
     extraneous_token_count: int
     features: ClaimFeatures

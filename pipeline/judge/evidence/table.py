@@ -67,7 +67,7 @@ class KeyPoint:
         entailment: of the point by the summary's windows, in [0, 1].
         content_share: of its content words, weighted by rarity, those that the summary has, in [0, 1].
         covered_share: u, in [0, 1]; `signals/labels.py` says how the two make it.
-        covered: FULLY above 0.75, NOT below 0.25 (settings).
+        coverage: FULLY above 0.75, NOT below 0.25 (settings).
         best: the window of the summary that entails it best; None without summary.
     """
 
@@ -76,7 +76,7 @@ class KeyPoint:
     entailment: float
     content_share: float
     covered_share: float
-    covered: KeyPointCoverage
+    coverage: KeyPointCoverage
     best: TextSpan | None
 
 
@@ -90,7 +90,7 @@ class SummarySegment:
         content_token_count: distinct content words, stemmed.
         containment: of those, the ones that the article has, in [0, 1]; 1 for a segment without content words.
         jaccard: of the distinct content words of segment and article, in [0, 1].
-        cosine_to_theme: in [-1, 1].
+        theme_cosine: in [-1, 1].
         source_cosine: with the closest window of the source, in [-1, 1].
         is_grounded: whether its sentence says something of the source, rightly or wrongly.
     """
@@ -100,7 +100,7 @@ class SummarySegment:
     content_token_count: int
     containment: float
     jaccard: float
-    cosine_to_theme: float
+    theme_cosine: float
     source_cosine: float
     is_grounded: bool = True
 
@@ -133,13 +133,13 @@ class ToneReading:
     """How source and summary speak, and how far the summary drifts from what the source means.
 
     Attributes:
-        source: tone of the source.
-        summary: tone of the summary.
+        source_tone: of the source.
+        summary_tone: of the summary.
         summary_reason: what decided it, in a few words.
-        subjectivity_source: share of opinion in [0, 1].
-        subjectivity_summary: likewise.
-        sentiment_source: of the parts that the summary tells, in [-1, 1].
-        sentiment_summary: in [-1, 1].
+        source_subjectivity: share of opinion in [0, 1].
+        summary_subjectivity: likewise.
+        source_sentiment: of the parts that the summary tells, in [-1, 1].
+        summary_sentiment: in [-1, 1].
         stance_distance: of the two sentiments, in [0, 1].
         tone_distance: 0 when the summary is no more heated than the source, 1 when a neutral text turns hostile.
         meaning_distance: share of the summary's claims that the source contradicts, by tokens, in [0, 1].
@@ -147,13 +147,13 @@ class ToneReading:
         drift: d of the Alignment metric, in [0, 1]; exactly 0 when every part is within its tolerance.
     """
 
-    source: Tone
-    summary: Tone
+    source_tone: Tone
+    summary_tone: Tone
     summary_reason: str
-    subjectivity_source: float
-    subjectivity_summary: float
-    sentiment_source: float
-    sentiment_summary: float
+    source_subjectivity: float
+    summary_subjectivity: float
+    source_sentiment: float
+    summary_sentiment: float
     stance_distance: float
     tone_distance: float
     meaning_distance: float

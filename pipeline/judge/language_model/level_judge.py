@@ -77,7 +77,7 @@ class LlmLevelJudge:
             probabilities, source = await self._sample(task, evidence, first), LevelSource.SAMPLES
         else:
             known = [one.probabilities for one in first if one.probabilities is not None]
-            probabilities, source = mean_of_distributions(known), LevelSource.LOG_PROBABILITIES
+            probabilities, source = mean_of_distributions(known), LevelSource.LOGITS
         places = self._quote_finder(task.table).find(quotes)
         return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
 

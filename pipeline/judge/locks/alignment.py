@@ -70,10 +70,10 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
             "tone_distance": table.tone.tone_distance,
             "meaning_distance": table.tone.meaning_distance,
             "focus_distance": table.tone.focus_distance,
-            "sentiment_source": table.tone.sentiment_source,
-            "sentiment_summary": table.tone.sentiment_summary,
-            "source_tone": table.tone.source.value,
-            "summary_tone": table.tone.summary.value,
+            "sentiment_source": table.tone.source_sentiment,
+            "sentiment_summary": table.tone.summary_sentiment,
+            "source_tone": table.tone.source_tone.value,
+            "summary_tone": table.tone.summary_tone.value,
             "contradicted_claims": len(contradictions),
         },
         lists={"intent": table.intent, "deviations": deviations},
@@ -93,9 +93,9 @@ def _contradictions(table: EvidenceTable) -> list[tuple[TextSpan, TextSpan]]:
 
 def _reason(tone: ToneReading, drift: Fraction, contradictions: list[tuple[TextSpan, TextSpan]]) -> str:
     if drift == 0:
-        said = f"The summary keeps the source's intent and stance; both read {tone.summary.value}."
-        if tone.source is not tone.summary:
-            said = f"The summary keeps the source's intent and stance; its tone is {tone.summary.value}."
+        said = f"The summary keeps the source's intent and stance; both read {tone.summary_tone.value}."
+        if tone.source_tone is not tone.summary_tone:
+            said = f"The summary keeps the source's intent and stance; its tone is {tone.summary_tone.value}."
         return said
     largest = max(_PARTS, key=lambda name: getattr(tone, _PARTS[name]))
     distance = getattr(tone, _PARTS[largest])
@@ -103,7 +103,7 @@ def _reason(tone: ToneReading, drift: Fraction, contradictions: list[tuple[TextS
         (
             f"The summary drifts {float(drift):.2f} from the source ({band_of_drift(drift)}),",
             f"most in {largest} ({distance:.2f}).",
-            f"It reads {tone.summary.value}, the source {tone.source.value}.",
+            f"It reads {tone.summary_tone.value}, the source {tone.source_tone.value}.",
             f"It says {cite(contradictions[0][0])} against {cite(contradictions[0][1])}." if contradictions else "",
         )
     )

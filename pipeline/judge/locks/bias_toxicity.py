@@ -46,11 +46,11 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
         reason=_reason(tone, said, len(table.lexicon_hits) - len(said)),
         evidence=tuple(hit.passage for hit in (*said, *(hit for hit in table.lexicon_hits if hit.is_quoted))),
         inputs={
-            "tone": tone.summary.value,
+            "tone": tone.summary_tone.value,
             "bias_score": float(bias),
             "tox_score": float(toxicity),
-            "subjectivity_summary": tone.subjectivity_summary,
-            "subjectivity_source": tone.subjectivity_source,
+            "subjectivity_summary": tone.summary_subjectivity,
+            "subjectivity_source": tone.source_subjectivity,
             "profanities": sum(hit.kind is LexiconKind.PROFANITY for hit in said),
             "slurs": sum(hit.kind is LexiconKind.SLUR for hit in said),
             "stereotypes": len(stereotypes),
@@ -64,16 +64,16 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
 
 def raw_bias(tone: ToneReading) -> Fraction:
     """Returns the bias score before its cap, in [0, 10]; 10 is unbiased."""
-    start = Fraction(BIAS_BY_TONE[tone.summary])
-    if tone.summary in (Tone.NEUTRAL, Tone.UNCLEAR):
+    start = Fraction(BIAS_BY_TONE[tone.summary_tone])
+    if tone.summary_tone in (Tone.NEUTRAL, Tone.UNCLEAR):
         return start
-    excess = max(Fraction(0), exact(tone.subjectivity_summary) - exact(tone.subjectivity_source))
+    excess = max(Fraction(0), exact(tone.summary_subjectivity) - exact(tone.source_subjectivity))
     return clip(start - OPINION_WEIGHT * excess, 0, 10)
 
 
 def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
     """Returns the toxicity score before its caps, in [0, 10]; 10 is civil."""
-    return clip(Fraction(TOXICITY_BY_TONE[tone.summary] - HIT_COST * hit_count), 0, 10)
+    return clip(Fraction(TOXICITY_BY_TONE[tone.summary_tone] - HIT_COST * hit_count), 0, 10)
 
 
 def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> Iterator[Cap]:
@@ -100,4 +100,4 @@ def _reason(tone: ToneReading, said: Sequence[LexiconHit], quoted_count: int) ->
     if said:
         found = f"{count(len(said), 'listed expression')}: {cite_first([hit.passage for hit in said])}"
     quoted = f"{count(quoted_count, 'more')} quoted from the source, left out of the score." if quoted_count else ""
-    return sentences((f"The tone is {tone.summary.value} ({tone.summary_reason}), with {found}.", quoted))
+    return sentences((f"The tone is {tone.summary_tone.value} ({tone.summary_reason}), with {found}.", quoted))

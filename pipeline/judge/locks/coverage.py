@@ -77,7 +77,7 @@ class Recall:
         """
         if not key_points:
             raise MetricError("no_key_points: the source states nothing that a summary could cover")
-        covered = [point.covered for point in key_points]
+        covered = [point.coverage for point in key_points]
         return cls(tuple(key_points), covered.count(KeyPointCoverage.FULLY), covered.count(KeyPointCoverage.PARTIAL))
 
     @property
@@ -100,8 +100,8 @@ class Recall:
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
         """What was missed first, then what was covered and where."""
-        missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
-        told = [point for point in self.key_points if point.covered is not KeyPointCoverage.NOT]
+        missed = [point.passage for point in self.key_points if point.coverage is KeyPointCoverage.NOT]
+        told = [point for point in self.key_points if point.coverage is not KeyPointCoverage.NOT]
         return (*missed, *(place for point in told for place in (point.passage, point.best) if place is not None))
 
     @property
@@ -110,7 +110,7 @@ class Recall:
         covered = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
         if self.partial:
             covered += f" and {self.partial} in part"
-        missed = [point.passage for point in self.key_points if point.covered is KeyPointCoverage.NOT]
+        missed = [point.passage for point in self.key_points if point.coverage is KeyPointCoverage.NOT]
         omitted = f" It omits {cite_first(missed)}." if missed else ""
         return f"{covered} (recall {float(self.value):.2f}).{omitted}"
 
@@ -118,7 +118,7 @@ class Recall:
     def list(self) -> list[Json]:
         """The key points as the JSON object shows them."""
         return [
-            {"point": point.passage.text, "label": point.covered.value.capitalize(), "covered": point.covered_share}
+            {"point": point.passage.text, "label": point.coverage.value.capitalize(), "covered": point.covered_share}
             for point in self.key_points
         ]
 

@@ -17,10 +17,10 @@ from pipeline.text.passage import TextSpan
 class LevelSource(StrEnum):
     """What level probabilities were made from, the most telling first."""
 
-    LOG_PROBABILITIES = "log_probabilities"  # of the letters, two orders averaged
+    LOGITS = "log_probabilities"  # of the letters, two orders averaged
     SAMPLES = "samples"  # several answers
     CLASSIFICATION = "classification"  # one answer
-    NONE = "none"  # no model: the tools alone
+    UNIFORM = "none"  # no model: the tools alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class _Scorer:
     ) -> ScoreAgreement:
         return assess_agreement(
             fusion,
-            fusion.p if reading else tool_opinions(tools),
+            fusion.probabilities if reading else tool_opinions(tools),
             verified_share=reading.verified_share if reading else 1.0,
             evidence=places,
             enough_evidence=self._config.enough_evidence,

@@ -174,7 +174,7 @@ def _containment(view: EvidenceView) -> float | None:
 def _theme(view: EvidenceView) -> float | None:
     """Mean cosine of the segments to the source's theme."""
     segments = view.table.segments
-    return _over_segments(segments, [_share_of_cosine(one.cosine_to_theme) for one in segments], [1.0] * len(segments))
+    return _over_segments(segments, [_share_of_cosine(one.theme_cosine) for one in segments], [1.0] * len(segments))
 
 
 def _over_segments(
@@ -223,8 +223,8 @@ def _lexicon(view: EvidenceView) -> float | None:
 
 def _tone(view: EvidenceView) -> float | None:
     """Civility of the summary's tone; a tone inherited from the source counts half."""
-    share = _TONE[view.table.tone.summary]
-    inherited = view.table.tone.tone_distance <= 0 and view.table.tone.summary is not Tone.NEUTRAL
+    share = _TONE[view.table.tone.summary_tone]
+    inherited = view.table.tone.tone_distance <= 0 and view.table.tone.summary_tone is not Tone.NEUTRAL
     return (1 + share) / 2 if inherited else share
 
 

@@ -65,7 +65,7 @@ def to_metric(opinion: Outcome, view: EvidenceView, config: UltraConfig) -> tupl
     if isinstance(opinion, MetricResult):
         return opinion, to_object(opinion, {})
     caps = caps_of(opinion.metric, view, config.contradiction_limit)
-    score, caps = apply_caps(exact(score_of(opinion.fusion.q)), caps)
+    score, caps = apply_caps(exact(score_of(opinion.fusion.score)), caps)
     status = _status(opinion, view, config)
     metric = MetricResult(
         opinion.metric,
@@ -91,17 +91,17 @@ def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
     fusion, agreement = opinion.fusion, opinion.agreement
     inputs: dict[str, Input] = {f"tool_{tool.name}": tool.score for tool in opinion.tools}
     inputs |= {f"weight_{tool.name}": tool.weight for tool in opinion.tools}
-    if fusion.q_bar is not None and fusion.alpha is not None:
-        inputs["q_bar"] = fusion.q_bar
+    if fusion.tool_mean is not None and fusion.alpha is not None:
+        inputs["q_bar"] = fusion.tool_mean
         inputs |= {f"alpha_{level}": weight for level, weight in enumerate(fusion.alpha, start=1)}
     if opinion.reading is not None:
-        inputs |= {f"p_{level}": share for level, share in enumerate(fusion.p, start=1)}
+        inputs |= {f"p_{level}": share for level, share in enumerate(fusion.probabilities, start=1)}
     return inputs | {
-        "level_source": (opinion.reading.source if opinion.reading else LevelSource.NONE).value,
+        "level_source": (opinion.reading.source if opinion.reading else LevelSource.UNIFORM).value,
         "fusion": fusion.form.value,
-        "q": fusion.q,
+        "q": fusion.score,
         "level": fusion.level.letter,
-        "raw_score": score_of(fusion.q),
+        "raw_score": score_of(fusion.score),
         "agreement": agreement.coefficient,
         "relative_entropy": agreement.relative_entropy,
         "verified_share": agreement.verified_share,
@@ -160,9 +160,9 @@ def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]
     table = view.table
     match metric:
         case MetricName.COVERAGE:
-            for point in sorted(table.judge_key_points, key=lambda point: point.covered is not KeyPointCoverage.NOT):
+            for point in sorted(table.judge_key_points, key=lambda point: point.coverage is not KeyPointCoverage.NOT):
                 yield point.passage
-                yield point.best if point.covered is not KeyPointCoverage.NOT else None
+                yield point.best if point.coverage is not KeyPointCoverage.NOT else None
         case MetricName.ALIGNMENT:
             yield table.theme
             yield from _claim_places(view.contradicted)

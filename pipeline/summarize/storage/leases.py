@@ -11,8 +11,9 @@ from pipeline.summarize.storage.schema import Database, Statement
 
 _log = logging.getLogger(__name__)
 
+# The result of an earlier run goes: it would be shown, and be too old, if this run leaves none.
 _TAKE = """
-    UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, cancel_requested = 0,
+    UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, result = NULL, cancel_requested = 0,
     updated_at = NOW_S WHERE summary_id = ? AND """
 _TAKE_FREE = _TAKE + "lease_expires_at < NOW_S"
 _TAKE_FROM = _TAKE + "lease_owner = ?"
@@ -80,7 +81,7 @@ class LeaseTable:
             [
                 Statement(
                     "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, "
-                    "result = COALESCE(?, result), updated_at = NOW_S "
+                    "result = ?, updated_at = NOW_S "
                     "WHERE summary_id = ? AND lease_owner = ?",
                     (status, result, lease.summary_id, lease.holder),
                 )

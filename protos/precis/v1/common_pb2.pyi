@@ -25,23 +25,56 @@ class _ResultView:
 class _ResultViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultView.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     RESULT_VIEW_UNSPECIFIED: _ResultView.ValueType  # 0
-    """The RPC's default."""
+    """The server's default: CLAIMS."""
     RESULT_VIEW_SCORES: _ResultView.ValueType  # 1
-    """Scores and what they mean: no evidence."""
+    """Scores and how they came about, no evidence.
+
+    JudgeResult: all but `evidence`; FrameworkResult: all but `objects_json`; JudgeMetric: `name`, `status`, `score`,
+    `confidence` and `error`. In a JudgeStream the evidence table comes empty, and says only that it is complete.
+
+    EvaluateResponse: all but FactsComponent `facts` and `sentences`, EntitiesComponent `entities`, FlowComponent
+    `points` and `inversions`, SemanticComponent `generated_chunks` and `gold_chunks`.
+    """
     RESULT_VIEW_CLAIMS: _ResultView.ValueType  # 2
-    """Scores, and of the evidence what people read: every claim with its label and the passage that decided."""
+    """What SCORES holds, and of the evidence what people read.
+
+    JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
+    EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
+    `mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
+
+    EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
+    `entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.
+    """
     RESULT_VIEW_FULL: _ResultView.ValueType  # 3
     """Everything that was computed."""
 
 class ResultView(_ResultView, metaclass=_ResultViewEnumTypeWrapper):
-    """How much of a result a response holds."""
+    """How much of a result a response holds. Fields that a view leaves out are not set; those that it holds have the same
+    values in all views, and counts are always those of the whole. What is computed, cached and hashed does not depend on
+    it.
+    """
 
 RESULT_VIEW_UNSPECIFIED: ResultView.ValueType  # 0
-"""The RPC's default."""
+"""The server's default: CLAIMS."""
 RESULT_VIEW_SCORES: ResultView.ValueType  # 1
-"""Scores and what they mean: no evidence."""
+"""Scores and how they came about, no evidence.
+
+JudgeResult: all but `evidence`; FrameworkResult: all but `objects_json`; JudgeMetric: `name`, `status`, `score`,
+`confidence` and `error`. In a JudgeStream the evidence table comes empty, and says only that it is complete.
+
+EvaluateResponse: all but FactsComponent `facts` and `sentences`, EntitiesComponent `entities`, FlowComponent
+`points` and `inversions`, SemanticComponent `generated_chunks` and `gold_chunks`.
+"""
 RESULT_VIEW_CLAIMS: ResultView.ValueType  # 2
-"""Scores, and of the evidence what people read: every claim with its label and the passage that decided."""
+"""What SCORES holds, and of the evidence what people read.
+
+JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
+EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
+`mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
+
+EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
+`entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.
+"""
 RESULT_VIEW_FULL: ResultView.ValueType  # 3
 """Everything that was computed."""
 Global___ResultView: _TypeAlias = ResultView  # noqa: Y015

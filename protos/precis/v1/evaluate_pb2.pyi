@@ -175,7 +175,7 @@ Global___EvaluateRequest: _TypeAlias = EvaluateRequest  # noqa: Y015
 
 @_typing.final
 class EvaluateResponse(_message.Message):
-    """The loss with everything it was computed from."""
+    """The loss with everything it was computed from. ResultView says which of its fields a response holds."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -781,11 +781,13 @@ class FactsComponent(_message.Message):
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntailmentEvidence]:
-        """One entry for each key fact, in order; the premises are windows of the generated summary."""
+        """Key facts, in order: all in the view FULL, those that are not hit in CLAIMS; the premises are windows of the
+        generated summary.
+        """
 
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntailmentEvidence]:
-        """One entry for each generated sentence, in order; the premises come from precision_source."""
+        """Generated sentences, in order, likewise; the premises come from precision_source."""
 
     def __init__(
         self,
@@ -831,7 +833,7 @@ class EntitiesComponent(_message.Message):
 
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntityEvidence]:
-        """One entry for each entity, in order."""
+        """Entities, in order: all in the view FULL, those that are not valid in CLAIMS."""
 
     def __init__(
         self,
@@ -937,11 +939,11 @@ class FlowComponent(_message.Message):
 
     @_builtins.property
     def points(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlinePointEvidence]:
-        """One entry for each outline point, in order."""
+        """Outline points, in order: all in the view FULL, those that are not covered in CLAIMS."""
 
     @_builtins.property
     def inversions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlineInversion]:
-        """The inverted pairs."""
+        """The inverted pairs, in the view FULL."""
 
     def __init__(
         self,
@@ -1039,11 +1041,13 @@ class SemanticComponent(_message.Message):
 
     @_builtins.property
     def generated_chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddedChunk]:
-        """How the generated summary was cut; its vector is the mean of the chunks' vectors, weighted by tokens."""
+        """How the generated summary was cut, in the view FULL; its vector is the mean of the chunks' vectors, weighted by
+        tokens.
+        """
 
     @_builtins.property
     def gold_chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddedChunk]:
-        """How the gold summary was cut."""
+        """How the gold summary was cut, in the view FULL."""
 
     def __init__(
         self,

@@ -195,7 +195,8 @@ Global___LexiconSeverity: _TypeAlias = LexiconSeverity  # noqa: Y015
 
 @_typing.final
 class EvidenceTable(_message.Message):
-    """What is known of a summary and its source. Built once and shared by all frameworks.
+    """What is known of a summary and its source. Built once and shared by all frameworks. ResultView says which of its
+    fields a response holds.
 
     Spans have the text id "source" or "summary". Tokens are those of the tokenizer that is named; content words are those
     that are no function words.

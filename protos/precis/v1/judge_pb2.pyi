@@ -163,10 +163,14 @@ class JudgeRequest(_message.Message):
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
     view: _common_pb2.ResultView.ValueType
-    """How much of the evidence the response holds. Default: CLAIMS."""
+    """How much of the judgement the response holds. Default: CLAIMS. Of a short text that is about a kilobyte, and FULL of
+    all three frameworks 24.
+    """
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedScalarFieldContainer[Global___JudgeFramework.ValueType]:
-        """Frameworks wanted, without repeats. Default: all three. Their results come in the order of the enum."""
+        """Frameworks wanted, without repeats. Default: Ultra, which agrees best with people. Their results come in the order
+        of the enum.
+        """
 
     @_builtins.property
     def options(self) -> Global___JudgeOptions:
@@ -284,7 +288,7 @@ class JudgeStreamResponse(_message.Message):
     RESULT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
-        """First: the evidence table is complete."""
+        """First: the evidence table is complete. As much of it as the view holds."""
 
     @_builtins.property
     def metric(self) -> Global___MetricDone:
@@ -506,7 +510,7 @@ Global___MetricToolScore: _TypeAlias = MetricToolScore  # noqa: Y015
 
 @_typing.final
 class JudgeResult(_message.Message):
-    """The judgement of one summary."""
+    """The judgement of one summary. ResultView says which of its fields a response holds."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -526,7 +530,7 @@ class JudgeResult(_message.Message):
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
     """SHA-256 of all that the scores depend on: texts, frameworks, options, tool scores, models, settings. 64 lower-case
-    hexadecimal digits. Equal requests have equal hashes.
+    hexadecimal digits. Equal requests have equal hashes, whatever their view.
     """
     is_cached: _builtins.bool
     """True if the result is that of another request with the same hash, earlier or at the same time."""
@@ -536,7 +540,7 @@ class JudgeResult(_message.Message):
     """NLI pairs that are longer than the model reads, so that part of the premise was left out. 0 if `is_cached`."""
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
-        """What the scores were computed from, built once for all frameworks."""
+        """What the scores were computed from, built once for all frameworks. Not in the view SCORES."""
 
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedCompositeFieldContainer[Global___FrameworkResult]:
@@ -605,8 +609,9 @@ class FrameworkResult(_message.Message):
     framework defines it.
     """
     objects_json: _builtins.str
-    """The framework's own JSON objects: one JSON object with the keys "coverage", "alignment", "hallucination",
-    "relevance" and "bias_toxicity" in this order. A metric that could not be scored is {"error": "<reason>"}.
+    """The framework's own JSON objects, in the view FULL: one JSON object with the keys "coverage", "alignment",
+    "hallucination", "relevance" and "bias_toxicity" in this order. A metric that could not be scored is
+    {"error": "<reason>"}.
     """
     @_builtins.property
     def metrics(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeMetric]:
@@ -632,7 +637,7 @@ Global___FrameworkResult: _TypeAlias = FrameworkResult  # noqa: Y015
 
 @_typing.final
 class JudgeMetric(_message.Message):
-    """One metric with everything it was computed from."""
+    """One metric with everything it was computed from. ResultView says which of its fields a response holds."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

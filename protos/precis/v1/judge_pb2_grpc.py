@@ -28,7 +28,7 @@ if _version_not_supported:
 
 class JudgeServiceStub:
     """Scores a summary on five metrics, always in this order: coverage, alignment, hallucination, relevance, bias and
-    toxicity. Three frameworks turn one evidence table into scores. The same request has the same scores, to the last
+    toxicity. Three frameworks can turn one evidence table into scores. The same request has the same scores, to the last
     bit, whatever else the server is doing, as long as no language model is asked.
     """
 
@@ -67,7 +67,7 @@ class JudgeServiceStub:
 
 class JudgeServiceServicer:
     """Scores a summary on five metrics, always in this order: coverage, alignment, hallucination, relevance, bias and
-    toxicity. Three frameworks turn one evidence table into scores. The same request has the same scores, to the last
+    toxicity. Three frameworks can turn one evidence table into scores. The same request has the same scores, to the last
     bit, whatever else the server is doing, as long as no language model is asked.
     """
 
@@ -162,7 +162,7 @@ def add_JudgeServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class JudgeService:
     """Scores a summary on five metrics, always in this order: coverage, alignment, hallucination, relevance, bias and
-    toxicity. Three frameworks turn one evidence table into scores. The same request has the same scores, to the last
+    toxicity. Three frameworks can turn one evidence table into scores. The same request has the same scores, to the last
     bit, whatever else the server is doing, as long as no language model is asked.
     """
 

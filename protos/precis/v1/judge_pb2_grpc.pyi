@@ -15,7 +15,7 @@ GRPC_VERSION: str
 
 class JudgeServiceStub:
     """Scores a summary on five metrics, always in this order: coverage, alignment, hallucination, relevance, bias and
-    toxicity. Three frameworks turn one evidence table into scores. The same request has the same scores, to the last
+    toxicity. Three frameworks can turn one evidence table into scores. The same request has the same scores, to the last
     bit, whatever else the server is doing, as long as no language model is asked.
     """
 
@@ -56,7 +56,7 @@ class JudgeServiceStub:
 
 class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
     """Scores a summary on five metrics, always in this order: coverage, alignment, hallucination, relevance, bias and
-    toxicity. Three frameworks turn one evidence table into scores. The same request has the same scores, to the last
+    toxicity. Three frameworks can turn one evidence table into scores. The same request has the same scores, to the last
     bit, whatever else the server is doing, as long as no language model is asked.
     """
 

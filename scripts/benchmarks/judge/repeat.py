@@ -31,4 +31,4 @@ async def repeats_identically(models: Path, items: Sequence[Item]) -> bool:
 
 
 def _lasting(judgement: Judgement) -> tuple[object, tuple[FrameworkResult, ...]]:
-    return replace(judgement.table, timings=_NO_TIME), judgement.frameworks
+    return replace(judgement.evidence, timings=_NO_TIME), judgement.frameworks

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, parse_floor
+from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, chosen_frameworks, parse_floor
 from server.cli.options import Connection, RunOptions, check_run, with_options
 
 
@@ -26,7 +26,7 @@ def judge(
         typer.Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin."),
     ] = None,
     framework: Annotated[
-        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default all).")
+        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that shows all evidence.")
@@ -69,11 +69,12 @@ def judge(
     input has to change; 3 the server cannot be reached, is full or too slow;
     4 anything else, such as items that failed; 130 Ctrl+C.
     """
+    floors = tuple(map(parse_floor, fail_under or ()))
     terms = JudgeTerms(
-        frameworks=tuple(dict.fromkeys(framework or ())),
+        frameworks=chosen_frameworks(framework or (), floors),
         use_language_model=False if no_llm else None,
         report=report,
-        floors=tuple(map(parse_floor, fail_under or ())),
+        floors=floors,
     )
     check_floors(terms.floors, terms.frameworks)
     inputs = [path for path in (items, source, *(summary or ())) if path]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
+from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.errors import InputError
@@ -102,6 +103,8 @@ def to_candidate(name: str, fields: dict[str, Any]) -> Candidate:
 def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
     try:
-        return json_format.ParseDict(fields, pb.EvaluateRequest())
+        request = json_format.ParseDict(fields, pb.EvaluateRequest())
     except (json_format.ParseError, TypeError, ValueError) as error:
         raise InputError(str(error)) from error
+    request.view = request.view or common_pb2.RESULT_VIEW_FULL  # the tables and --output show all
+    return request

@@ -6,6 +6,7 @@ What the options of `precis judge` amount to. Imports nothing heavy.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -83,10 +84,16 @@ def parse_score(text: str) -> float:
     return score
 
 
+def chosen_frameworks(named: Sequence[FrameworkChoice], floors: tuple[Floor, ...]) -> tuple[FrameworkChoice, ...]:
+    """Returns the frameworks that --framework names; without it Ultra, and those that --fail-under names."""
+    needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in floors)}
+    return tuple(dict.fromkeys(named or [framework for framework in FrameworkChoice if framework in needed]))
+
+
 def check_floors(floors: tuple[Floor, ...], frameworks: tuple[FrameworkChoice, ...]) -> None:
     """Refuses a floor of a framework that is not asked to judge. Raises InputError."""
     for floor in floors:
-        if frameworks and floor.framework is not None and floor.framework not in frameworks:
+        if floor.framework is not None and floor.framework not in frameworks:
             raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
 
 
@@ -95,13 +102,13 @@ class JudgeTerms:
     """How `precis judge` judges, and what it does with the scores.
 
     Attributes:
-        frameworks: empty for all.
+        frameworks: that judge.
         use_language_model: False: the server must not ask its language model. None: as the server's settings say.
         report: a page for people is written there.
         floors: a score under one of these is a NegativeAnswer.
     """
 
-    frameworks: tuple[FrameworkChoice, ...] = ()
+    frameworks: tuple[FrameworkChoice, ...] = (FrameworkChoice.ULTRA,)
     use_language_model: bool | None = None
     report: Path | None = None
     floors: tuple[Floor, ...] = ()

@@ -97,7 +97,7 @@ def to_work(terms: JudgeTerms, priority: common_pb2.Priority.ValueType) -> Work[
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
         options=pb.JudgeOptions(use_language_model=terms.use_language_model),
         priority=priority,
-        view=common_pb2.RESULT_VIEW_FULL,
+        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
 
     async def send(client: CommandClient, item: Item) -> pb.JudgeResult:

@@ -33,7 +33,9 @@ def summary(tmp_path: Path) -> Path:
 
 async def test_a_summary_has_a_table_and_a_page(app: App, source: Path, summary: Path, tmp_path: Path) -> None:
     report = tmp_path / "out.html"
-    ended = await precis("judge", "--source", source, "--summary", summary, "--report", report, "-a", app.address)
+    named = [argument for name in FRAMEWORKS for argument in ("-f", name)]
+    arguments = ("--source", source, "--summary", summary, "--report", report)
+    ended = await precis("judge", *arguments, *named, "-a", app.address)
     assert (ended.code, ended.error) == (0, f"report: {report}")
     assert all(name in ended.out for name in (*FRAMEWORKS, "coverage", "bias-toxicity"))
     html = report.read_text(encoding="utf-8")
@@ -68,7 +70,8 @@ async def test_summaries_of_one_source_are_compared(app: App, source: Path, summ
     arguments = ("--source", source, "-s", summary, "-s", other, "--report", report, "-o", output)
     ended = await precis("judge", *arguments, "-a", app.address)
     assert ended.code == 0
-    assert ended.out.count("judge-lock") == 5
+    assert ended.out.count("ultra") == 5
+    assert ended.out.count("judge-lock") == 0
     results = json.loads(output.read_text(encoding="utf-8"))["results"]
     assert [entry["id"] for entry in results] == ["summary.txt", "other.txt"]
     assert report.read_text(encoding="utf-8").count('<section class="item"') == 2
@@ -78,7 +81,7 @@ async def test_a_score_under_its_limit_exits_with_1_after_all_is_written(
     app: App, source: Path, summary: Path, tmp_path: Path
 ) -> None:
     report = tmp_path / "out.html"
-    arguments = ("judge", "--source", source, "-s", summary, "-a", app.address)
+    arguments = ("judge", "--source", source, "-s", summary, "-f", "twin-lock", "-a", app.address)
     scores = json.loads((await precis(*arguments, "--json")).out)["results"][0]["result"]["frameworks"][0]["metrics"]
     hallucination = scores[2]["score"]
     assert (await precis(*arguments, "--fail-under", f"twin-lock:hallucination={hallucination}")).code == 0
@@ -128,7 +131,8 @@ async def test_a_directory_is_judged_item_by_item(app: App, tmp_path: Path) -> N
     for name, text in {"one": SUMMARY, "two": SOURCE, "empty": ""}.items():
         (pairs / f"{name}.source.txt").write_text(SOURCE, encoding="utf-8")
         (pairs / f"{name}.summary.txt").write_text(text, encoding="utf-8")
-    ended = await precis("judge", pairs, "-o", output, "-a", app.address)
+    named = [argument for name in ("twin-lock", "judge-lock", "ultra") for argument in ("-f", name)]
+    ended = await precis("judge", pairs, "-o", output, *named, "-a", app.address)
     assert (ended.code, ended.error) == (4, "precis: 1 of 3 items failed; the others are done")
     results = {row["id"]: row for row in map(json.loads, output.read_text(encoding="utf-8").splitlines())}
     assert set(results) == {"one", "two", "empty"}

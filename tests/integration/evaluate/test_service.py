@@ -9,6 +9,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from precis.v1.inference_pb2 import EmbedRequest
@@ -71,7 +72,7 @@ async def test_every_score_can_be_computed_again_from_the_response(stub: Evaluat
 
 
 async def test_evidence_points_into_the_texts_that_were_sent(stub: EvaluateServiceStub) -> None:
-    request = evaluate_request()
+    request = evaluate_request(view=common_pb2.RESULT_VIEW_FULL)
     response = await stub.Evaluate(request)
     texts, spans = texts_of(request), spans_of(response)
     assert len(response.facts.facts) == FACT_COUNT

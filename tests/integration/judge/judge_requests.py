@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 SOURCE = (
@@ -22,14 +23,17 @@ TWIN_LOCK = pb.JUDGE_FRAMEWORK_TWIN_LOCK
 
 
 def judge_request(seed: int | None = None, **fields: Any) -> pb.JudgeRequest:  # noqa: ANN401
-    """Builds a valid request. Requests of different seeds share no claim, so that none is answered from a cache.
+    """Builds a valid request for everything there is.
+
+    Requests of different seeds share no claim, so that none is answered from a cache.
 
     Args:
         seed: makes a sentence of both texts.
         fields: of the request, to replace.
     """
     more = "" if seed is None else f" Pump station {seed} was closed for {seed + 2} days after the storm of w{seed}."
-    return pb.JudgeRequest(**{"source": SOURCE + more, "summary": SUMMARY + more, **fields})
+    whole = {"frameworks": FRAMEWORKS, "view": common_pb2.RESULT_VIEW_FULL}
+    return pb.JudgeRequest(**{"source": SOURCE + more, "summary": SUMMARY + more, **whole, **fields})
 
 
 def stream_request(request: pb.JudgeRequest) -> pb.JudgeStreamRequest:

@@ -73,13 +73,13 @@ def read_drift(
     for part in parts:
         kept *= 1 - part
     return ToneReading(
-        source=source.tone,
-        summary=summary.tone,
+        source_tone=source.tone,
+        summary_tone=summary.tone,
         summary_reason=summary.reason,
-        subjectivity_source=source.subjectivity,
-        subjectivity_summary=summary.subjectivity,
-        sentiment_source=sentiments[0],
-        sentiment_summary=sentiments[1],
+        source_subjectivity=source.subjectivity,
+        summary_subjectivity=summary.subjectivity,
+        source_sentiment=sentiments[0],
+        summary_sentiment=sentiments[1],
         stance_distance=stance,
         tone_distance=tone,
         meaning_distance=meaning,

@@ -62,8 +62,8 @@ def read_claim(
     mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
     copied = draft.sequences.trigram_share(draft.summary.read.table, claim.words)
     is_calibrated = EvidencePart.CALIBRATION in draft.parts
-    label_by_nli = label_of(entailment, contradiction, config)
-    label = label_by_nli
+    nli_label = label_of(entailment, contradiction, config)
+    label = nli_label
     if len(claim.words) >= _LEAST_COPIED_WORDS and copied >= config.copied_trigram_share:
         label = ClaimLabel.SUPPORTED
     if mismatches:
@@ -78,7 +78,7 @@ def read_claim(
         support=support.passage if support else None,
         opposition=plan.place.passage if plan.place else None,
         mismatches=mismatches,
-        label_by_nli=label_by_nli,
+        nli_label=nli_label,
         label=label,
         extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
         features=_features(draft, plan, scores, values, support) if is_calibrated else ClaimFeatures(),
@@ -173,7 +173,7 @@ def read_key_point(
         entailment=entailment,
         content_share=max(shares, default=0.0),
         covered_share=share,
-        covered=covered_of(share, config),
+        coverage=covered_of(share, config),
         best=best.passage if best else None,
     )
 

@@ -58,13 +58,13 @@ class ScriptedJudge:
         )
         return Judgement(
             request_hash="0" * 64,
-            table=bridge_table(),
+            evidence=bridge_table(),
             frameworks=results,
             config=JudgeConfig(),
-            llm=None,
+            language_model=None,
             degraded=False,
             notes=(),
-            cached=False,
+            is_cached=False,
             timings=JudgeTimings(2, 1, 1),
         )
 

@@ -123,7 +123,7 @@ async def test_an_image_is_measured() -> None:
     before, after = clean.assessment.synthesis.fusion, noised.assessment.synthesis.fusion
     assert before is not None
     assert after is not None
-    assert after.q < before.q - 1
+    assert after.score < before.score - 1
     kinds = {one.kind: one.severity for one in noised.assessment.evidence.distortion_analysis[GLOBAL] or ()}
     assert kinds["noise"] is DistortionSeverity.SEVERE
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.facts import harmonic_mean, score_facts
-from pipeline.evaluate.result import EntailmentEvidence
 from pipeline.text.passage import TextSpan
 
 TEXT = TextSpan("t", 0, 1, "x", "x")

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.flow import score_flow
-from pipeline.evaluate.result import EntailmentEvidence, FlowResult
+from pipeline.evaluate.result import FlowResult
 from pipeline.text.passage import TextSpan
 
 POINT = TextSpan("datum.summary.logical_outline[0]", 0, 1, "p", "p")

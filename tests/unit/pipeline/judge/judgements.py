@@ -17,4 +17,4 @@ def judgement(key: str = "a", *, chars: int = 20, degraded: bool = False, broken
     verdict = score_lock(made, CONFIG.lock.rules_of(Framework.TWIN_LOCK))
     timings = JudgeTimings(2, 1, 1)
     assert verdict.framework is Framework.TWIN_LOCK
-    return Judgement(key, made, (verdict,), CONFIG, None, degraded, (), cached=False, timings=timings)
+    return Judgement(key, made, (verdict,), CONFIG, None, degraded, (), is_cached=False, timings=timings)

@@ -22,7 +22,7 @@ SOURCE = (
 SUMMARY = (
     "The agency raised its licence fees by 12 percent. Ann Lee objected. A public hearing will be held in Springfield."
 )
-REQUEST = JudgeRequest(SOURCE, SUMMARY)
+REQUEST = JudgeRequest(SOURCE, SUMMARY, tuple(Framework))
 
 
 class GatedEntailment(OverlapEntailment):
@@ -65,9 +65,9 @@ class Fakes:
 
 def without_times(judgement: Judgement) -> Judgement:
     """Leaves out what differs from run to run: times, and whether the answer was kept."""
-    table = replace(judgement.table, timings=replace(judgement.table.timings, **dict.fromkeys(TIMES, 0.0)))
+    table = replace(judgement.evidence, timings=replace(judgement.evidence.timings, **dict.fromkeys(TIMES, 0.0)))
     timings = replace(judgement.timings, total_ms=0, evidence_ms=0, scoring_ms=0)
-    return replace(judgement, table=table, timings=timings, cached=False)
+    return replace(judgement, evidence=table, timings=timings, is_cached=False)
 
 
 TIMES = ("total_ms", "reading_ms", "embedding_ms", "proposals_ms", "nli_ms", "assembly_ms")

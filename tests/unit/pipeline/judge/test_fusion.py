@@ -35,16 +35,16 @@ def test_two_tools_and_a_model_that_mostly_says_fair() -> None:
     # By hand, q_bar = 2.7: exp(-(2.7 - c)^2) is .05558, .61263, .91393, .18452, .00504; times p, in turn .00417,
     # .04595, .63975, .01384, .00038. Their sum is .70409, the sum times the level 2.07257; 2.07257 / .70409 = 2.944.
     fusion = fuse([2.6, 2.8], MOSTLY_FAIR)
-    assert round(fusion.q, 2) == 2.94
+    assert round(fusion.score, 2) == 2.94
     assert fusion.level is Level.FAIR
     assert fusion.level.letter == "C"
-    assert fusion.q_bar == pytest.approx(2.7)
+    assert fusion.tool_mean == pytest.approx(2.7)
 
 
 def test_tools_may_weigh_differently() -> None:
     # (3 * 2 + 1 * 4) / 4; a tool without weight says nothing.
-    assert fuse([2.0, 4.0, 5.0], weights=[3.0, 1.0, 0.0]).q == 2.5
-    assert fuse([2.0, math.nan], weights=[0.5, 3.0]).q == 2.0
+    assert fuse([2.0, 4.0, 5.0], weights=[3.0, 1.0, 0.0]).score == 2.5
+    assert fuse([2.0, math.nan], weights=[0.5, 3.0]).score == 2.0
     with pytest.raises(NothingToFuseError):
         fuse([2.0], weights=[0.0])
 
@@ -57,20 +57,20 @@ def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
 
 def test_perfect_agreement_reaches_the_top() -> None:
     fusion = fuse([5.0], CERTAINLY_EXCELLENT)
-    assert fusion.q == 5.0
+    assert fusion.score == 5.0
     assert (fusion.level, fusion.level.letter) == (Level.EXCELLENT, "A")
 
 
 def test_the_sum_of_the_paper_cannot_reach_the_top() -> None:
     # alpha_5 = 1 / (1 + e^-1 + e^-4 + e^-9 + e^-16) = .72135, times 5.
     fusion = fuse([5.0], CERTAINLY_EXCELLENT, form=FusionForm.PAPER_RAW)
-    assert round(fusion.q, 2) == 3.61
+    assert round(fusion.score, 2) == 3.61
     assert fusion.level is Level.GOOD
 
 
 def test_the_sum_of_the_paper_for_two_tools() -> None:
     # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1.
-    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).q == pytest.approx(2.07257 / 1.77170, abs=1e-4)
+    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).score == pytest.approx(2.07257 / 1.77170, abs=1e-4)
 
 
 @pytest.mark.parametrize("form", FusionForm)
@@ -78,13 +78,13 @@ def test_the_sum_of_the_paper_for_two_tools() -> None:
 def test_a_model_that_says_nothing_leaves_the_mean_of_the_tools(
     form: FusionForm, probabilities: Distribution | None
 ) -> None:
-    assert fuse([4.5, 5.0], probabilities, form=form).q == 4.75
+    assert fuse([4.5, 5.0], probabilities, form=form).score == 4.75
 
 
 def test_without_tools_the_model_alone_decides() -> None:
     fusion = fuse([], MOSTLY_FAIR)
-    assert fusion.q == pytest.approx(3.0)
-    assert (fusion.q_bar, fusion.alpha, fusion.agreement) == (None, None, None)
+    assert fusion.score == pytest.approx(3.0)
+    assert (fusion.tool_mean, fusion.alpha, fusion.agreement) == (None, None, None)
 
 
 def test_nothing_at_all_is_an_error() -> None:
@@ -96,7 +96,7 @@ def test_nothing_at_all_is_an_error() -> None:
 
 def test_nan_is_left_out_with_a_note() -> None:
     fusion = fuse([math.nan, 2.6, 2.8], MOSTLY_FAIR)
-    assert round(fusion.q, 2) == 2.94
+    assert round(fusion.score, 2) == 2.94
     assert fusion.notes == ("tool_scores[0] is NaN and was left out",)
 
 
@@ -109,7 +109,7 @@ def test_a_score_off_the_scale_is_refused(score: float) -> None:
 def test_a_score_off_the_scale_is_taken_with_a_mapping() -> None:
     # At x = b3 the logistic part is 0 and b4 x + b5 is left: 0.02 * 50 + 2 = 3.
     mapping = LogisticMapping(b1=4.0, b2=0.1, b3=50.0, b4=0.02, b5=2.0)
-    assert fuse([mapping(50.0)]).q == pytest.approx(3.0)
+    assert fuse([mapping(50.0)]).score == pytest.approx(3.0)
     # 10 above: 4 (1/2 - 1/(1 + e)) = .92423, and 0.02 * 60 + 2 = 3.2.
     assert mapping(60.0) == pytest.approx(4.12423, abs=1e-5)
 
@@ -122,7 +122,7 @@ def test_a_mapping_clips_to_the_scale(value: float, score: float) -> None:
 def test_nan_stays_nan_under_a_mapping() -> None:
     mapping = LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0)
     fusion = fuse([mapping(math.nan), mapping(0.0)])
-    assert (fusion.q, len(fusion.notes)) == (3.0, 1)
+    assert (fusion.score, len(fusion.notes)) == (3.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_eta_is_above_zero(eta: float) -> None:
 
 def test_weights_far_from_the_mean_do_not_vanish() -> None:
     # alpha_1 = exp(-1600) is 0 in floats: without logarithms this would be 0 / 0.
-    assert fuse([5.0], CERTAINLY_BAD, eta=100.0).q == 1.0
+    assert fuse([5.0], CERTAINLY_BAD, eta=100.0).score == 1.0
 
 
 def test_log_probabilities_become_shares_of_the_levels_that_are_named() -> None:
@@ -214,7 +214,7 @@ DISTRIBUTIONS = st.lists(st.floats(0.001, 1), min_size=5, max_size=5).map(
 @given(SCORES, DISTRIBUTIONS, st.floats(0.01, 10))
 def test_the_normalized_score_stays_on_the_scale(scores: list[float], p: Distribution, eta: float) -> None:
     fusion = fuse(scores, p, eta=eta)
-    assert 1 <= fusion.q <= 5
+    assert 1 <= fusion.score <= 5
     assert fusion.alpha is not None
     assert math.fsum(fusion.alpha) == pytest.approx(1)
     assert fusion.agreement is not None
@@ -224,13 +224,13 @@ def test_the_normalized_score_stays_on_the_scale(scores: list[float], p: Distrib
 @given(SCORES, DISTRIBUTIONS, st.randoms(use_true_random=False))
 def test_the_order_of_the_tools_does_not_matter(scores: list[float], p: Distribution, random: object) -> None:
     shuffled = sorted(scores, key=lambda _: random.random())  # type: ignore[attr-defined]
-    assert fuse(shuffled, p).q == fuse(scores, p).q
+    assert fuse(shuffled, p).score == fuse(scores, p).score
 
 
 @given(st.floats(1, 5), st.floats(1, 5), DISTRIBUTIONS)
 def test_a_better_tool_never_lowers_the_score(first: float, second: float, p: Distribution) -> None:
     low, high = sorted((first, second))
-    assert fuse([low], p).q <= fuse([high], p).q + 1e-9
+    assert fuse([low], p).score <= fuse([high], p).score + 1e-9
 
 
 @given(st.floats(1, 5))

@@ -39,7 +39,7 @@ async def test_a_stream_sends_evidence_then_all_metrics_in_the_strict_order_then
         (framework, name) for framework in (TWIN, JUDGE, ULTRA) for name in MetricName
     ]
     assert [metric for _, metric in sent] == [metric for result in last.frameworks for metric in result.metrics]
-    assert first.table is last.table
+    assert first.evidence is last.evidence
 
 
 async def test_unary_and_stream_say_the_same() -> None:
@@ -53,7 +53,7 @@ async def test_all_frameworks_share_one_table_and_each_model_is_asked_once() -> 
     judgement = await fakes.judge(replace(REQUEST, frameworks=(TWIN, JUDGE)))
     assert (len(fakes.entailment.calls), len(fakes.embedder.calls)) == (1, 1)
     pairs = fakes.entailment.calls[0]
-    assert len(pairs) == len(set(pairs)) == judgement.table.pairs.scored_pair_count
+    assert len(pairs) == len(set(pairs)) == judgement.evidence.pairs.scored_pair_count
 
 
 @pytest.mark.parametrize("framework", Framework)
@@ -100,7 +100,7 @@ async def test_bad_input_is_refused_before_any_model_runs() -> None:
 
 
 async def test_a_summary_longer_than_its_source_is_judged_with_a_note() -> None:
-    judgement = await Fakes().judge(JudgeRequest("The agency raised its licence fees.", SUMMARY))
+    judgement = await Fakes().judge(JudgeRequest("The agency raised its licence fees.", SUMMARY, tuple(Framework)))
     assert judgement.notes[0] == "the summary is longer than its source"
     assert judgement[TWIN][MetricName.HALLUCINATION].status is MetricStatus.SCORED
     assert (await Fakes().judge()).notes == ()
@@ -125,7 +125,7 @@ async def test_twin_lock_alone_asks_no_chat_model_and_does_not_depend_on_it() ->
     chat = FakeChat("no JSON at all")
     request = replace(REQUEST, frameworks=(TWIN,))
     judgement = await Fakes().judge(request, chat_model=chat)
-    assert (chat.requests, judgement.llm, judgement.degraded) == ([], None, False)
+    assert (chat.requests, judgement.language_model, judgement.degraded) == ([], None, False)
     assert judgement.request_hash == (await Fakes().judge(request)).request_hash
 
 
@@ -135,7 +135,7 @@ async def test_a_useless_chat_model_costs_nothing_but_a_mark_and_is_not_cached()
     judgement = await fakes.judge(judge=judge, chat_model=chat)
     plain = await Fakes().judge()
     assert chat.requests
-    assert (judgement.degraded, judgement.llm, len(cache)) == (True, "fake-chat", 0)
+    assert (judgement.degraded, judgement.language_model, len(cache)) == (True, "fake-chat", 0)
     assert judgement.notes
     assert (judgement[TWIN], judgement[JUDGE]) == (plain[TWIN], plain[JUDGE])
     assert all(metric.score is not None for metric in judgement[ULTRA].metrics)
@@ -165,11 +165,14 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
     cache, chat = JudgementCache(), FakeChat(answer_to=help_well)
     helped = await Fakes().judge(judge=Judge(cache=cache), chat_model=chat)
     plain = await Fakes().judge()
-    assert (helped.llm, helped.degraded, helped.notes, len(cache)) == ("fake-chat", False, (), 1)
+    assert (helped.language_model, helped.degraded, helped.notes, len(cache)) == ("fake-chat", False, (), 1)
     asked = len(chat.requests)
-    assert (helped.usage, plain.usage) == (LlmUsage(asked, 10 * asked, 5 * asked), LlmUsage())
+    assert (helped.language_model_usage, plain.language_model_usage) == (
+        LlmUsage(asked, 10 * asked, 5 * asked),
+        LlmUsage(),
+    )
     assert helped[TWIN] == plain[TWIN]
-    assert helped.table.judge_key_points != plain.table.judge_key_points
+    assert helped.evidence.judge_key_points != plain.evidence.judge_key_points
     assert helped[JUDGE][MetricName.COVERAGE].inputs["question_author"] == "fake-chat"
     assert helped[JUDGE][MetricName.COVERAGE] != plain[JUDGE][MetricName.COVERAGE]
     assert helped[ULTRA] != plain[ULTRA]
@@ -204,7 +207,7 @@ async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture
     ],
 )
 async def test_odd_texts_have_a_status_for_every_metric(source: str, summary: str) -> None:
-    judgement = await Fakes().judge(JudgeRequest(source, summary))
+    judgement = await Fakes().judge(JudgeRequest(source, summary, tuple(Framework)))
     for result in judgement.frameworks:
         for metric in result.metrics:
             assert (metric.score is None) == (metric.status is MetricStatus.ERROR) == (metric.error is not None)

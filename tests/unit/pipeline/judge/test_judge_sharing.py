@@ -32,9 +32,9 @@ async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_eve
     assert second[:-1] == first[:-1]
     assert isinstance(second[-1], Judgement)
     assert isinstance(first[-1], Judgement)
-    assert (first[-1].cached, second[-1].cached) == (False, True)
+    assert (first[-1].is_cached, second[-1].is_cached) == (False, True)
     other = await fakes.judge(replace(REQUEST, frameworks=(TWIN,)), judge)
-    assert not other.cached
+    assert not other.is_cached
 
 
 async def test_other_settings_do_not_share_a_judgement() -> None:
@@ -42,7 +42,7 @@ async def test_other_settings_do_not_share_a_judgement() -> None:
     await fakes.judge(judge=Judge(cache=cache))
     jaccard = JudgeConfig().with_overrides({"lock": {"relevance_mode": "jaccard"}})
     judgement = await fakes.judge(judge=Judge(jaccard, cache=cache))
-    assert not judgement.cached
+    assert not judgement.is_cached
     assert judgement[TWIN][MetricName.RELEVANCE].inputs["relevance_mode"] == "jaccard"
 
 
@@ -75,7 +75,7 @@ async def test_a_reader_that_stops_holds_up_nobody_else() -> None:
     fakes, judge = Fakes(), Judge(cache=JudgementCache())
     slow = judge.stream(REQUEST, fakes.models())
     assert isinstance(await anext(slow), EvidenceReady)
-    assert (await fakes.judge(judge=judge)).cached  # though the stream has not been read to its end
+    assert (await fakes.judge(judge=judge)).is_cached  # though the stream has not been read to its end
     await slow.aclose()
 
 
@@ -91,4 +91,4 @@ async def test_a_models_failure_ends_judgement_and_stream_and_is_not_kept() -> N
     with pytest.raises(ModelOutputError):
         await Fakes(Broken()).events(judge=judge)
     assert len(cache) == 0
-    assert not (await Fakes().judge(judge=judge)).cached
+    assert not (await Fakes().judge(judge=judge)).is_cached

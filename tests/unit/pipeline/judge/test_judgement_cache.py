@@ -47,18 +47,18 @@ async def settle() -> None:
 async def test_a_request_that_comes_again_is_not_computed_again() -> None:
     cache, compute = JudgementCache(), ready(judgement())
     first, second = await cache.get("a", compute), await cache.get("a", compute)
-    assert (compute.count, first.cached, second.cached) == (1, False, True)
-    assert (second.frameworks, second.table) == (first.frameworks, first.table)
+    assert (compute.count, first.is_cached, second.is_cached) == (1, False, True)
+    assert (second.frameworks, second.evidence) == (first.frameworks, first.evidence)
 
 
 async def test_only_the_request_that_computed_pays_for_the_language_model() -> None:
     cost = LlmUsage(14, 21_300, 840)
-    cache, compute = JudgementCache(), Computation(replace(judgement(), usage=cost))
+    cache, compute = JudgementCache(), Computation(replace(judgement(), language_model_usage=cost))
     leader, waiter = (asyncio.create_task(cache.get("a", compute)) for _ in range(2))
     await compute.started.wait()
     compute.gate.set()
-    usages = [(await one).usage for one in (leader, waiter)]
-    assert [*usages, (await cache.get("a", compute)).usage] == [cost, LlmUsage(), LlmUsage()]
+    usages = [(await one).language_model_usage for one in (leader, waiter)]
+    assert [*usages, (await cache.get("a", compute)).language_model_usage] == [cost, LlmUsage(), LlmUsage()]
 
 
 async def test_equal_requests_at_once_are_computed_once() -> None:
@@ -69,7 +69,7 @@ async def test_equal_requests_at_once_are_computed_once() -> None:
     compute.gate.set()
     found = await asyncio.gather(*tasks)
     assert compute.count == 1
-    assert [one.cached for one in found] == [False, True, True, True, True]
+    assert [one.is_cached for one in found] == [False, True, True, True, True]
 
 
 async def test_different_requests_do_not_wait_for_each_other() -> None:
@@ -103,7 +103,7 @@ async def test_a_caller_that_leaves_does_not_take_the_others_along() -> None:
     await settle()
     assert (leader.cancelled(), waiter.done(), compute.count) == (True, False, 2)
     compute.gate.set()
-    assert not (await waiter).cached
+    assert not (await waiter).is_cached
 
 
 @pytest.mark.parametrize("passing", [judgement(degraded=True), judgement(broken=True)])
@@ -112,9 +112,9 @@ async def test_what_may_have_been_a_passing_failure_is_shared_but_not_kept(passi
     tasks = [asyncio.create_task(cache.get("a", compute)) for _ in range(2)]
     await settle()
     compute.gate.set()
-    assert [one.cached for one in await asyncio.gather(*tasks)] == [False, True]
+    assert [one.is_cached for one in await asyncio.gather(*tasks)] == [False, True]
     assert len(cache) == 0
-    assert not (await cache.get("a", compute)).cached
+    assert not (await cache.get("a", compute)).is_cached
     assert (compute.count, len(cache)) == (2, 1)
 
 
@@ -125,7 +125,7 @@ async def _fill(cache: JudgementCache, *keys: str, make: Callable[[str], Judgeme
     def computing(key: str) -> Callable[[], Awaitable[Judgement]]:
         return lambda: compute(key)
 
-    return [(await cache.get(key, computing(key))).cached for key in keys]
+    return [(await cache.get(key, computing(key))).is_cached for key in keys]
 
 
 async def test_the_judgements_used_last_are_kept() -> None:

@@ -1,10 +1,10 @@
 """A request for some frameworks gets their scores as a request for all does, from no more evidence than they read."""
 
 import pytest
+from pipeline.judge.evidence.table import EvidenceTable
 
 from pipeline.judge.cache import JudgementCache
 from pipeline.judge.evidence.claim import ClaimFeatures
-from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
@@ -19,7 +19,7 @@ def held(table: EvidenceTable) -> dict[str, bool]:
         "judge_key_points": bool(table.judge_key_points),
         "questions": bool(table.coverage_questions and table.claim_questions),
         "features": any(claim.features != ClaimFeatures() for claim in table.claims),
-        "cosines": any(segment.cosine_to_theme for segment in table.segments),
+        "cosines": any(segment.theme_cosine for segment in table.segments),
         "salient_share": bool(table.salient_share),
     }
 
@@ -40,8 +40,8 @@ async def test_a_framework_scores_alike_whoever_is_asked_beside_it(frameworks: t
     ],
 )
 async def test_only_what_is_read_is_made(framework: Framework, parts: set[str]) -> None:
-    everything = (await Fakes().judge()).table
-    table = (await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (framework,)))).table
+    everything = (await Fakes().judge()).evidence
+    table = (await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (framework,)))).evidence
     assert held(everything) == dict.fromkeys(held(everything), True)
     assert {name for name, is_held in held(table).items() if is_held} == parts
 
@@ -58,5 +58,5 @@ async def test_a_table_with_fewer_parts_is_no_answer_to_who_asks_for_more() -> N
     rules = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (TWIN,)), judge)
     everything = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY), judge)
     assert rules.request_hash != everything.request_hash
-    assert not everything.cached
-    assert everything.table.coverage_questions
+    assert not everything.is_cached
+    assert everything.evidence.coverage_questions

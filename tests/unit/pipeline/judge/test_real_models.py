@@ -56,7 +56,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
-    return await Judge().judge(JudgeRequest(SOURCE, summary, frameworks), EngineModels(engine).bound(terms))
+    return await Judge().judge(JudgeRequest(SOURCE, summary, frameworks or tuple(Framework)), EngineModels(engine).bound(terms))
 
 
 def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
@@ -67,15 +67,15 @@ def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
 
 def reproducible(judgement: Judgement) -> Judgement:
     """Leaves out times, which alone may differ."""
-    none = type(judgement.table.timings)(0, 0, 0, 0, 0, 0)
+    none = type(judgement.evidence.timings)(0, 0, 0, 0, 0, 0)
     timings = type(judgement.timings)(0, 0, 0)
-    return replace(judgement, table=replace(judgement.table, timings=none), timings=timings)
+    return replace(judgement, evidence=replace(judgement.evidence, timings=none), timings=timings)
 
 
 async def test_a_faithful_summary_is_found_to_be_one(engine: Engine) -> None:
     judgement = await judge(engine, FAITHFUL)
     twin = judgement[Framework.TWIN_LOCK]
-    assert {claim.label.value for claim in judgement.table.claims} == {"supported"}
+    assert {claim.label.value for claim in judgement.evidence.claims} == {"supported"}
     assert score(twin) == judgement[Framework.JUDGE_LOCK][HALLUCINATION].inputs["raw"] == 10
     assert min(score(judgement[framework]) for framework in Framework) > 6
     assert score(twin, MetricName.RELEVANCE) >= 7.5
@@ -137,4 +137,4 @@ async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
         EngineModels(engine).bound(terms),
     )
     assert score(judgement[Framework.TWIN_LOCK]) >= 8
-    assert judgement.table.pairs.scored_pair_count < 1_000 < judgement.table.pairs.exact_pair_count
+    assert judgement.evidence.pairs.scored_pair_count < 1_000 < judgement.evidence.pairs.exact_pair_count

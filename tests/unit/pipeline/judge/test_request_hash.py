@@ -10,7 +10,7 @@ from pipeline.judge.request import JudgeRequest, MetricToolScore, hash_request
 from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.judge.tables import table
 
-REQUEST = JudgeRequest("source", "summary")
+REQUEST = JudgeRequest("source", "summary", tuple(Framework))
 MODELS = table().models
 CONFIG = JudgeConfig()
 HASH = hash_request(REQUEST, CONFIG, MODELS, None)

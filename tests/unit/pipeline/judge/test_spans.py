@@ -17,7 +17,7 @@ from pipeline.judge.cache import JudgementCache
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricName
+from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import Float32
 from tests.exported_spans import exported_spans
 from tests.fakes_pipeline import OverlapEntailment, fake_models
@@ -57,12 +57,12 @@ async def test_evidence_and_frameworks_hang_below_the_judgement(exporter: InMemo
         ROOT: ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"],
     }
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
-    assert value(evidence, "pair_count") == judgement.table.pairs.scored_pair_count
-    assert value(evidence, "claim_count") == len(judgement.table.claims)
+    assert value(evidence, "pair_count") == judgement.evidence.pairs.scored_pair_count
+    assert value(evidence, "claim_count") == len(judgement.evidence.claims)
     assert value(root, "request_hash") == judgement.request_hash
     assert value(root, "frameworks") == ("twin_lock", "judge_lock", "ultra")
     assert (value(root, "cached"), value(root, "model_calls")) == (False, 0)
-    assert value(named(exporter, "judge twin_lock")[0], "mean_score") == judgement[TWIN].mean
+    assert value(named(exporter, "judge twin_lock")[0], "mean_score") == judgement[TWIN].mean_score
 
 
 async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySpanExporter) -> None:
@@ -75,19 +75,21 @@ async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySp
     assert grades == {metric.value: 1 for metric in MetricName}
     assert {value(span, "level_source") for span in named(exporter, "judge grade")} == {"samples"}
     (root,) = named(exporter, ROOT)
-    assert value(root, "model_calls") == judgement.usage.calls == len(chat.requests)
-    assert value(root, "prompt_tokens") == judgement.usage.prompt_tokens
+    assert value(root, "model_calls") == judgement.language_model_usage.calls == len(chat.requests)
+    assert value(root, "prompt_tokens") == judgement.language_model_usage.prompt_tokens
     assert value(named(exporter, "judge evidence")[0], "proposals_failed") is True
 
 
 async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpanExporter) -> None:
     word = "Zyxwv"
     request = JudgeRequest(
-        f"{word} opened a bridge in 1932. It cost 9 pounds.", f"{word} opened a bridge for 8 pounds."
+        f"{word} opened a bridge in 1932. It cost 9 pounds.",
+        f"{word} opened a bridge for 8 pounds.",
+        tuple(Framework),
     )
     chat = FakeChat(json.dumps({"level": "B", "reason": f"{word} did.", "quotes": [f"{word} opened"]}))
     judgement = await Fakes().judge(request, chat_model=chat)
-    assert word in judgement.table.claims[0].passage.text
+    assert word in judgement.evidence.claims[0].passage.text
     assert [span.to_json() for span in exporter.get_finished_spans() if word in span.to_json()] == []
     assert len(exporter.get_finished_spans()) > 8
 

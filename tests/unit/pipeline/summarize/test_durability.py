@@ -70,6 +70,7 @@ async def test_a_failed_summary_is_resumed_without_repeating_a_finished_call(
     assert whole.calls_done == CALLS
     planned = next(event for event in events if isinstance(event, Planned))
     assert (planned.progress.calls_done, planned.progress.calls_total) == (partial.calls_done, CALLS)
+    assert planned.progress.calls_reused == whole.calls_reused == partial.calls_done
     assert len(writer.answered) == len(set(writer.answered)) == CALLS
 
 

@@ -1,20 +1,22 @@
-"""Readers who leave before the run of their summary has done anything: its lease is free at once."""
+"""Readers who leave a summary before its run has done anything, or after it was resumed."""
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.summarize.events import Accepted
+from pipeline.summarize.events import Accepted, GroupDone
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
 
-DOCUMENT = numbered_document(29)
+DOCUMENT, LONG = numbered_document(29), numbered_document(203)
 ALL_IDS = Statement("SELECT summary_id FROM summaries")
 
 
@@ -75,3 +77,28 @@ async def test_a_reader_who_leaves_while_the_lease_is_taken_frees_the_summary(
         monkeypatch.undo()
         rows = await database.fetch(ALL_IDS)
         await check_is_free(summarizer, str(rows[0][0]), tmp_path)
+
+
+async def test_a_reader_who_leaves_a_resumed_summary_finds_all_that_is_done(tmp_path: Path) -> None:
+    down = EndpointDown(FAILURES["middle of a wave"])
+    writer = ScriptedWriter(before=down)
+    async with summarizer_in(tmp_path) as summarizer:
+        partial = result_of(await read_all(summarizer.stream(LONG, writer=writer)))
+        down.is_mended = True
+        async with aclosing(summarizer.resume(partial.summary_id, writer=writer)) as events:
+            async for event in events:
+                if isinstance(event, GroupDone):
+                    break
+        view = await summarizer.get(partial.summary_id)
+    assert (view.status, view.result.status, view.result.failure) == (*2 * [SummaryStatus.CANCELLED], None)
+    assert view.result.calls_done == len(writer.answered) > partial.calls_done
+
+
+async def test_a_killed_resume_does_not_show_the_failure_before_it(tmp_path: Path) -> None:
+    writer = ScriptedWriter(before=EndpointDown(FAILURES["middle of a wave"]))
+    async with summarizer_in(tmp_path) as summarizer:
+        partial = result_of(await read_all(summarizer.stream(LONG, writer=writer)))
+        await summarizer._store.leases.acquire(partial.summary_id, ttl_s=0.0)  # noqa: SLF001 - and never given back
+        view = await summarizer.get(partial.summary_id)
+    assert (view.status, view.result.status, view.result.failure) == (*2 * [SummaryStatus.RUNNING], None)
+    assert view.result.calls_done == partial.calls_done

@@ -1,5 +1,6 @@
 """Assessments: requests become domain types, and events become messages, without losing anything."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from pipeline.assess.synthesis.request import Mode
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_reply import to_assess_event, to_quality_evidence, to_quality_scope, to_synthesis
+from server.services.assess_reply import quality_scope, to_assess_event, to_quality_evidence, to_synthesis
 from server.services.judge_request import parse_assess
 from tests.unit.server.mirror import filled
 from tests.unit.server.services.test_convert_synthesis import ANSWER, EVIDENCE
@@ -83,9 +84,10 @@ def test_a_plan_keeps_everything() -> None:
 
 
 def test_the_whole_is_told_from_objects() -> None:
-    assert to_quality_scope(("Global",)) == pb.QualityScope(name="Global")
+    plan = filled(AssessPlan)
+    assert quality_scope(replace(plan, scope=("Global",))) == pb.QualityScope(name="Global")
     objects = pb.QualityScope(objects=pb.ScopeObjects(names=["Global", "car"]))
-    assert to_quality_scope(("Global", "car")) == objects
+    assert quality_scope(replace(plan, scope=("Global", "car"))) == objects
 
 
 def test_a_tool_that_ran_is_told_from_one_that_failed() -> None:

@@ -1,7 +1,6 @@
 """Requests become domain types, and evaluations become responses, without losing anything."""
 
 import dataclasses
-from enum import Enum
 from typing import Any
 
 import pytest
@@ -9,12 +8,12 @@ from google.protobuf.descriptor import Descriptor
 from precis.v1 import evaluate_pb2 as pb
 
 from pipeline.errors import InvalidInputError
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
     ComponentScore,
-    EntailmentEvidence,
     EntitiesResult,
     EntityEvidence,
     EntityStatus,
@@ -25,6 +24,7 @@ from pipeline.evaluate.result import (
     HardFail,
     HardFailRule,
     LengthResult,
+    OutlineInversion,
     OutlinePoint,
     SemanticResult,
 )
@@ -32,17 +32,14 @@ from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.text.passage import TextSpan
 from server.errors import InvalidRequestError
+from server.rpc.fields import ResultView
 from server.rpc.models import parse_priority
-from server.services.evaluate_reply import ENTITY_STATUSES, HARD_FAIL_RULES, to_options, to_response
-from server.services.evaluate_request import (
-    NLI_MODES,
-    PRECISION_SOURCES,
-    check_item_id,
-    parse_evaluate,
-    parse_overrides,
-)
+from server.services.bulk import StreamItem
+from server.services.evaluate_reply import EVALUATE_REPLIES
+from server.services.evaluate_request import parse_evaluate, parse_overrides
 from tests.integration.evaluate.evaluations import evaluate_request
 
+to_response = EVALUATE_REPLIES[ResultView.FULL].to_response
 FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
 SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")
 HIT = EntailmentEvidence(FACT, SENTENCE, 0, 0.9, 0.05, hit=True)
@@ -64,7 +61,9 @@ def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Eva
             entities=EntitiesResult(
                 0.5, 1, (EntityEvidence(FACT, EntityStatus.CONTEXT_MISMATCH, SENTENCE, 0.95, FACT, 0.0),)
             ),
-            flow=FlowResult(0.71, 0.72, 0.73, 2, (OutlinePoint(HIT, 0), OutlinePoint(MISS, None)), ((0, 1),)),
+            flow=FlowResult(
+                0.71, 0.72, 0.73, 2, (OutlinePoint(HIT, 0), OutlinePoint(MISS, None)), (OutlineInversion(0, 1),)
+            ),
             semantic=SemanticResult(0.0, -0.25, (ChunkSpan(0, 9, 4),), (ChunkSpan(1, 8, 3), ChunkSpan(8, 9, 1))),
             length=LengthResult(0.61, 0.62, 11, 12, 13, 14, 15, target_lowered_to_input=True, tokenizer="words"),
         ),
@@ -154,6 +153,27 @@ def test_a_component_that_does_not_apply_says_so() -> None:
     assert not response.facts.facts
 
 
+def test_the_view_of_claims_holds_what_went_wrong() -> None:
+    response = EVALUATE_REPLIES[ResultView.CLAIMS].to_response(evaluation())
+    assert [fact.hit for fact in (*response.facts.facts, *response.facts.sentences)] == [False, False]
+    assert [entity.status for entity in response.entities.entities] == [pb.ENTITY_STATUS_CONTEXT_MISMATCH]
+    assert [point.HasField("sentence_index") for point in response.flow.points] == [False]
+    assert not response.flow.inversions
+    assert not response.semantic.generated_chunks
+
+
+def test_the_view_of_scores_is_the_whole_without_lists_of_evidence() -> None:
+    response, whole = EVALUATE_REPLIES[ResultView.SCORES].to_response(evaluation()), to_response(evaluation())
+    parts: tuple[tuple[Any, *tuple[str, ...]], ...] = (
+        *((whole.facts, "facts", "sentences"), (whole.entities, "entities")),
+        *((whole.flow, "points", "inversions"), (whole.semantic, "generated_chunks", "gold_chunks")),
+    )
+    for component, *lists in parts:
+        for name in lists:
+            component.ClearField(name)
+    assert response == whole
+
+
 def fields_of(descriptor: Descriptor) -> set[str]:
     return {field.name for field in descriptor.fields}
 
@@ -161,21 +181,6 @@ def fields_of(descriptor: Descriptor) -> set[str]:
 def test_every_setting_but_the_limits_is_an_option_of_the_request() -> None:
     assert fields_of(pb.EvaluateOptions.DESCRIPTOR) == set(EvaluateConfig.model_fields) - {"limits"}
     assert fields_of(pb.EvaluateWeights.DESCRIPTOR) == set(EvaluateWeights.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("table", "meanings"),
-    [
-        (NLI_MODES, NliMode),
-        (PRECISION_SOURCES, PrecisionSource),
-        (HARD_FAIL_RULES, HardFailRule),
-        (ENTITY_STATUSES, EntityStatus),
-    ],
-)
-def test_every_meaning_has_a_number(table: dict[Enum, int], meanings: type[Enum]) -> None:
-    assert set(table) == set(meanings)
-    assert len(set(table.values())) == len(table)
-    assert 0 not in table.values()
 
 
 def test_applied_options_sent_back_mean_the_same_settings() -> None:
@@ -189,7 +194,10 @@ def test_applied_options_sent_back_mean_the_same_settings() -> None:
         entity_context_threshold=0.0,
         lists_may_end_open=True,
     )
-    assert EvaluateConfig().with_overrides(parse_overrides(to_options(config))) == config
+    assert (
+        EvaluateConfig().with_overrides(parse_overrides(to_response(evaluation(config=config)).applied_options))
+        == config
+    )
 
 
 def test_what_is_not_set_keeps_the_servers_default() -> None:
@@ -235,6 +243,6 @@ def test_an_unknown_priority_is_refused() -> None:
 
 
 def test_an_item_id_is_short() -> None:
-    check_item_id("x" * 256)
+    StreamItem(0, "x" * 256, None).check()
     with pytest.raises(InvalidInputError, match="257"):
-        check_item_id("x" * 257)
+        StreamItem(0, "x" * 257, None).check()

@@ -9,6 +9,7 @@ from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
 from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
@@ -16,10 +17,13 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.text.passage import TextSpan
 from server.observe.service_metrics import JudgeMetrics
-from server.services.judge_reply import STATUSES, to_cap, to_event, to_input, to_metric, to_options, to_result
+from server.rpc.fields import ResultView
+from server.services.judge_reply import JUDGE_REPLIES
 from tests.unit.pipeline.judge.tables import table
 from tests.unit.server.mirror import assert_mirrors, filled
 
+FULL = JUDGE_REPLIES[ResultView.FULL]
+to_result, to_event = FULL.to_result, FULL.to_event
 QUOTE = TextSpan("summary", 3, 8, "12 km", "12 km")
 COVERAGE = MetricResult(
     MetricName.COVERAGE,
@@ -40,21 +44,25 @@ def metrics() -> tuple[MetricResult, ...]:
     return tuple(others.get(name, replace(plain, name=name)) for name in MetricName)
 
 
+def to_metric(metric: MetricResult) -> pb.JudgeMetric:
+    return FULL.to_metric_done(MetricReady(Framework.ULTRA, metric)).metric
+
+
 def judgement() -> Judgement:
     objects: dict[MetricName, JsonObject] = {
         metric.name: {"error": metric.error} if metric.error else {"score": metric.score} for metric in metrics()
     }
     return Judgement(
         request_hash="f" * 64,
-        table=table(),
+        evidence=table(),
         frameworks=(FrameworkResult(Framework.ULTRA, metrics(), objects),),
         config=JudgeConfig(),
-        llm="m@there",
+        language_model="m@there",
         degraded=True,
         notes=("one", "two"),
-        cached=False,
+        is_cached=False,
         timings=JudgeTimings(9.5, 6.25, 3.125),
-        usage=LlmUsage(14, 21_300, 840, 2),
+        language_model_usage=LlmUsage(14, 21_300, 840, 2),
     )
 
 
@@ -84,13 +92,14 @@ def test_a_score_of_zero_is_not_taken_for_none() -> None:
     ("value", "field"), [(True, "flag"), (False, "flag"), (0, "count"), (0.0, "number"), ("", "text")]
 )
 def test_an_input_keeps_its_type(value: float | str, field: str) -> None:
-    sent = to_input("name", value)
+    [sent] = to_metric(replace(COVERAGE, inputs={"name": value})).inputs
     assert sent.WhichOneof("value") == field
     assert getattr(sent, field) == value
 
 
 def test_a_cap_keeps_everything() -> None:
-    assert_mirrors(filled(Cap), to_cap(filled(Cap)), {})
+    [sent] = to_metric(replace(COVERAGE, caps=(filled(Cap),))).caps
+    assert_mirrors(filled(Cap), sent, {})
 
 
 def test_the_result_holds_evidence_metrics_and_objects() -> None:
@@ -119,15 +128,17 @@ def test_the_result_says_how_it_came_about() -> None:
 
 
 def test_a_language_model_that_cost_nothing_is_left_out() -> None:
-    result = to_result(replace(judgement(), usage=LlmUsage()))
+    result = to_result(replace(judgement(), language_model_usage=LlmUsage()))
     assert not result.HasField("language_model_usage")
-    failed = to_result(replace(judgement(), usage=LlmUsage(retries=3)))  # no answer at all, and yet not nothing
+    failed = to_result(
+        replace(judgement(), language_model_usage=LlmUsage(retries=3))
+    )  # no answer at all, and yet not nothing
     assert (failed.language_model_usage.calls, failed.language_model_usage.retries) == (0, 3)
 
 
 def test_models_are_named_nli_first() -> None:
     one = filled(EvidenceTable)
-    result = to_result(replace(judgement(), table=one))
+    result = to_result(replace(judgement(), evidence=one))
     assert [ModelIdentity(model.name, model.revision, model.sha256) for model in result.models] == [
         one.models.entailment,
         one.models.embedder,
@@ -142,7 +153,7 @@ def test_applied_options_are_those_of_the_config() -> None:
             "ultra": {"eta": 3.0, "form": "paper_raw"},
         }
     )
-    assert to_options(config) == pb.JudgeOptions(
+    assert to_result(replace(judgement(), config=config)).applied_options == pb.JudgeOptions(
         relevance_mode=pb.RELEVANCE_MODE_JACCARD,
         fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
         eta=3.0,
@@ -156,16 +167,52 @@ def test_steps_are_sent_as_they_are() -> None:
     assert (done.framework, done.metric) == (pb.JUDGE_FRAMEWORK_TWIN_LOCK, to_metric(COVERAGE))
 
 
-def test_every_status_has_a_number_of_its_own() -> None:
-    assert set(STATUSES) == set(MetricStatus)
-    assert all(pb.JudgeMetricStatus.Name(number).endswith(status.name) for status, number in STATUSES.items())
+def test_the_view_of_scores_holds_no_evidence() -> None:
+    result, whole = JUDGE_REPLIES[ResultView.SCORES].to_result(judgement()), to_result(judgement())
+    whole.ClearField("evidence")
+    for framework in whole.frameworks:
+        framework.ClearField("objects_json")
+        for metric in framework.metrics:
+            for name in ("reason", "evidence", "inputs", "caps"):
+                metric.ClearField(name)
+    assert result == whole
+
+
+def test_the_view_of_claims_holds_reasons_caps_and_the_passage_that_decided() -> None:
+    claim = filled(Claim)
+    supported, opposed = replace(claim, entailment=0.9, contradiction=0.1), replace(claim, entailment=0.0)
+    evidence = replace(table(), claims=(supported, opposed))
+    result = JUDGE_REPLIES[ResultView.CLAIMS].to_result(replace(judgement(), evidence=evidence))
+    assert {field.name for field, _ in result.evidence.ListFields()} == {"claims"}
+    kept = {"passage", "entailment", "contradiction", "mismatches", "label"}
+    for_it, against_it = [{field.name for field, _ in one.ListFields()} for one in result.evidence.claims]
+    assert (for_it, against_it) == (kept | {"support"}, kept - {"entailment"} | {"opposition"})
+    [metric, *_] = result.frameworks[0].metrics
+    assert (metric.reason, [cap.reason for cap in metric.caps]) == (COVERAGE.reason, ["A claim is unsupported."])
+    assert not metric.inputs
+    assert not metric.evidence
+
+
+def test_the_view_of_claims_says_once_why_a_score_was_lowered() -> None:
+    low = Cap("low", 4.0, "It is low.")
+    caps = (low, Cap("idle", 9.0, "It is idle.", lowered=False), replace(low, reason="It has another reason."))
+    told = MetricReady(Framework.ULTRA, replace(COVERAGE, caps=caps, reason="Capped at 4: It is low."))
+    sent = JUDGE_REPLIES[ResultView.CLAIMS].to_metric_done(told).metric
+    assert [(cap.name, cap.reason) for cap in sent.caps] == [("low", ""), ("low", "It has another reason.")]
+
+
+def test_events_are_of_the_same_view_as_the_result() -> None:
+    scores = JUDGE_REPLIES[ResultView.SCORES]
+    assert scores.to_event(EvidenceReady(table())).WhichOneof("event") == "evidence"
+    assert scores.to_event(EvidenceReady(table())).evidence.ByteSize() == 0
+    assert not scores.to_event(MetricReady(Framework.ULTRA, COVERAGE)).metric.metric.reason
 
 
 def test_judgements_are_counted_once() -> None:
     registry = CollectorRegistry()
     counts = JudgeMetrics(registry)
     counts.observe(judgement())
-    counts.observe(replace(judgement(), cached=True))
+    counts.observe(replace(judgement(), is_cached=True))
     for cached in ("true", "false"):
         assert registry.get_sample_value("precis_judgements_total", {"cached": cached}) == 1
     labels = {"framework": "ultra", "metric": "coverage", "status": "abstained"}

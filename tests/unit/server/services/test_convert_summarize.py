@@ -1,7 +1,6 @@
 """Events and results become messages without losing anything."""
 
 import dataclasses
-from enum import Enum
 from typing import Any
 
 import pytest
@@ -26,15 +25,7 @@ from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
-from server.services.summarize_reply import (
-    CRITIC_VERDICTS,
-    PHASES,
-    STATUSES,
-    to_event,
-    to_progress,
-    to_summary,
-    to_view,
-)
+from server.services.summarize_reply import to_event, to_progress, to_summary, to_view
 from tests.fakes_summarize import ScriptedWriter
 
 CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
@@ -125,16 +116,3 @@ def test_progress_keeps_its_values() -> None:
 def test_a_view_says_whether_somebody_works_on_it() -> None:
     view = to_view(SummaryView("a1", SummaryStatus.RUNNING, is_running=True, result=RESULT))
     assert (view.is_running, view.summary.summary_id) == (True, "a1")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "meanings", "enum"),
-    [
-        (PHASES, Phase, pb.SummaryPhase),
-        (CRITIC_VERDICTS, CriticVerdict, pb.CriticVerdict),
-        (STATUSES, SummaryStatus, pb.SummaryStatus),
-    ],
-)
-def test_every_meaning_has_its_own_number(numbers: dict[Enum, int], meanings: type[Enum], enum: Any) -> None:  # noqa: ANN401
-    assert set(numbers) == set(meanings)
-    assert set(numbers.values()) == set(enum.values()) - {0}

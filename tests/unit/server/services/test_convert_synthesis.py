@@ -1,8 +1,6 @@
 """Answers to questions about quality become messages without losing anything."""
 
 from dataclasses import replace
-from enum import Enum
-from typing import Any
 
 import pytest
 from precis.v1 import common_pb2, fusion_pb2
@@ -11,17 +9,10 @@ from precis.v1 import synthesis_pb2 as pb
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
-from pipeline.judge.fusion import FusionForm, Level, fuse
+from pipeline.judge.fusion import FusionForm, fuse
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_reply import (
-    LEVELS,
-    PROBABILITY_SOURCES,
-    REPLAN_REASONS,
-    to_fusion,
-    to_quality_evidence,
-    to_synthesis,
-)
+from server.services.assess_reply import to_fusion, to_quality_evidence, to_synthesis
 
 EVIDENCE = Evidence(
     {
@@ -45,7 +36,7 @@ ANSWER = Synthesis(
     replan_needs=(NEED,),
     used_evidence=EVIDENCE,
     author="m@there",
-    attempts=2,
+    attempt_count=2,
     usage=LlmUsage(3, 40, 5, 1),
     notes=("one", "two"),
 )
@@ -77,7 +68,7 @@ def test_the_worked_example_of_the_fusion_is_sent() -> None:
 
 
 def test_what_was_not_there_is_not_set() -> None:
-    without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW), LevelSource.LOG_PROBABILITIES)
+    without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW))
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
@@ -111,20 +102,3 @@ def test_evidence_keeps_findings_and_scores() -> None:
         ("psnr", 2.75, "car", "Noise"),
         ("whole", 4.5, "Global", ""),
     ]
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kind", "known"),
-    [
-        (LEVELS, Level, fusion_pb2.QualityLevel),
-        (PROBABILITY_SOURCES, LevelSource, fusion_pb2.ProbabilitySource),
-        (REPLAN_REASONS, ReplanReason, pb.ReplanReason),
-    ],
-)
-def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
-    assert set(numbers) == set(kind)
-    assert set(numbers.values()) == set(known.values()) - {0}
-
-
-def test_a_level_has_its_own_number_on_the_wire() -> None:
-    assert all(int(number) == int(level) for level, number in LEVELS.items())

@@ -1,7 +1,6 @@
 """Judge requests become domain types; what is wrong is named."""
 
 import math
-from enum import Enum
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import MetricToolScore
-from pipeline.judge.result import Framework, MetricName
-from server.services.judge_request import FRAMEWORKS, FUSION_FORMS, METRICS, RELEVANCE_MODES, parse_judge
+from pipeline.judge.result import MetricName
+from server.services.judge_request import parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)
 
@@ -87,18 +86,3 @@ def test_the_wrong_field_is_named(request_: pb.JudgeRequest, field: str) -> None
         parse_judge(request_, JudgeConfig())
     assert caught.value.field == field
     assert "expected" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kind", "known"),
-    [
-        (FRAMEWORKS, Framework, pb.JudgeFramework),
-        (METRICS, MetricName, pb.JudgeMetricName),
-        (RELEVANCE_MODES, RelevanceMode, pb.RelevanceMode),
-        (FUSION_FORMS, FusionForm, fusion_pb2.FusionForm),
-    ],
-)
-def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
-    assert set(numbers) == set(kind)
-    assert set(numbers.values()) == set(known.values()) - {0}
-    assert all(known.Name(number).endswith(f"_{member.name}") for member, number in numbers.items())

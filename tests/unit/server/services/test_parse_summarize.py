@@ -9,7 +9,6 @@ from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.writer import SummaryType
 from server.services.summarize_request import (
-    SUMMARY_TYPES,
     DocumentRules,
     parse_document,
     parse_options,
@@ -81,11 +80,6 @@ def test_all_options_arrive() -> None:
         summary_type=SummaryType.OPERATOR, batch_size=3, reduce_group_size=5, max_iterations=1, wave=2
     )
     assert parse_options(pb.SummarizeOptions(wave_all=True)).wave == "all"
-
-
-def test_every_summary_type_has_its_number() -> None:
-    assert set(SUMMARY_TYPES) == set(SummaryType)
-    assert set(SUMMARY_TYPES.values()) == set(pb.SummaryType.values()) - {pb.SUMMARY_TYPE_UNSPECIFIED}
 
 
 @pytest.mark.parametrize("summary_id", ["", "x" * 101])

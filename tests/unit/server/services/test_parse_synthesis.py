@@ -1,6 +1,5 @@
 """Questions about quality become domain types; what is wrong is named."""
 
-from enum import Enum
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding, Tool
 from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm, LogisticMapping
-from server.services.judge_request import MODES, SEVERITIES, may_ask_language_model, parse_synthesis
+from server.services.judge_request import may_ask_language_model, parse_synthesis
 
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through
 SCORING = pb.SYNTHESIS_MODE_SCORING
@@ -106,13 +105,3 @@ def test_the_wrong_field_is_named(request_: pb.SynthesizeRequest, field: str) ->
     with pytest.raises(InvalidInputError) as caught:
         parse_synthesis(request_)
     assert caught.value.field == field
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kind", "known"),
-    [(MODES, Mode, pb.SynthesisMode), (SEVERITIES, DistortionSeverity, pb.DistortionSeverity)],
-)
-def test_every_member_has_a_number_of_its_own(numbers: dict[Enum, int], kind: type[Enum], known: Any) -> None:  # noqa: ANN401
-    assert set(numbers) == set(kind)
-    assert set(numbers.values()) == set(known.values()) - {0}
-    assert all(known.Name(number).endswith(f"_{member.name}") for member, number in numbers.items())

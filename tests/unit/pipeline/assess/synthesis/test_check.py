@@ -82,7 +82,7 @@ def test_the_level_of_the_callers_model_becomes_probabilities() -> None:
     logits = LevelAnswer({"A": math.log(3), "B": 0.0})
     weighed = check_request(replace(SCORING, level_answer=logits), SynthesisLimits()).levels
     assert weighed is not None
-    assert weighed.source is LevelSource.LOG_PROBABILITIES
+    assert weighed.source is LevelSource.LOGITS
     assert weighed.probabilities == pytest.approx((0, 0, 0, 0.25, 0.75))
 
 

@@ -25,7 +25,7 @@ async def test_a_wrong_answer_is_asked_for_again_in_stricter_words() -> None:
     synthesis = await synthesizer.synthesize(SCORING, chat_model=chat)
     assert synthesis.output.final_answer == "C"
     assert not synthesis.output.degraded
-    assert synthesis.attempts == 3
+    assert synthesis.attempt_count == 3
     assert synthesis.usage.calls == 3
     first, second, third = (request.messages[-1].content for request in chat.requests)
     assert "refused before" not in first
@@ -54,13 +54,13 @@ async def test_refusals_count_as_attempts(error: Exception) -> None:
     chat = ScriptedChat(error, reply("B"))  # type: ignore[arg-type]
     synthesis = await synthesizer.synthesize(CHOICE, chat_model=chat)
     assert synthesis.output.final_answer == "B"
-    assert synthesis.attempts == 2
+    assert synthesis.attempt_count == 2
 
 
 async def test_an_endpoint_that_is_down_is_not_asked_again() -> None:
     chat = ScriptedChat(EndpointBusyError("the endpoint is busy (HTTP 503)"))
     synthesis = await synthesizer.synthesize(SCORING, chat_model=chat)
-    assert synthesis.attempts == 1
+    assert synthesis.attempt_count == 1
     assert synthesis.output.degraded
     assert synthesis.output.error == "endpoint_busy: the endpoint is busy (HTTP 503)"
 
@@ -77,7 +77,7 @@ async def test_a_broken_endpoint_degrades_the_answer(fault: Fault) -> None:
 async def test_malformed_replies_over_http_degrade_the_answer(words: str) -> None:
     async with bench(Script(replies=(Reply("", words),), supports_json_schema=False)) as at:
         synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
-    assert synthesis.attempts == 3
+    assert synthesis.attempt_count == 3
     assert synthesis.output.degraded
     assert synthesis.output.final_answer == "C"
 

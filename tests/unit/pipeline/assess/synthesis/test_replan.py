@@ -17,7 +17,7 @@ def test_sufficient_evidence_needs_nothing() -> None:
 def test_every_part_of_the_scope_must_be_covered() -> None:
     (need,) = replan_needs(("Global", "car", "sky"), EVIDENCE, SynthesisConfig())
     assert need.reason is ReplanReason.SCOPE_NOT_COVERED
-    assert need.parts == ("car", "sky")
+    assert need.scope == ("car", "sky")
     assert need.message == "no analysis of car, sky"
 
 

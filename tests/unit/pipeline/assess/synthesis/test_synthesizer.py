@@ -35,11 +35,11 @@ async def test_without_a_model_the_tools_decide_and_the_answer_says_so() -> None
     synthesis = await synthesizer.synthesize(SCORING)
     assert synthesis.output.final_answer == "C"
     assert synthesis.fusion is not None
-    assert synthesis.fusion.q == synthesis.fusion.q_bar == pytest.approx(2.7)
+    assert synthesis.fusion.score == synthesis.fusion.tool_mean == pytest.approx(2.7)
     assert synthesis.author == "deterministic"
-    assert synthesis.level_source is LevelSource.NONE
+    assert synthesis.level_source is LevelSource.UNIFORM
     assert not synthesis.output.degraded
-    assert synthesis.attempts == 0
+    assert synthesis.attempt_count == 0
     assert "2.70" in synthesis.output.quality_reasoning
     assert "Blurs in Global: moderate (Edges appear soft)" in synthesis.output.quality_reasoning
 
@@ -82,9 +82,9 @@ async def test_the_levels_of_the_callers_model_are_fused_with_the_tools() -> Non
     answer = LevelAnswer({letter: math.log(p) for letter, p in LEVELS.items()})
     synthesis = await synthesizer.synthesize(replace(SCORING, level_answer=answer))
     assert synthesis.fusion is not None
-    assert round(synthesis.fusion.q, 2) == 2.94  # the worked example
+    assert round(synthesis.fusion.score, 2) == 2.94  # the worked example
     assert synthesis.output.final_answer == "C"
-    assert synthesis.level_source is LevelSource.LOG_PROBABILITIES
+    assert synthesis.level_source is LevelSource.LOGITS
 
 
 async def test_the_callers_levels_take_the_place_of_asking() -> None:
@@ -98,10 +98,10 @@ async def test_letters_are_weighed_by_their_log_probabilities() -> None:
     async with bench(script) as at:
         synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
         body = at.scripted.log.bodies[0]
-    assert synthesis.level_source is LevelSource.LOG_PROBABILITIES
+    assert synthesis.level_source is LevelSource.LOGITS
     assert synthesis.fusion is not None
-    assert synthesis.fusion.p == pytest.approx((0.075, 0.075, 0.7, 0.075, 0.075))
-    assert round(synthesis.fusion.q, 2) == 2.94
+    assert synthesis.fusion.probabilities == pytest.approx((0.075, 0.075, 0.7, 0.075, 0.075))
+    assert round(synthesis.fusion.score, 2) == 2.94
     assert synthesis.output.final_answer == "C"
     assert synthesis.author.startswith("scripted@")
     assert synthesis.used_evidence == Evidence({GLOBAL: (BLUR,)}, EVIDENCE.tool_scores[:1])
@@ -115,10 +115,10 @@ async def test_perfect_agreement_is_perfect() -> None:
         synthesis = await synthesizer.synthesize(perfect, chat_model=at.model)
         raw = await synthesizer.synthesize(replace(perfect, form=FusionForm.PAPER_RAW), chat_model=at.model)
     assert synthesis.fusion is not None
-    assert synthesis.fusion.q == 5.0
+    assert synthesis.fusion.score == 5.0
     assert synthesis.output.final_answer == "A"
     assert raw.fusion is not None
-    assert round(raw.fusion.q, 2) == 3.61
+    assert round(raw.fusion.score, 2) == 3.61
 
 
 async def test_an_endpoint_without_log_probabilities_is_a_classification() -> None:
@@ -127,7 +127,7 @@ async def test_an_endpoint_without_log_probabilities_is_a_classification() -> No
         synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
     assert synthesis.level_source is LevelSource.CLASSIFICATION
     assert synthesis.fusion is not None
-    assert synthesis.fusion.p == pytest.approx((0.05, 0.05, 0.8, 0.05, 0.05))
+    assert synthesis.fusion.probabilities == pytest.approx((0.05, 0.05, 0.8, 0.05, 0.05))
 
 
 async def test_letters_that_the_model_hardly_thought_of_are_no_probabilities() -> None:
@@ -168,7 +168,7 @@ async def test_an_endpoint_without_eyes_answers_from_the_evidence() -> None:
     async with bench(script) as at:
         synthesis = await synthesizer.synthesize(replace(SCORING, images=(encoded(scene()),)), chat_model=at.model)
     assert not synthesis.output.degraded
-    assert synthesis.attempts == 1
+    assert synthesis.attempt_count == 1
     assert any(note.startswith("images_refused") for note in synthesis.notes)
 
 

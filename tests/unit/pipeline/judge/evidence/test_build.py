@@ -84,7 +84,7 @@ def test_claims_are_labelled_by_their_evidence() -> None:
         "$42 million",
         "$4.2 million",
     )
-    assert (swapped.label_by_nli, swapped.label) == (ClaimLabel.SUPPORTED, ClaimLabel.PARTIAL)
+    assert (swapped.nli_label, swapped.label) == (ClaimLabel.SUPPORTED, ClaimLabel.PARTIAL)
     assert shortened.label is ClaimLabel.SUPPORTED
 
 
@@ -98,7 +98,7 @@ def test_a_claim_without_evidence_is_extraneous() -> None:
 
 def test_a_literal_copy_is_supported_whatever_the_model_says() -> None:
     doubtful = build(entailment=ScriptedEntailment(default=0.1))
-    assert [claim.label_by_nli for claim in doubtful.claims] == [ClaimLabel.UNSUPPORTED] * 3
+    assert [claim.nli_label for claim in doubtful.claims] == [ClaimLabel.UNSUPPORTED] * 3
     assert doubtful.claims[0].label is ClaimLabel.SUPPORTED
     assert doubtful.claims[1].label is ClaimLabel.UNSUPPORTED
 
@@ -111,7 +111,7 @@ def test_key_points_are_distinct_and_told_as_far_as_the_summary_has_their_words(
     assert len({point.passage for point in points}) == len(points)
     assert [point.passage.start for point in points] == sorted(point.passage.start for point in points)
     assert all(point.token_count >= 6 for point in points)
-    by_start = {point.passage.quote[:20]: point.covered for point in points}
+    by_start = {point.passage.quote[:20]: point.coverage for point in points}
     assert by_start["The council of Brook"] is not KeyPointCoverage.NOT
     assert KeyPointCoverage.NOT in by_start.values()
 

@@ -32,7 +32,7 @@ async def test_two_orders_of_the_letters_are_averaged() -> None:
     async with bench(Script(replies=replies)) as at:
         reading = await LlmLevelJudge(at.model).read_level(task())
         assert at.scripted.log.requests.total() == 2
-    assert reading.source is LevelSource.LOG_PROBABILITIES
+    assert reading.source is LevelSource.LOGITS
     bad, poor, fair, good, excellent = reading.probabilities
     assert (bad, poor, fair, good, excellent) == pytest.approx((0.1, 0, 0, 0.7, 0.2))
     assert reading.reason == "The claims stand in the article."

@@ -18,7 +18,7 @@ def results(
     *hits: LexiconHit, tone: Tone = Tone.NEUTRAL, opinion: tuple[float, float] = (0.1, 0.1)
 ) -> list[FrameworkResult]:
     """Scores one table with both frameworks; `opinion` is of source and summary."""
-    reading = replace(NEUTRAL, summary=tone, subjectivity_source=opinion[0], subjectivity_summary=opinion[1])
+    reading = replace(NEUTRAL, summary_tone=tone, source_subjectivity=opinion[0], summary_subjectivity=opinion[1])
     made = table(tone=reading, hits=hits)
     return [score_lock(made, rules) for rules in (TWIN_LOCK, JUDGE_LOCK)]
 

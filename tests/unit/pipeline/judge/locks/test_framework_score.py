@@ -73,7 +73,7 @@ def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula | None, err
     assert result.objects[RELEVANCE] == {"error": error}
     others = [metric for metric in result.metrics if metric.name is not RELEVANCE]
     assert [(metric.status, metric.score) for metric in others] == [(MetricStatus.SCORED, 8)] * 4
-    assert result.mean == 8
+    assert result.mean_score == 8
     assert [metric.name for metric in result.metrics] == list(MetricName) == list(result.objects)
 
 
@@ -94,7 +94,7 @@ def test_a_source_without_statements_has_no_coverage_and_a_summary_without_words
 
 def test_when_all_fail_there_is_no_mean() -> None:
     result = scored(dict.fromkeys(MetricName))
-    assert result.mean is None
+    assert result.mean_score is None
     assert {metric.status for metric in result.metrics} == {MetricStatus.ERROR}
 
 

@@ -25,7 +25,7 @@ LABELS = st.lists(st.sampled_from(ClaimLabel), max_size=10)
 ANSWERS = st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=6)
 TONES = st.builds(
     lambda summary, drift, before, after: replace(
-        NEUTRAL, summary=summary, drift=drift, subjectivity_source=before, subjectivity_summary=after
+        NEUTRAL, summary_tone=summary, drift=drift, source_subjectivity=before, summary_subjectivity=after
     ),
     st.sampled_from(Tone),
     SHARE,

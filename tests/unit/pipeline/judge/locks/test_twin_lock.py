@@ -51,7 +51,7 @@ def test_a_perfect_summary_scores_ten_everywhere_in_the_strict_order() -> None:
         "relevance",
         "bias_toxicity",
     ]
-    assert result.mean == 10
+    assert result.mean_score == 10
 
 
 @pytest.mark.parametrize(

@@ -30,4 +30,4 @@ class ScriptedLevelJudge:
         answer = self._script.get(task.metric, FAIR)
         if isinstance(answer, str):
             raise LevelError(answer)
-        return LevelReading(answer, LevelSource.LOG_PROBABILITIES, self._claimed, self._evidence, "It is fair.")
+        return LevelReading(answer, LevelSource.LOGITS, self._claimed, self._evidence, "It is fair.")

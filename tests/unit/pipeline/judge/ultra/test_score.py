@@ -86,14 +86,14 @@ def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
 
 def test_a_model_is_fused_with_smoothing() -> None:
     metric = score(table(), help_=UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
-    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR)).q)
+    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR)).score)
     assert "The language model: It is fair." in metric.reason
 
 
 def test_the_form_of_the_paper_can_be_chosen() -> None:
     config = UltraConfig(form=FusionForm.PAPER_RAW)
     metric = score(table(), config, UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
-    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).q)
+    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).score)
 
 
 def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
@@ -146,7 +146,7 @@ def test_no_claims_is_a_status_of_its_own() -> None:
 
 
 def test_a_metric_that_fails_does_not_take_the_others_with_it() -> None:
-    broken = replace(table(), tone=replace(NEUTRAL, summary="shouting"))  # type: ignore[arg-type]  # no tone
+    broken = replace(table(), tone=replace(NEUTRAL, summary_tone="shouting"))  # type: ignore[arg-type]  # no tone
     result = score(broken).result
     assert result[BIAS].status is MetricStatus.ERROR
     assert result.objects[BIAS] == {"error": "malformed_metric: KeyError"}
@@ -178,8 +178,8 @@ def test_listed_words_lower_bias(kind: LexiconKind, severity: LexiconSeverity, m
 
 
 def test_a_heated_source_excuses_half_of_a_heated_summary() -> None:
-    hostile = replace(NEUTRAL, summary=Tone.HOSTILE, tone_distance=1.0)
-    inherited = replace(hostile, source=Tone.HOSTILE, tone_distance=0.0)
+    hostile = replace(NEUTRAL, summary_tone=Tone.HOSTILE, tone_distance=1.0)
+    inherited = replace(hostile, source_tone=Tone.HOSTILE, tone_distance=0.0)
     own, taken_over = (score(table(tone=tone)).result[BIAS].score or 0 for tone in (hostile, inherited))
     assert own < taken_over < 10
 

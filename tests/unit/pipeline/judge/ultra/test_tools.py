@@ -19,7 +19,7 @@ def relevance(*made: SummarySegment) -> dict[str, float]:
 
 def filler(containment: float, cosine: float, words: int) -> SummarySegment:
     (made,) = segments(containment)
-    return replace(made, cosine_to_theme=cosine, content_token_count=words, is_grounded=False)
+    return replace(made, theme_cosine=cosine, content_token_count=words, is_grounded=False)
 
 
 @given(SHARES, FILLERS, st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)))

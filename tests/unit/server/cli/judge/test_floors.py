@@ -4,7 +4,7 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice, check_floors, parse_floor
+from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice, check_floors, chosen_frameworks, parse_floor
 from server.cli.judge.names import breaches_of
 from tests.judgements import judgement
 
@@ -45,10 +45,17 @@ def test_what_is_no_floor_is_said(text: str, message: str) -> None:
 
 def test_a_framework_that_does_not_judge_has_no_floor() -> None:
     floor = parse_floor("ultra:coverage=5")
-    check_floors((floor,), ())
     check_floors((floor,), (FrameworkChoice.ULTRA,))
     with pytest.raises(InputError, match="names ultra"):
         check_floors((floor,), (FrameworkChoice.TWIN_LOCK,))
+
+
+def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> None:
+    twin, ultra = FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA
+    floors = (parse_floor("coverage=5"), parse_floor("twin-lock:coverage=5"))
+    assert chosen_frameworks((), ()) == (ultra,)
+    assert chosen_frameworks((), floors) == (twin, ultra)
+    assert chosen_frameworks((twin, twin), floors) == (twin,)
 
 
 def said(text: str, result: pb.JudgeResult) -> list[str]:

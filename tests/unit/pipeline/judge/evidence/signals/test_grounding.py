@@ -53,7 +53,7 @@ def test_filler_never_brings_the_tone_closer(filler: str) -> None:
         assert after.stance_distance >= before.stance_distance
         assert after.focus_distance >= before.focus_distance
         assert after.meaning_distance >= before.meaning_distance
-        assert after.subjectivity_summary >= before.subjectivity_summary
+        assert after.summary_subjectivity >= before.summary_subjectivity
 
 
 def test_a_contradiction_is_not_thinned_out() -> None:
@@ -85,4 +85,4 @@ def test_a_summary_without_any_evidence_covers_nothing_and_is_compared_as_a_whol
     table = build(summary=f"{SAD} {FILLER}")
     assert told(table)[2] == 0
     assert not any(segment.is_grounded for segment in table.segments)
-    assert table.tone.sentiment_summary < 0
+    assert table.tone.summary_sentiment < 0

@@ -35,7 +35,7 @@ def test_a_faithful_summary_does_not_drift() -> None:
 
 def test_contempt_drifts_and_says_why() -> None:
     tone = build(summary=f"{FAITHFUL} The mayor is an idiot and her council are clowns.").tone
-    assert (tone.source, tone.summary, tone.tone_distance) == (Tone.NEUTRAL, Tone.HOSTILE, 1)
+    assert (tone.source_tone, tone.summary_tone, tone.tone_distance) == (Tone.NEUTRAL, Tone.HOSTILE, 1)
     assert tone.drift >= 0.6
 
 

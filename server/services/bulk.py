@@ -1,0 +1,121 @@
+"""Streams of numbered items: a bounded number at once, answered as they finish, each failure by its number."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from inference.call import Priority
+from inference.errors import ShuttingDownError
+from pipeline.errors import InvalidInputError
+from server.config import BulkConfig
+from server.errors import FieldViolation, InvalidRequestError
+from server.rpc.calls import Context, current_call
+from server.rpc.models import CallScope, parse_priority, to_call
+from server.rpc.status import to_item_error
+from server.rpc.streams import map_concurrently, until_stopping
+from server.rpc.wire import MalformedRequest
+
+MAX_ITEM_ID_CHARS = 256
+
+R = TypeVar("R")
+Work = Callable[[Any, CallScope], Awaitable[Any]]
+"""Answers the request of one item on the terms of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamItem:
+    """One message of the stream.
+
+    Attributes:
+        index: position in the stream, from 0.
+        id: the caller's name for it; may repeat.
+        request: what to answer; None when the message is malformed.
+        malformed: why the message could not be read.
+    """
+
+    index: int
+    id: str
+    request: Any
+    malformed: MalformedRequest | None = None
+
+    def check(self) -> None:
+        """Refuses a message that is no item. Raises InvalidRequestError or InvalidInputError."""
+        if self.malformed is not None:
+            violation = self.malformed.violation
+            # The field's path as in a unary call, where there is no message around the request.
+            raise InvalidRequestError([FieldViolation(violation.field.removeprefix("request."), violation.description)])
+        if len(self.id) > MAX_ITEM_ID_CHARS:
+            raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(self.id)}")
+
+
+class numbered:  # noqa: N801 - used like `enumerate`
+    """Numbers the messages of a stream, and knows whether the client has sent all of them."""
+
+    def __init__(self, messages: AsyncIterator[Any]) -> None:
+        self.has_ended = False
+        self._messages = messages
+        self._count = 0
+
+    def __aiter__(self) -> "numbered":
+        return self
+
+    async def __anext__(self) -> StreamItem:
+        try:
+            message = await anext(self._messages)
+        except StopAsyncIteration:
+            self.has_ended = True
+            raise
+        index = self._count
+        self._count += 1
+        if isinstance(message, MalformedRequest):
+            return StreamItem(index, message.strings.get("id", ""), None, message)
+        return StreamItem(index, message.id, message.request)
+
+
+class Bulk(Generic[R]):
+    """Answers streams of items.
+
+    Args:
+        response: message of one answer, with the fields id, index, response and error.
+        config: how many items of one stream at once, and how long a full queue is waited for.
+        stopping: set when the server drains: streams finish what they have read and end.
+    """
+
+    def __init__(self, response: Callable[..., R], config: BulkConfig, stopping: asyncio.Event) -> None:
+        self._response = response
+        self._config = config
+        self._stopping = stopping
+
+    async def answers(self, messages: AsyncIterator[Any], context: Context, work: Work) -> AsyncGenerator[R, None]:
+        """Works on items as they come; answers in the order of completion.
+
+        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down.
+
+        Raises:
+            ShuttingDownError: after the last answer, if the client may have sent more than was read.
+        """
+        items = numbered(messages)
+        accepted = until_stopping(self._stopping, items, is_quiet=True)
+        answer = partial(self._answer, context, work)
+        responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
+        async with aclosing(accepted), aclosing(responses):
+            async for response in responses:
+                yield response
+        if not items.has_ended:
+            raise ShuttingDownError  # the client must know that the rest was not read
+
+    async def _answer(self, context: Context, work: Work, item: StreamItem) -> R:
+        """Answers one item; its failure is an answer too."""
+        record = current_call()
+        try:
+            item.check()
+            call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
+            terms = CallScope(call, self._config.max_queue_wait_s)
+            response = await work(item.request, terms)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
+            return self._response(id=item.id, index=item.index, error=to_item_error(error, record.call_id))
+        record.queue_ms += terms.usage.queue_ms
+        return self._response(id=item.id, index=item.index, response=response)

@@ -1,0 +1,193 @@
+"""Messages from domain types, by the names of their fields.
+
+A reply is compiled once, when its module is imported. Every field of the message has a partner: a field or property of
+the domain type with the same name, or an exception that the caller lists. Anything else does not compile, so that no
+field is forgotten. `total_ms` and `total_s` are partners of the Duration `total`. What is None is left unset.
+"""
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from operator import attrgetter
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+from precis.v1 import common_pb2
+
+from pipeline.text.passage import TextSpan
+from server.rpc.fields import EnumCodec, to_span
+from server.rpc.status import to_duration
+
+D = TypeVar("D")
+M = TypeVar("M", bound=Message)
+Convert = Callable[[Any], Any]
+
+Partner = str | Callable[[Any], object] | None
+"""Where a field comes from: a path of attributes; a function of the domain object, whose annotation says what it
+returns; None: the field is left to the caller."""
+
+Exceptions = Mapping[str, Partner]
+"""Partners by "Message.field", for this message and those inside."""
+
+_SCALARS: Mapping[int, type] = {
+    FieldDescriptor.TYPE_DOUBLE: float,
+    FieldDescriptor.TYPE_INT32: int,
+    FieldDescriptor.TYPE_INT64: int,
+    FieldDescriptor.TYPE_BOOL: bool,
+    FieldDescriptor.TYPE_STRING: str,
+}
+_UNITS = (("_ms", 1e3), ("_s", 1.0))
+
+
+class ReplyError(TypeError):
+    """A message cannot be built from a domain type; raised while modules are imported."""
+
+
+def reply(domain: type[D], message: type[M], exceptions: Exceptions | None = None) -> Callable[[D], M]:
+    """Compiles the conversion of a domain type to a message.
+
+    Raises:
+        ReplyError: a field has no partner, or one of another type; an exception names no field.
+    """
+    descriptor: Any = message.DESCRIPTOR  # the stubs name two implementations
+    exceptions = exceptions or {}
+    for name in exceptions:
+        _check_field(descriptor, name)
+    return cast("Callable[[D], M]", _compile(domain, descriptor, exceptions))
+
+
+def only(message: type[Message], names: Iterable[str]) -> dict[str, None]:
+    """Leaves all fields of a message to the caller but these. Raises ReplyError for a name that is no field."""
+    descriptor: Any = message.DESCRIPTOR
+    kept = {f"{descriptor.name}.{name}" for name in names}
+    for name in kept:
+        _check_field(descriptor, name)
+    return dict.fromkeys({f"{descriptor.name}.{field.name}" for field in descriptor.fields} - kept)
+
+
+def _check_field(root: Descriptor, name: str) -> None:
+    owner, _, field = name.partition(".")
+    found = root.file.pool.FindMessageTypeByName(f"{root.file.package}.{owner}").fields_by_name
+    if field not in found:
+        raise ReplyError(f"{name} is no field of a message")
+
+
+def _compile(domain: Any, message: Descriptor, exceptions: Exceptions) -> Convert:  # noqa: ANN401 - a class or a generic
+    make = GetMessageClass(message)
+    copied: dict[str, str] = {}
+    converted: list[tuple[str, Convert, Convert]] = []
+    for field in message.fields:
+        partner = exceptions.get(f"{message.name}.{field.name}", field.name)
+        if partner is None:
+            continue
+        try:
+            get, convert = _part(domain, field, partner, exceptions)
+        except TypeError as error:
+            raise ReplyError(f"{message.name}.{field.name} of {domain.__name__}: {error}") from error
+        if convert is None and isinstance(partner, str):
+            copied[field.name] = partner
+        else:
+            converted.append((field.name, get, convert or _as_it_is))
+    names, get_copied = tuple(copied), _getter(tuple(copied.values()))
+
+    def build(value: object) -> Message:
+        fields = dict(zip(names, get_copied(value), strict=True))
+        for name, get, convert in converted:
+            part = get(value)
+            if part is not None:
+                fields[name] = convert(part)
+        return make(**fields)
+
+    return build
+
+
+def _getter(paths: tuple[str, ...]) -> Convert:
+    """Returns what gets all these attributes at once: a third faster than one by one."""
+    if len(paths) > 1:
+        return attrgetter(*paths)
+    return lambda value: [attrgetter(path)(value) for path in paths]
+
+
+def _as_it_is(part: object) -> object:
+    return part
+
+
+def _part(
+    domain: Any,  # noqa: ANN401 - a class or a generic
+    field: FieldDescriptor,
+    partner: str | Callable[[Any], object],
+    exceptions: Exceptions,
+) -> tuple[Convert, Convert | None]:
+    """Returns how to get what a field comes from, and how to convert it unless it fits as it is."""
+    if not isinstance(partner, str):
+        return partner, _converter(get_type_hints(partner).get("return"), field, exceptions)
+    if _is_message(field, Duration):
+        for unit, per_second in _UNITS:
+            path = partner if partner.endswith(unit) else partner + unit
+            if (annotation := _annotation(domain, path)) is not None:
+                if float not in (annotation, *get_args(annotation)):
+                    raise ReplyError(f"{path} is {annotation}, not float")
+                return attrgetter(path), lambda value, per_second=per_second: to_duration(value / per_second)
+    elif (annotation := _annotation(domain, partner)) is not None:
+        return attrgetter(partner), _converter(annotation, field, exceptions)
+    raise ReplyError(f"no {partner}")
+
+
+def _annotation(domain: Any, path: str) -> Any:  # noqa: ANN401 - any annotation; None without such an attribute
+    annotation = domain
+    for name in path.split("."):
+        member = getattr(annotation, name, None)
+        if isinstance(member, property):
+            annotation = get_type_hints(member.fget)["return"]
+        else:
+            annotation = get_type_hints(annotation).get(name)
+    return annotation
+
+
+def _converter(annotation: Any, field: FieldDescriptor, exceptions: Exceptions) -> Convert | None:  # noqa: ANN401
+    """Returns how a value of this type becomes one of the field; None when it is one. Raises ReplyError."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        annotation, *others = [one for one in get_args(annotation) if one is not type(None)]
+        may_be_empty = field.is_repeated or field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_ENUM)
+        if others or not (field.has_presence or may_be_empty):
+            raise ReplyError(f"a union does not fit a {_name(field)} that is always set")
+    if field.is_repeated:
+        if get_origin(annotation) is not tuple:
+            raise ReplyError(f"{annotation} is no tuple")
+        each = _item_converter(get_args(annotation)[0], field, exceptions)
+        return None if each is None else lambda values: [each(value) for value in values]
+    return _item_converter(annotation, field, exceptions)
+
+
+def _item_converter(annotation: Any, field: FieldDescriptor, exceptions: Exceptions) -> Convert | None:  # noqa: ANN401
+    if not isinstance(annotation, type):
+        raise ReplyError(f"{annotation} does not fit a {_name(field)}")
+    if field.enum_type is not None:
+        if not issubclass(annotation, Enum):
+            raise ReplyError(f"{annotation} is no enum")
+        return EnumCodec(annotation, field.enum_type).numbers.__getitem__
+    if field.message_type is not None:
+        if annotation is TextSpan and _is_message(field, common_pb2.TextSpan):
+            return to_span
+        if issubclass(annotation, Message):
+            if annotation.DESCRIPTOR is not field.message_type:
+                raise ReplyError(f"{annotation.DESCRIPTOR.name} is no {_name(field)}")
+            return None
+        return _compile(annotation, field.message_type, exceptions)
+    wanted = _SCALARS.get(field.type)
+    if annotation is wanted or (wanted is str and issubclass(annotation, str)):
+        return None
+    raise ReplyError(f"{annotation.__name__} does not fit a {_name(field)}")
+
+
+def _is_message(field: FieldDescriptor, message: type[Message]) -> bool:
+    return field.message_type is not None and field.message_type.full_name == message.DESCRIPTOR.full_name
+
+
+def _name(field: FieldDescriptor) -> str:
+    if field.message_type is not None:
+        return field.message_type.name
+    return _SCALARS[field.type].__name__ if field.type in _SCALARS else f"field of type {field.type}"

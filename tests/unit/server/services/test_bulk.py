@@ -1,0 +1,148 @@
+"""Streams of items: numbered, bounded, answered as they finish, and ended when the server stops."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import grpc
+import pytest
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+
+from inference.call import Priority
+from pipeline.errors import InvalidInputError
+from server.config import BulkConfig
+from server.errors import FieldViolation
+from server.observe.metrics import CallMetrics, new_registry
+from server.rpc.calls import CallPolicy, CallRunner
+from server.rpc.models import CallScope
+from server.rpc.wire import MalformedRequest
+from server.services.bulk import Bulk
+
+
+class FakeContext:
+    """What a call needs of gRPC."""
+
+    def __init__(self) -> None:
+        self.written: list[pb.JudgeBatchResponse] = []
+        self.status: Any = None
+
+    async def write(self, response: pb.JudgeBatchResponse) -> None:
+        self.written.append(response)
+
+    async def abort_with_status(self, status: grpc.Status) -> None:
+        self.status = status
+
+    def time_remaining(self) -> None:
+        return None
+
+    def peer(self) -> str:
+        return "test"
+
+    def code(self) -> None:
+        return None
+
+
+class Worker:
+    """Answers requests with the summary as language model; holds those whose source is "slow" until told."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+        self.priorities: list[Priority] = []
+        self.waits_s: list[float] = []
+        self.at_once = self.most_at_once = 0
+
+    async def __call__(self, request: pb.JudgeRequest, scope: CallScope) -> pb.JudgeResponse:
+        self.priorities.append(scope.call.priority)
+        self.waits_s.append(scope.max_queue_wait_s)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        if request.source == "slow":
+            await self.may_end.wait()
+        self.at_once -= 1
+        if not request.summary:
+            raise InvalidInputError("summary", "a text", "nothing")
+        return pb.JudgeResponse(result=pb.JudgeResult(language_model=request.summary))
+
+
+def item(summary: str, *, source: str = "", priority: Any = 0) -> pb.JudgeBatchRequest:  # noqa: ANN401 - of the enum
+    return pb.JudgeBatchRequest(id=summary, request=pb.JudgeRequest(source=source, summary=summary, priority=priority))
+
+
+async def run(
+    items: AsyncIterator[Any] | Sequence[Any], worker: Worker, stopping: asyncio.Event | None = None, **limits: float
+) -> FakeContext:
+    """Answers a stream as the server does."""
+
+    async def messages() -> AsyncIterator[Any]:
+        for one in items if isinstance(items, Sequence) else ():
+            yield one
+
+    stream = messages() if isinstance(items, Sequence) else items
+    bulk = Bulk(pb.JudgeBatchResponse, BulkConfig.model_validate(limits), stopping or asyncio.Event())
+    runner = CallRunner(CallPolicy(8), CallMetrics(new_registry()))
+    context: Any = FakeContext()
+    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker))
+    await handler(stream, context)
+    return context  # type: ignore[no-any-return]  # a FakeContext
+
+
+async def test_items_are_bulk_work_that_waits_for_room_unless_they_say_otherwise() -> None:
+    worker = Worker()
+    urgent = item("b", priority=common_pb2.PRIORITY_INTERACTIVE)
+    await run([item("a"), urgent], worker, max_queue_wait_s=7)
+    assert worker.priorities == [Priority.BULK, Priority.INTERACTIVE]
+    assert worker.waits_s == [7, 7]
+
+
+async def test_answers_come_as_they_finish_with_the_items_number() -> None:
+    worker = Worker()
+
+    async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
+        yield item("a", source="slow")
+        yield item("b")
+        worker.may_end.set()
+
+    context = await run(messages(), worker)
+    assert sorted((one.index, one.id) for one in context.written) == [(0, "a"), (1, "b")]
+    assert [one.id for one in context.written] == ["b", "a"]
+
+
+async def test_no_more_items_are_worked_on_than_the_limit() -> None:
+    worker = Worker()
+    worker.may_end.set()
+    context = await run([item(str(number), source="slow") for number in range(9)], worker, max_stream_items=2)
+    assert len(context.written) == 9
+    assert worker.most_at_once <= 2
+
+
+@pytest.mark.parametrize(
+    ("bad", "field", "item_id"),
+    [
+        (item(""), "summary", ""),
+        (pb.JudgeBatchRequest(id="x" * 257), "id", "x" * 257),
+        (item("a", priority=9), "priority", "a"),
+        (MalformedRequest(FieldViolation("request.source", "no UTF-8"), {"id": "m"}), "source", "m"),
+    ],
+    ids=["refused", "long id", "priority", "malformed"],
+)
+async def test_one_bad_item_is_one_error(bad: object, field: str, item_id: str) -> None:
+    context = await run([item("a"), bad, item("b")], Worker())
+    answers = {one.index: one for one in context.written}
+    assert [answers[index].WhichOneof("outcome") for index in range(3)] == ["response", "error", "response"]
+    assert (answers[1].error.field, answers[1].id) == (field, item_id)
+    assert context.status is None
+
+
+async def test_a_stopping_server_answers_what_it_has_read_and_says_that_there_was_more() -> None:
+    worker, stopping = Worker(), asyncio.Event()
+
+    async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
+        yield item("a", source="slow")
+        stopping.set()
+        worker.may_end.set()
+        await asyncio.Event().wait()
+
+    context = await run(messages(), worker, stopping)
+    assert [one.id for one in context.written] == ["a"]
+    assert context.status.code is grpc.StatusCode.UNAVAILABLE
