@@ -57,7 +57,7 @@ async def engine() -> AsyncIterator[Engine]:
 async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     return await Judge().judge(
-        JudgeRequest(SOURCE, summary, frameworks),
+        JudgeRequest(SOURCE, summary, frameworks or tuple(Framework)),
         entailment=BoundEntailment(engine.nli, terms),
         embedder=BoundEmbedder(engine.embedder, terms),
         tokenizer=TokenOffsets(engine.embedder.model.directory),
