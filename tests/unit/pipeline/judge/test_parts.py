@@ -1,10 +1,10 @@
 """A request for some frameworks gets their scores as a request for all does, from no more evidence than they read."""
 
 import pytest
-from pipeline.judge.evidence.table import EvidenceTable
 
 from pipeline.judge.cache import JudgementCache
 from pipeline.judge.evidence.claim import ClaimFeatures
+from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework

@@ -56,7 +56,9 @@ async def engine() -> AsyncIterator[Engine]:
 
 async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
-    return await Judge().judge(JudgeRequest(SOURCE, summary, frameworks or tuple(Framework)), EngineModels(engine).bound(terms))
+    return await Judge().judge(
+        JudgeRequest(SOURCE, summary, frameworks or tuple(Framework)), EngineModels(engine).bound(terms)
+    )
 
 
 def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
