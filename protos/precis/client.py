@@ -88,7 +88,7 @@ class Client:
         Args:
             source: the source text.
             summary: the summary.
-            frameworks: which ones judge; by default all three.
+            frameworks: which ones judge; by default Ultra alone.
             view: how much of the evidence comes back; by default the claims.
             options: how to judge.
             tool_scores: scores of your own tools, fused into Ultra's.
