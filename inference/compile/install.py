@@ -24,8 +24,8 @@ from inference.compile.checkpoint_files import pad_token_id, write_free_tokenize
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
 from inference.compile.deberta import build_deberta_classifier
 from inference.compile.head import load_linear_head
-from inference.compile.precision import CANDIDATES
 from inference.compile.probe import probe
+from inference.compile.quantize import quantize_rows
 from inference.compile.staging import (
     ProgressEvent,
     ProgressListener,
@@ -219,7 +219,7 @@ def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto
     graph = build_deberta_classifier(checkpoint.weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
     record = json.loads(NLI_HEAD_RECORD.read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
-    return CANDIDATES[precision](graph), {
+    return quantize_rows(graph) if precision == "int8_rows" else graph, {
         "revision": f"head-{sha256_of(NLI_HEAD_FILE)[:12]}",
         "max_tokens": _NLI_MAX_TOKENS,
         "precision": f"{precision}, word embeddings stored in int8",

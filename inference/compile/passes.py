@@ -126,9 +126,8 @@ def _extended(model: onnx.ModelProto, nodes: list[NodeProto]) -> onnx.ModelProto
         _rename(graph, EMBEDDING, "pooling/input")
         for node in nodes:
             node.input[:] = ["pooling/input" if name == EMBEDDING else name for name in node.input]
-    present = {tensor.name for tensor in graph.initializer}
-    used = {name for node in nodes for name in node.input} - present
-    graph.initializer.extend(numpy_helper.from_array(_CONSTANTS[name], name) for name in used & _CONSTANTS.keys())
+    used = {name for node in nodes for name in node.input} - {tensor.name for tensor in graph.initializer}
+    graph.initializer.extend(numpy_helper.from_array(_CONSTANTS[name], name) for name in _CONSTANTS if name in used)
     graph.node.extend(nodes)
     shape: list[str | int] = ["batch", source.type.tensor_type.shape.dim[-1].dim_value or "width"]
     del graph.output[:]
