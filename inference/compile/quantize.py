@@ -113,7 +113,7 @@ class _Rewriter:
 
     def _node(self, operator: str, *inputs: str, output: str = "", **attributes: int) -> str:
         result = output or f"{operator}/{len(self._nodes)}"
-        self._nodes.append(make_node(operator, inputs, result, **attributes))
+        self._nodes.append(make_node(operator, inputs, result, "", attributes))
         return result
 
     def _constant(self, name: str, value: NDArray[np.generic]) -> str:
