@@ -10,7 +10,7 @@ import onnx
 
 from inference.compile.config import BertConfig
 from inference.compile.graph import GraphBuilder
-from inference.compile.layers import AttentionOutput, LayerWriter, Tokens
+from inference.compile.layers import LayerWriter, Tokens
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
 Pooling: TypeAlias = Literal["mean", "cls"]
@@ -69,9 +69,7 @@ class _Encoder:
         scores = self._writer.scores(heads["queries"], heads["keys"], name=f"{name}.scores")
         masked = self.graph.node("Add", scores, tokens.mask_scores, name=f"{name}.masked")
         context = self._writer.pack(self._writer.context(masked, heads["values"], name=f"{name}.context"), tokens)
-        output = AttentionOutput(layer.scope("attention.output"), value_bias)
-        attended = self._writer.close_attention(context, hidden, output, name=f"{name}.attention")
-        return self._writer.feed_forward(attended, layer, name=name)
+        return self._writer.close(layer, context, hidden, value_bias, name=name)
 
     def _mean(self, hidden: str, tokens: Tokens) -> str:
         """Averages over the tokens of each item: its states times its mask over its length, summed from first to last.

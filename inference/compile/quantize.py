@@ -7,6 +7,7 @@ for the whole batch, as onnxruntime's `quantize_dynamic` has it, would make it d
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +57,7 @@ class _Rewriter:
                 self._nodes.append(node)
             else:
                 self._replace(product)
-        result = onnx.ModelProto()
-        result.CopyFrom(self._source)
+        result = deepcopy(self._source)
         del result.graph.node[:], result.graph.initializer[:]
         result.graph.node.extend(self._nodes)
         still_used = {name for node in self._nodes for name in node.input}
