@@ -109,9 +109,8 @@ class _Encoder:
         if tables.keys is not None:
             rows = relative.gather(tables.keys, relative.descending, name=f"{layer.name}.position_keys")
             product = self._writer.scores(projected.queries, rows, name=f"{layer.name}.content_to_position")
-            scores = self.graph.node(
-                "Add", scores, relative.pick_diagonals(product, name=f"{layer.name}.query_diagonals")
-            )
+            picked = relative.pick_diagonals(product, name=f"{layer.name}.query_diagonals")
+            scores = self.graph.node("Add", scores, picked)
         if tables.queries is not None:
             rows = relative.gather(tables.queries, relative.ascending, name=f"{layer.name}.position_queries")
             product = self._writer.scores(projected.keys, rows, name=f"{layer.name}.position_to_content")

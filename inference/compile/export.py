@@ -6,7 +6,9 @@ that have a writer here get the fast graph, all others Optimum's; either is comp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -75,11 +77,11 @@ def export_model(
     options = options or ExportOptions()
     files = open_checkpoint_files(source, options.revision)
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
-    steps = _Steps(files.name, progress)
+    finish_step = _count_steps(files.name, progress)
     reference = _load_reference(files, task)
-    steps.finish()
+    finish_step()
     compiled = _compile(files, task, reference, options.graph)
-    steps.finish()
+    finish_step()
     with locked(output_dir.parent), staged(output_dir) as folder:
         onnx.save(compiled.model, folder / MODEL_FILE)
         reference.save_tokenizer(folder / TOKENIZER_FILE)
@@ -92,26 +94,23 @@ def export_model(
             producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": compiled.writer},
         )
         write_manifest(folder, manifest)
-        steps.finish()
+        finish_step()
         directory = load_model_directory(folder)
         measured = probe(directory, must_agree=False) | {"reference_delta": _compare(directory, reference)}
         write_manifest(folder, manifest.model_copy(update={"measured": measured}))
-    steps.finish()
+    finish_step()
     return load_model_directory(output_dir)
 
 
-class _Steps:
-    """Counts finished steps for the caller."""
+def _count_steps(subject: str, progress: ProgressListener) -> Callable[[], None]:
+    """Returns what tells the caller of one more finished step, and tells of none yet."""
+    finished = count()
 
-    def __init__(self, subject: str, progress: ProgressListener) -> None:
-        self._subject = subject
-        self._progress = progress
-        self._done = -1
-        self.finish()
+    def finish() -> None:
+        progress(ProgressEvent("export", subject, next(finished), _STEPS, "steps"))
 
-    def finish(self) -> None:
-        self._done += 1
-        self._progress(ProgressEvent("export", self._subject, self._done, _STEPS, "steps"))
+    finish()
+    return finish
 
 
 def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[str, Any]:

