@@ -127,7 +127,7 @@ def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[s
     }
     if task == "nli":
         return facts | {"id2label": files.id2label}
-    return facts | {"dimension": files.hidden_size, "pooling": files.pooling, "normalized": True}
+    return facts | {"dimension": int(files.config["hidden_size"]), "pooling": files.pooling, "normalized": True}
 
 
 def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
