@@ -60,7 +60,8 @@ class Engine:
         config = self._config
         device = choose_device(config.runtime.execution_provider)
         for role in config.roles:
-            self._models[role] = await run_on_thread(f"precis-load-{role}", partial(self._load, role, device))
+            load = partial(load_model, role, config, device, open_backend=self._open_backend)
+            self._models[role] = await run_on_thread(f"precis-load-{role}", load)
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
         thread = TokenizerThread(config.tokenization.max_pending_chars)
         for role, model in self._models.items():
@@ -84,7 +85,8 @@ class Engine:
                 for batcher in self._batchers.values():
                     await batcher.drained()
         except TimeoutError:
-            logger.warning("event=drain_grace_over pending=%d", self._pending_items())
+            pending = sum(statistics.pending_items for statistics in self.statistics().models.values())
+            logger.warning("event=drain_grace_over pending=%d", pending)
         finally:
             await self._stack.aclose()
 
@@ -119,12 +121,6 @@ class Engine:
             is_ready=self.is_ready,
             worker_restarts=self._pool.restart_count if self._pool else 0,
         )
-
-    def _load(self, role: Role, device: Device) -> LoadedModel:
-        return load_model(role, self._config, device, open_backend=self._open_backend)
-
-    def _pending_items(self) -> int:
-        return sum(batcher.statistics().pending_items for batcher in self._batchers.values())
 
 
 def _worker_count(config: InferenceConfig, device: Device) -> int:

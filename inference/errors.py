@@ -11,7 +11,7 @@
     ├── ItemError                      one item failed; its neighbours did not
     │   ├── PoisonedItemError                 it fails even when it is alone in its batch
     │   └── WorkerDiedError                   its worker died with it, twice
-    ├── ExecutionProviderError(requested)     the settings ask for hardware that is not there
+    ├── ExecutionProviderError      the settings ask for hardware that is not there
     └── ModelDirectoryError(path)      a model directory cannot be used
         ├── MissingModelError          it, or a file of it, is not there
         ├── ManifestError              its manifest.json is unreadable or wrong
@@ -112,8 +112,6 @@ class ExecutionProviderError(InferenceError):
             f"execution provider {requested!r} is not available (ONNX Runtime here offers "
             f"{', '.join(available)}); install the extra `gpu`, or set the provider to `auto` or `cpu`"
         )
-        self.requested = requested
-        self.available = available
 
 
 class ModelDirectoryError(InferenceError):
@@ -140,7 +138,6 @@ class ManifestError(ModelDirectoryError):
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(path, f"invalid manifest {path}: {problem}; {_REINSTALL}")
-        self.problem = problem
 
 
 class HashMismatchError(ModelDirectoryError):
@@ -151,8 +148,6 @@ class HashMismatchError(ModelDirectoryError):
             path,
             f"wrong sha256 for {path}: expected {expected[:12]}..., found {actual[:12]}...; {_REINSTALL}",
         )
-        self.expected = expected
-        self.actual = actual
 
 
 class CorruptModelError(ModelDirectoryError):
@@ -160,4 +155,3 @@ class CorruptModelError(ModelDirectoryError):
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(path, f"corrupt model {path}: {problem}; {_REINSTALL}")
-        self.problem = problem

@@ -96,12 +96,16 @@ class EntailmentBatch(ItemBatch):
     """`values` has shape (pairs, 3): probabilities of entailment, neutral and contradiction, in this order."""
 
 
-class NliModel:
-    """The NLI cross-encoder, behind the batcher."""
+class _Model:
+    """A model behind its front door."""
 
     def __init__(self, model: LoadedModel, door: FrontDoor) -> None:
         self.model = model
         self._door = door
+
+
+class NliModel(_Model):
+    """The NLI cross-encoder, behind the batcher."""
 
     async def entail(self, pairs: Sequence[tuple[str, str]], call: Call = Call()) -> EntailmentBatch:  # noqa: B008
         """Scores (premise, hypothesis) pairs.
@@ -118,12 +122,8 @@ class NliModel:
         return EntailmentBatch.of(ticket, rows)
 
 
-class EmbeddingModel:
+class EmbeddingModel(_Model):
     """The sentence embedder, behind the batcher."""
-
-    def __init__(self, model: LoadedModel, door: FrontDoor) -> None:
-        self.model = model
-        self._door = door
 
     async def embed(self, texts: Sequence[str], call: Call = Call()) -> EmbeddingBatch:  # noqa: B008  (frozen)
         """Embeds all texts.

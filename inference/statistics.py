@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -58,30 +58,22 @@ class Observer(Protocol):
         ...
 
 
+@dataclass(slots=True)
 class Counters:
     """The counters behind `ModelStatistics`. Written on the event loop alone."""
 
-    __slots__ = tuple(
-        field.name
-        for field in fields(ModelStatistics)
-        if field.name not in {"pending_items", "pending_tokens", "cached_rows", "cached_bytes", "refused_calls"}
-    )
-    batches: int
-    cached_items: int
-    cancelled_items: int
-    compute_s: float
-    computed_items: int
-    expired_items: int
-    failed_items: int
-    joined_items: int
-    padded_tokens: int
-    rows: int
-    shed_items: int
-    tokens: int
-
-    def __init__(self) -> None:
-        for name in self.__slots__:
-            setattr(self, name, 0)
+    computed_items: int = 0
+    cached_items: int = 0
+    joined_items: int = 0
+    failed_items: int = 0
+    expired_items: int = 0
+    shed_items: int = 0
+    cancelled_items: int = 0
+    batches: int = 0
+    rows: int = 0
+    tokens: int = 0
+    padded_tokens: int = 0
+    compute_s: float = 0
 
     def add_batch(self, record: BatchRecord) -> None:
         """Counts one forward pass."""

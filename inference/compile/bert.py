@@ -10,7 +10,7 @@ import onnx
 
 from inference.compile.config import BertConfig
 from inference.compile.graph import GraphBuilder
-from inference.compile.layers import AttentionOutput, LayerWriter, Tokens
+from inference.compile.layers import LayerWriter, Tokens
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
 Pooling: TypeAlias = Literal["mean", "cls"]
@@ -18,13 +18,10 @@ Pooling: TypeAlias = Literal["mean", "cls"]
 EMBEDDING = "embedding"  # output of every embedder
 
 
-def build_bert_embedder(
-    weights: Weights, config: BertConfig, *, pooling: Pooling = "mean", normalize: bool = True
-) -> onnx.ModelProto:
-    """Returns a graph whose output is `embedding`, shape (batch, hidden size), of length 1 if normalized."""
+def build_bert_embedder(weights: Weights, config: BertConfig, *, pooling: Pooling = "mean") -> onnx.ModelProto:
+    """Returns a graph whose output is `embedding`, shape (batch, hidden size), of length 1."""
     encoder = _Encoder(encoder_scope(weights), config)
-    embedding = encoder.embedding(pooling, normalize=normalize)
-    return encoder.graph.build(embedding, EMBEDDING, ["batch", config.hidden_size])
+    return encoder.graph.build(encoder.embedding(pooling), EMBEDDING, ["batch", config.hidden_size])
 
 
 class _Encoder:
@@ -36,14 +33,16 @@ class _Encoder:
         self._weights = weights
         self._config = config
 
-    def embedding(self, pooling: Pooling, *, normalize: bool) -> str:
+    def embedding(self, pooling: Pooling) -> str:
         """Writes all layers, pools and normalizes."""
         tokens = self._writer.tokens()
         hidden = self._embeddings(tokens)
         for index in range(self._config.layer_count):
             hidden = self._layer(index, hidden, tokens)
         pooled = self._mean(hidden, tokens) if pooling == "mean" else self._writer.first_rows(hidden, tokens)
-        return self._normalized(pooled) if normalize else pooled
+        length = self.graph.node("ReduceL2", pooled, self.graph.ints(1))
+        floor = self.graph.constant(np.array(1e-12, np.float32))  # as torch.nn.functional.normalize
+        return self.graph.node("Div", pooled, self.graph.node("Max", length, floor))
 
     def _embeddings(self, tokens: Tokens) -> str:
         """Sums word, position and token-type embeddings; all tokens are of type 0, which positions absorb."""
@@ -70,9 +69,7 @@ class _Encoder:
         scores = self._writer.scores(heads["queries"], heads["keys"], name=f"{name}.scores")
         masked = self.graph.node("Add", scores, tokens.mask_scores, name=f"{name}.masked")
         context = self._writer.pack(self._writer.context(masked, heads["values"], name=f"{name}.context"), tokens)
-        output = AttentionOutput(layer.scope("attention.output"), value_bias)
-        attended = self._writer.close_attention(context, hidden, output, name=f"{name}.attention")
-        return self._writer.feed_forward(attended, layer, name=name)
+        return self._writer.close(layer, context, hidden, value_bias, name=name)
 
     def _mean(self, hidden: str, tokens: Tokens) -> str:
         """Averages over the tokens of each item: its states times its mask over its length, summed from first to last.
@@ -87,8 +84,3 @@ class _Encoder:
         shares = self.graph.node("Transpose", self.graph.node("Div", tokens.mask, count), perm=[1, 0])
         weighted = self.graph.node("Mul", states, self.graph.node("Unsqueeze", shares, self.graph.ints(2)))
         return self.graph.node("ReduceSum", weighted, self.graph.ints(0), keepdims=0, name="mean")
-
-    def _normalized(self, pooled: str) -> str:
-        length = self.graph.node("ReduceL2", pooled, self.graph.ints(1))
-        floor = self.graph.constant(np.array(1e-12, np.float32))  # as torch.nn.functional.normalize
-        return self.graph.node("Div", pooled, self.graph.node("Max", length, floor))

@@ -39,11 +39,6 @@ class CheckpointFiles:
         """Where the weights came from, without the path of a local folder: manifests travel."""
         return f"local folder {self.name}" if self.revision.startswith(_LOCAL) else f"hub model {self.name}"
 
-    @property
-    def hidden_size(self) -> int:
-        """Columns of a hidden state."""
-        return int(self.config["hidden_size"])
-
     def read_json(self, name: str) -> dict[str, Any]:
         """Returns the object in a file of the checkpoint, empty when there is no such file."""
         return _read_json(self.folder / name) if (self.folder / name).is_file() else {}
@@ -94,7 +89,9 @@ class CheckpointFiles:
         Raises:
             UnsupportedModelError: another pooling, or a module after it that changes the vector.
         """
-        modules = [str(module["type"]).rpartition(".")[2] for module in self._modules()]
+        path = self.folder / "modules.json"
+        listed = json.loads(path.read_text("utf-8")) if path.is_file() else []
+        modules = [str(module["type"]).rpartition(".")[2] for module in listed]
         if unknown := set(modules) - {"Transformer", "Pooling", "Normalize"}:
             raise UnsupportedModelError(f"{self.name} has modules that cannot be compiled: {sorted(unknown)}")
         settings = self.read_json("1_Pooling/config.json")
@@ -104,10 +101,6 @@ class CheckpointFiles:
         if len(modes) != 1 or modes[0] not in known:
             raise UnsupportedModelError(f"{self.name} pools by {modes}; one of {sorted(known)} can be compiled")
         return known[modes[0]]
-
-    def _modules(self) -> list[dict[str, Any]]:
-        path = self.folder / "modules.json"
-        return json.loads(path.read_text("utf-8")) if path.is_file() else []
 
 
 def open_checkpoint_files(source: str, revision: str | None = None) -> CheckpointFiles:

@@ -12,14 +12,24 @@ Activation: TypeAlias = Literal["identity", "gelu", "gelu_new", "relu", "tanh"]
 
 
 @dataclass(frozen=True)
-class BertConfig:
-    """What the BERT writer needs to know."""
+class EncoderConfig:
+    """What the writer of every encoder needs to know."""
 
     hidden_size: int
     layer_count: int
     head_count: int
     layer_norm_eps: float
     activation: Activation
+
+    @property
+    def head_size(self) -> int:
+        """Columns of one attention head."""
+        return self.hidden_size // self.head_count
+
+
+@dataclass(frozen=True)
+class BertConfig(EncoderConfig):
+    """BERT has no options beyond those of every encoder."""
 
     @classmethod
     def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
@@ -29,21 +39,11 @@ class BertConfig:
         _require(config, "is_decoder", expected=False, default=False)
         return cls(**_shared(config))
 
-    @property
-    def head_size(self) -> int:
-        """Columns of one attention head."""
-        return self.hidden_size // self.head_count
-
 
 @dataclass(frozen=True)
-class DebertaConfig:
+class DebertaConfig(EncoderConfig):
     """What the DeBERTa-v2 (and v3, same architecture) writer needs to know."""
 
-    hidden_size: int
-    layer_count: int
-    head_count: int
-    layer_norm_eps: float
-    activation: Activation
     has_content_to_position: bool
     has_position_to_content: bool
     shares_attention_key: bool
@@ -73,11 +73,6 @@ class DebertaConfig:
             token_type_count=int(config.get("type_vocab_size", 0)),
             pooler_activation=_activation(config.get("pooler_hidden_act", "gelu")),
         )
-
-    @property
-    def head_size(self) -> int:
-        """Columns of one attention head."""
-        return self.hidden_size // self.head_count
 
     @property
     def relative_span(self) -> int:

@@ -19,15 +19,8 @@ import onnx
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
 from inference.compile.head import Head, write_head
-from inference.compile.layers import AttentionOutput, LayerWriter
-from inference.compile.relative import (
-    DiagonalPicker,
-    PositionTables,
-    gather_positions,
-    position_tables,
-    score_scale,
-    write_distances,
-)
+from inference.compile.layers import LayerWriter
+from inference.compile.relative import RelativePositions, score_scale
 from inference.compile.weights import Float32, Weights, WeightScope, encoder_scope
 
 LOGITS = "logits"  # output of every classifier
@@ -53,6 +46,10 @@ class _Layer:
     name: str
     weights: WeightScope
 
+    @property
+    def attention(self) -> WeightScope:
+        return self.weights.scope("attention.self")
+
 
 @dataclass(frozen=True)
 class _Projections:
@@ -61,7 +58,7 @@ class _Projections:
     queries: str
     keys: str
     values: str
-    value_bias: Float32  # not added to the values; see LayerWriter.close_attention
+    value_bias: Float32  # not added to the values; see LayerWriter.close
 
 
 class _Encoder:
@@ -73,8 +70,8 @@ class _Encoder:
         self._config = config
         self._writer = LayerWriter(self.graph, config)
         self._tokens = self._writer.tokens()
-        self._distances = write_distances(self.graph, self._tokens, config)
-        self._picker = DiagonalPicker(self.graph, self._tokens.length)
+        length = self._tokens.length
+        self._relative = RelativePositions(self.graph, weights.scope("encoder"), config, length=length)
 
     def first_token(self) -> str:
         """Writes all layers and returns the state of [CLS], (batch, hidden)."""
@@ -106,21 +103,23 @@ class _Encoder:
 
     def _layer(self, layer: _Layer, hidden: str) -> str:
         """Writes a layer for all rows."""
-        projected, tables = self._project(layer, hidden, hidden), self._tables(layer)
+        projected, relative = self._project(layer, hidden, hidden), self._relative
+        tables = relative.tables(layer.attention)
         scores = self._writer.scores(projected.queries, projected.keys, name=f"{layer.name}.scores")
         if tables.keys is not None:
-            rows = self._gather(tables.keys, self._distances.descending, f"{layer.name}.position_keys")
+            rows = relative.gather(tables.keys, relative.descending, name=f"{layer.name}.position_keys")
             product = self._writer.scores(projected.queries, rows, name=f"{layer.name}.content_to_position")
-            scores = self.graph.node("Add", scores, self._picker.pick(product, name=f"{layer.name}.query_diagonals"))
+            picked = relative.pick_diagonals(product, name=f"{layer.name}.query_diagonals")
+            scores = self.graph.node("Add", scores, picked)
         if tables.queries is not None:
-            rows = self._gather(tables.queries, self._distances.ascending, f"{layer.name}.position_queries")
+            rows = relative.gather(tables.queries, relative.ascending, name=f"{layer.name}.position_queries")
             product = self._writer.scores(projected.keys, rows, name=f"{layer.name}.position_to_content")
-            picked = self._picker.pick(product, name=f"{layer.name}.key_diagonals")
+            picked = relative.pick_diagonals(product, name=f"{layer.name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
         masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
         mixed = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
         context = self._writer.pack(mixed, self._tokens)
-        return self._finish(layer, context, projected.value_bias, hidden)
+        return self._writer.close(layer.weights, context, hidden, projected.value_bias, name=layer.name)
 
     def _last_layer(self, layer: _Layer, hidden: str) -> str:
         """Writes the row of [CLS]: its distance to column j is -j, so nothing has to be shifted.
@@ -129,14 +128,15 @@ class _Encoder:
         ONNX Runtime, whose last bit depends on the number of columns, and so on padding.
         """
         first = self._writer.first_rows(hidden, self._tokens)
-        projected, tables = self._project(layer, first, hidden), self._tables(layer)
+        projected, relative = self._project(layer, first, hidden), self._relative
+        tables = relative.tables(layer.attention)
         met_by_query = projected.keys
         if tables.keys is not None:
-            rows = self._gather(tables.keys, self._distances.from_first, f"{layer.name}.position_keys")
+            rows = relative.gather(tables.keys, relative.from_first, name=f"{layer.name}.position_keys")
             met_by_query = self.graph.node("Add", met_by_query, rows)
         terms = self.graph.node("Mul", met_by_query, projected.queries)
         if tables.queries is not None:
-            rows = self._gather(tables.queries, self._distances.from_first, f"{layer.name}.position_queries")
+            rows = relative.gather(tables.queries, relative.from_first, name=f"{layer.name}.position_queries")
             terms = self.graph.node("Add", terms, self.graph.node("Mul", projected.keys, rows))
         summed = self.graph.node("ReduceSum", terms, self.graph.ints(3))  # (length, batch, heads, 1)
         scores = self.graph.node("Transpose", summed, name=f"{layer.name}.scores", perm=[1, 2, 3, 0])
@@ -144,10 +144,11 @@ class _Encoder:
         probabilities = self.graph.node("Transpose", self.graph.node("Softmax", masked, axis=-1), perm=[3, 0, 1, 2])
         weighted = self.graph.node("Mul", projected.values, probabilities)
         mixed = self.graph.node("ReduceSum", weighted, self.graph.ints(0))
-        return self._finish(layer, self._writer.rows(mixed), projected.value_bias, first)
+        context = self._writer.rows(mixed)
+        return self._writer.close(layer.weights, context, first, projected.value_bias, name=layer.name)
 
     def _project(self, layer: _Layer, query_rows: str, rows: str) -> _Projections:
-        attention, scale = layer.weights.scope("attention.self"), np.float32(score_scale(self._config))
+        attention, scale = layer.attention, np.float32(score_scale(self._config))
         weight, bias = attention.linear("query_proj")
         value_weight, value_bias = attention.linear("value_proj")
         linear, no_bias = self._writer.linear, np.zeros_like(value_bias)
@@ -165,15 +166,3 @@ class _Encoder:
 
     def _heads(self, rows: str) -> str:
         return self._writer.spread(rows, self._tokens.head_shape, self._tokens)
-
-    def _finish(self, layer: _Layer, context: str, value_bias: Float32, residual: str) -> str:
-        """Writes what follows the context: output projection and feed-forward."""
-        output = AttentionOutput(layer.weights.scope("attention.output"), value_bias)
-        attended = self._writer.close_attention(context, residual, output, name=f"{layer.name}.attention")
-        return self._writer.feed_forward(attended, layer.weights, name=layer.name)
-
-    def _tables(self, layer: _Layer) -> PositionTables:
-        return position_tables(self._weights.scope("encoder"), layer.weights.scope("attention.self"), self._config)
-
-    def _gather(self, table: Float32, rows: str, name: str) -> str:
-        return gather_positions(self.graph, table, rows, self._config, name=name)

@@ -39,7 +39,6 @@ class WheelError(CompileError):
     def __init__(self, wheel: str, problem: str) -> None:
         """Names the wheel (`name==version`) before the problem."""
         super().__init__(f"{wheel}: {problem}")
-        self.wheel = wheel
 
 
 class VerificationError(CompileError):

@@ -6,7 +6,9 @@ that have a writer here get the fast graph, all others Optimum's; either is comp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +17,7 @@ import onnx
 from safetensors import SafetensorError
 
 from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files, write_free_tokenizer
-from inference.compile.compiler import Checkpoint, Compiled, compile_embedder, compile_nli
+from inference.compile.compiler import Compiled, clean_graph, write_graph
 from inference.compile.errors import (
     MissingExtraError,
     UnsupportedModelError,
@@ -36,7 +38,6 @@ from inference.compile.staging import (
 )
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
-from inference.models.model import probabilities
 
 if TYPE_CHECKING:
     from inference.compile.reference import ReferenceModel
@@ -76,11 +77,11 @@ def export_model(
     options = options or ExportOptions()
     files = open_checkpoint_files(source, options.revision)
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
-    steps = _Steps(files.name, progress)
+    finish_step = _count_steps(files.name, progress)
     reference = _load_reference(files, task)
-    steps.finish()
+    finish_step()
     compiled = _compile(files, task, reference, options.graph)
-    steps.finish()
+    finish_step()
     with locked(output_dir.parent), staged(output_dir) as folder:
         onnx.save(compiled.model, folder / MODEL_FILE)
         reference.save_tokenizer(folder / TOKENIZER_FILE)
@@ -93,26 +94,23 @@ def export_model(
             producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": compiled.writer},
         )
         write_manifest(folder, manifest)
-        steps.finish()
+        finish_step()
         directory = load_model_directory(folder)
         measured = probe(directory, must_agree=False) | {"reference_delta": _compare(directory, reference)}
         write_manifest(folder, manifest.model_copy(update={"measured": measured}))
-    steps.finish()
+    finish_step()
     return load_model_directory(output_dir)
 
 
-class _Steps:
-    """Counts finished steps for the caller."""
+def _count_steps(subject: str, progress: ProgressListener) -> Callable[[], None]:
+    """Returns what tells the caller of one more finished step, and tells of none yet."""
+    finished = count()
 
-    def __init__(self, subject: str, progress: ProgressListener) -> None:
-        self._subject = subject
-        self._progress = progress
-        self._done = -1
-        self.finish()
+    def finish() -> None:
+        progress(ProgressEvent("export", subject, next(finished), _STEPS, "steps"))
 
-    def finish(self) -> None:
-        self._done += 1
-        self._progress(ProgressEvent("export", self._subject, self._done, _STEPS, "steps"))
+    finish()
+    return finish
 
 
 def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[str, Any]:
@@ -129,7 +127,7 @@ def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[s
     }
     if task == "nli":
         return facts | {"id2label": files.id2label}
-    return facts | {"dimension": files.hidden_size, "pooling": files.pooling, "normalized": True}
+    return facts | {"dimension": int(files.config["hidden_size"]), "pooling": files.pooling, "normalized": True}
 
 
 def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
@@ -145,21 +143,16 @@ def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
 
 def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin) -> Compiled:
     """Returns the graph that a writer makes of the weights, or else Optimum's, cleaned."""
+    pooling = files.pooling if task == "embedding" else None
     if origin != "exported":
         try:
-            return _compile_checkpoint(files, task, Checkpoint(files.config, reference.weights()))
+            return write_graph(files.config, reference.weights(), pooling)
         except (UnsupportedModelError, WeightsError):
             if origin == "written":
                 raise
     from inference.compile.reference import export_with_optimum  # noqa: PLC0415  # extra `export`
 
-    return _compile_checkpoint(files, task, Checkpoint(files.config, {}, export_with_optimum(files, task)))
-
-
-def _compile_checkpoint(files: CheckpointFiles, task: Task, checkpoint: Checkpoint) -> Compiled:
-    if task == "nli":
-        return compile_nli(checkpoint)
-    return compile_embedder(checkpoint, pooling=files.pooling, normalize=True)
+    return clean_graph(export_with_optimum(files, task), pooling)
 
 
 def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
@@ -170,13 +163,11 @@ def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
     """
     manifest, run = directory.manifest, ProbeRunner(directory)
     if manifest.task == "nli":
-        pairs = run.fitting_pairs([*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])])
-        expected = probabilities(manifest.label_columns)(reference.logits(pairs))
-        found = run.nli(pairs)
+        pairs = run.fitting([*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])])
+        expected, found = run.finish(reference.logits(pairs)), run.answers(pairs)
     else:
-        texts = run.fitting_texts([*PROBE_TEXTS, LONG_PROBE_TEXT])
-        expected = reference.embeddings(texts, manifest.pooling or "mean")
-        found = run.embedding(texts)
+        texts = run.fitting([*PROBE_TEXTS, LONG_PROBE_TEXT])
+        expected, found = reference.embeddings(texts, manifest.pooling or "mean"), run.answers(texts)
     delta = float(np.abs(found - expected).max())
     if not delta <= MAX_REFERENCE_DELTA:
         raise VerificationError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,9 +58,7 @@ class GraphBuilder:
     def node(self, operator: str, *inputs: str, name: str = "", domain: str = "", **attributes: object) -> str:
         """Adds a node with one output and returns that output's name."""
         result = self._unique(name or operator)
-        node = helper.make_node(operator, inputs, [result], name=result, domain=domain)
-        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
-        self._nodes.append(node)
+        self._nodes.append(make_node(operator, inputs, result, domain, attributes))
         return result
 
     def build(self, value: str, output: str, dims: Sequence[str | int]) -> onnx.ModelProto:
@@ -77,3 +75,12 @@ class GraphBuilder:
         count = self._counts.get(name, 0)
         self._counts[name] = count + 1
         return name if count == 0 else f"{name}:{count}"
+
+
+def make_node(
+    operator: str, inputs: Sequence[str], output: str, domain: str, attributes: Mapping[str, object]
+) -> onnx.NodeProto:
+    """Returns a node that is called like its output; attributes keep their order."""
+    node = helper.make_node(operator, inputs, [output], name=output, domain=domain)
+    node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
+    return node

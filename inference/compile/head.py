@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load_file
 
 from inference.compile.config import Activation
 from inference.compile.errors import WeightsError
@@ -51,23 +51,15 @@ def write_head(graph: GraphBuilder, hidden: str, head: Head) -> str:
     return hidden
 
 
-_WEIGHT, _BIAS = "weight", "bias"
-
-
-def save_linear_head(path: Path, layer: DenseLayer) -> None:
-    """Writes a head of one layer. The same numbers always give the same bytes: no metadata, no date."""
-    path.write_bytes(save({_WEIGHT: np.ascontiguousarray(layer.weight), _BIAS: np.ascontiguousarray(layer.bias)}))
-
-
 def load_linear_head(path: Path) -> Head:
-    """Reads what `save_linear_head` wrote.
+    """Reads a head of one layer, `weight` and `bias`, as `scripts/train_head.py` writes it.
 
     Raises:
         WeightsError: the file is missing, or is not a linear head.
     """
     try:
         arrays = load_file(path)
-        weight, bias = arrays[_WEIGHT], arrays[_BIAS]
+        weight, bias = arrays["weight"], arrays["bias"]
     except (OSError, SafetensorError, KeyError) as error:
         raise WeightsError(f"{path} is not a head: {error}") from error
     if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.dtype != np.float32:  # noqa: PLR2004  # a matrix

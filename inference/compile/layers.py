@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.compile.config import Activation, BertConfig, DebertaConfig
+from inference.compile.config import Activation, EncoderConfig
 from inference.compile.graph import MICROSOFT, GraphBuilder
 from inference.compile.weights import Float32, QuantizedTable, WeightScope
 
@@ -41,18 +41,10 @@ class Tokens:
     head_shape: str  # (length, batch, heads, head size), int64
 
 
-@dataclass(frozen=True)
-class AttentionOutput:
-    """What follows the context of an attention."""
-
-    weights: WeightScope  # `dense` and `LayerNorm`
-    value_bias: Float32  # left out of the values, added with the output's bias
-
-
 class LayerWriter:
     """Writes layers of one encoder into a graph."""
 
-    def __init__(self, graph: GraphBuilder, config: BertConfig | DebertaConfig) -> None:
+    def __init__(self, graph: GraphBuilder, config: EncoderConfig) -> None:
         """Keeps what all layers share."""
         self.graph = graph
         self._config = config
@@ -137,24 +129,23 @@ class LayerWriter:
         mixed = self.graph.node("FusedMatMul", probabilities, values, name=name, domain=MICROSOFT, transBatchB=1)
         return self.rows(self.graph.node("Transpose", mixed, perm=[2, 0, 1, 3]))
 
-    def close_attention(self, context: str, residual: str, output: AttentionOutput, *, name: str) -> str:
-        """Projects the context, adds the residual and normalizes.
+    def close(self, layer: WeightScope, context: str, residual: str, value_bias: Float32, *, name: str) -> str:
+        """Writes what follows the context of an attention: output projection and feed-forward.
 
         The bias of the values is added here, multiplied through: probabilities sum to one, so it
         reaches every row of the context unchanged.
         """
-        weight, bias = output.weights.linear("dense")
-        projected = self.linear(context, weight, bias + output.value_bias @ weight, name=f"{name}.output")
-        added = self.graph.node("Add", projected, residual, name=f"{name}.residual")
-        return self.layer_norm(added, output.weights.scope("LayerNorm"), name=f"{name}.norm")
-
-    def feed_forward(self, value: str, layer: WeightScope, *, name: str) -> str:
-        """Two products with an activation between, the residual and the normalization."""
-        inner = self.linear(value, *layer.linear("intermediate.dense"), name=f"{name}.inner")
+        weight, bias = layer.linear("attention.output.dense")
+        output = self.linear(context, weight, bias + value_bias @ weight, name=f"{name}.attention.output")
+        attended = self._add(output, residual, layer.scope("attention.output.LayerNorm"), name=f"{name}.attention")
+        inner = self.linear(attended, *layer.linear("intermediate.dense"), name=f"{name}.inner")
         activated = activate(self.graph, inner, self._config.activation)
         outer = self.linear(activated, *layer.linear("output.dense"), name=f"{name}.outer")
-        added = self.graph.node("Add", outer, value, name=f"{name}.residual")
-        return self.layer_norm(added, layer.scope("output.LayerNorm"), name=f"{name}.norm")
+        return self._add(outer, attended, layer.scope("output.LayerNorm"), name=name)
+
+    def _add(self, value: str, residual: str, norm: WeightScope, *, name: str) -> str:
+        added = self.graph.node("Add", value, residual, name=f"{name}.residual")
+        return self.layer_norm(added, norm, name=f"{name}.norm")
 
 
 def activate(graph: GraphBuilder, value: str, activation: Activation) -> str:

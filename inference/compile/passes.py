@@ -7,6 +7,7 @@ folded, and what does nothing is removed, by ONNX Runtime's own basic optimizati
 from __future__ import annotations
 
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,7 @@ def free_dimensions(model: onnx.ModelProto) -> onnx.ModelProto:
     Stated shapes are only hints, but a wrong hint is an error at run time. A graph that computes its shapes works at
     any length afterwards; one that has a length baked into a Reshape does not, and `verify` finds that out.
     """
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = deepcopy(model)
     del result.graph.value_info[:]
     for graph_input in result.graph.input:
         dims = graph_input.type.tensor_type.shape.dim
@@ -84,16 +84,21 @@ def append_pooling(model: onnx.ModelProto, pooling: Pooling) -> onnx.ModelProto:
         pooling: `mean` over the tokens that the mask admits, or the state of the first token.
     """
     states = model.graph.output[0].name
-    return _extended(model, _first(states) if pooling == "cls" else _mean(states))
+    first = [helper.make_node("Gather", [states, "pooling/first"], [EMBEDDING], axis=1)]
+    return _extended(model, first if pooling == "cls" else _mean(states))
 
 
 def append_normalization(model: onnx.ModelProto) -> onnx.ModelProto:
     """Returns a copy whose output `embedding` has length 1; normalizing twice changes nothing."""
-    return _extended(model, _normalize(model.graph.output[0].name))
-
-
-def _first(states: str) -> list[NodeProto]:
-    return [helper.make_node("Gather", [states, "pooling/first"], [EMBEDDING], axis=1)]
+    pooled = model.graph.output[0].name
+    nodes = [
+        helper.make_node("Mul", [pooled, pooled], ["pooling/squares"]),
+        helper.make_node("ReduceSum", ["pooling/squares", "pooling/axis_1"], ["pooling/square_length"]),
+        helper.make_node("Sqrt", ["pooling/square_length"], ["pooling/length"]),
+        helper.make_node("Max", ["pooling/length", "pooling/smallest"], ["pooling/divisor"]),
+        helper.make_node("Div", [pooled, "pooling/divisor"], [EMBEDDING]),
+    ]
+    return _extended(model, nodes)
 
 
 def _mean(states: str) -> list[NodeProto]:
@@ -107,39 +112,22 @@ def _mean(states: str) -> list[NodeProto]:
     ]
 
 
-def _normalize(pooled: str) -> list[NodeProto]:
-    return [
-        helper.make_node("Mul", [pooled, pooled], ["pooling/squares"]),
-        helper.make_node("ReduceSum", ["pooling/squares", "pooling/axis_1"], ["pooling/square_length"]),
-        helper.make_node("Sqrt", ["pooling/square_length"], ["pooling/length"]),
-        helper.make_node("Max", ["pooling/length", "pooling/smallest"], ["pooling/divisor"]),
-        helper.make_node("Div", [pooled, "pooling/divisor"], [EMBEDDING]),
-    ]
-
-
 def _extended(model: onnx.ModelProto, nodes: list[NodeProto]) -> onnx.ModelProto:
     """Appends nodes whose last output, `embedding`, becomes the graph's only one."""
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = deepcopy(model)
     graph, source = result.graph, result.graph.output[0]
     if source.name == EMBEDDING:  # what was called so becomes an inner value
-        _rename(graph, EMBEDDING, "pooling/input")
-        for node in nodes:
+        for node in graph.node:
+            node.output[:] = ["pooling/input" if name == EMBEDDING else name for name in node.output]
+        for node in (*graph.node, *nodes):
             node.input[:] = ["pooling/input" if name == EMBEDDING else name for name in node.input]
-    present = {tensor.name for tensor in graph.initializer}
-    used = {name for node in nodes for name in node.input} - present
-    graph.initializer.extend(numpy_helper.from_array(_CONSTANTS[name], name) for name in used & _CONSTANTS.keys())
+    used = {name for node in nodes for name in node.input} - {tensor.name for tensor in graph.initializer}
+    graph.initializer.extend(numpy_helper.from_array(_CONSTANTS[name], name) for name in _CONSTANTS if name in used)
     graph.node.extend(nodes)
     shape: list[str | int] = ["batch", source.type.tensor_type.shape.dim[-1].dim_value or "width"]
     del graph.output[:]
     graph.output.append(helper.make_tensor_value_info(EMBEDDING, TensorProto.FLOAT, shape))
     return result
-
-
-def _rename(graph: onnx.GraphProto, old: str, new: str) -> None:
-    for node in graph.node:
-        node.input[:] = [new if name == old else name for name in node.input]
-        node.output[:] = [new if name == old else name for name in node.output]
 
 
 def keep_output(model: onnx.ModelProto, name: str, *, renamed: str | None = None) -> onnx.ModelProto:
@@ -151,29 +139,22 @@ def keep_output(model: onnx.ModelProto, name: str, *, renamed: str | None = None
     outputs = {output.name: output for output in model.graph.output}
     if name not in outputs:
         raise UnsupportedModelError(f"the graph has no output {name!r}, only {', '.join(sorted(outputs))}")
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
-    _keep(result.graph, name)
-    del result.graph.output[:]
-    result.graph.output.append(outputs[name])
-    if renamed not in {None, name}:
-        result.graph.node.append(onnx.helper.make_node("Identity", [name], [renamed], name=renamed))
-        result.graph.output[0].name = str(renamed)
-    return result
-
-
-def _keep(graph: onnx.GraphProto, name: str) -> None:
-    """Walks from the output backwards; nodes are in topological order. Inputs stay: callers feed them all."""
-    needed, kept = {name}, []
-    for node in reversed(graph.node):
+    result = deepcopy(model)
+    graph, needed, kept = result.graph, {name}, []
+    for node in reversed(graph.node):  # nodes are in topological order
         if needed & set(node.output):
             kept.append(node)
             needed |= _reads(node)
     del graph.node[:]
     graph.node.extend(reversed(kept))
     initializers = [tensor for tensor in graph.initializer if tensor.name in needed]
-    del graph.initializer[:]
+    del graph.initializer[:], graph.output[:]  # inputs stay: callers feed them all
     graph.initializer.extend(initializers)
+    graph.output.append(outputs[name])
+    if renamed not in {None, name}:
+        graph.node.append(onnx.helper.make_node("Identity", [name], [renamed], name=renamed))
+        graph.output[0].name = str(renamed)
+    return result
 
 
 def _reads(node: NodeProto) -> set[str]:

@@ -6,21 +6,21 @@ every check of file contents; these few texts show it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from inference.backend import Float32
 from inference.batching.in_flight import Encoded
 from inference.batching.worker import pad_rows
 from inference.compile.errors import VerificationError
 from inference.models.directory import ModelDirectory
 from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
-from inference.models.model import probabilities
+from inference.models.model import output_of
 from inference.models.session import OrtBackend
 from inference.tokens.tokenization import TextEncoder
-
-Float32 = NDArray[np.float32]
+from inference.tokens.tokenizer_thread import Item
 
 MAX_NEIGHBOUR_DELTA = 1e-4  # how far a score may move with the company it is computed in
 _MAX_NORM_ERROR = 1e-3
@@ -56,7 +56,8 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
         VerificationError: a wrong answer, one that is not finite, or one that depends on its neighbours.
     """
     run = ProbeRunner(directory)
-    answers = run.nli(tuple(PROBE_PAIRS)) if directory.manifest.task == "nli" else run.embedding(PROBE_TEXTS)
+    is_nli = directory.manifest.task == "nli"
+    answers = run.answers(tuple(PROBE_PAIRS) if is_nli else PROBE_TEXTS)
     if not np.isfinite(answers).all():
         raise VerificationError(f"{directory.manifest.name}: the model returns values that are not finite")
     if run.neighbour_delta > MAX_NEIGHBOUR_DELTA:
@@ -64,10 +65,9 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
             f"{directory.manifest.name}: a score moves by {run.neighbour_delta:.1e} with its neighbours in the batch, "
             f"more than {MAX_NEIGHBOUR_DELTA:.0e}; graphs that quantize activations do so, compile in fp32"
         )
-    if must_agree and directory.manifest.task == "nli":
-        _check_labels(directory, answers)
-    if must_agree and directory.manifest.task == "embedding":
-        _check_similarities(directory, answers)
+    if must_agree:
+        check = _check_labels if is_nli else _check_similarities
+        check(directory, answers)
     return {"neighbour_delta": run.neighbour_delta}
 
 
@@ -76,39 +76,27 @@ class ProbeRunner:
 
     def __init__(self, directory: ModelDirectory) -> None:
         self.neighbour_delta = 0.0
-        self._manifest = directory.manifest
-        self._encoder = TextEncoder(
-            directory.tokenizer_path, max_tokens=self._manifest.max_tokens, max_text_chars=_MAX_TEXT_CHARS
+        self._manifest = manifest = directory.manifest
+        encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens, max_text_chars=_MAX_TEXT_CHARS)
+        self._encode: Callable[[Sequence[Any]], list[Encoded]] = (
+            encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )
+        _, self.finish = output_of(manifest)
         self._backend = OrtBackend(directory.model_path, "cpu")
 
-    def fitting_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Returns the pairs that the model reads whole."""
-        rows = self._encoder.encode_pairs(pairs)
-        return [pair for pair, row in zip(pairs, rows, strict=True) if not row.is_truncated]
+    def fitting(self, items: Sequence[Item]) -> list[Item]:
+        """Returns the texts or pairs that the model reads whole."""
+        return [item for item, row in zip(items, self._encode(items), strict=True) if not row.is_truncated]
 
-    def fitting_texts(self, texts: Sequence[str]) -> list[str]:
-        """Returns the texts that the model reads whole."""
-        rows = self._encoder.encode_texts(texts)
-        return [text for text, row in zip(texts, rows, strict=True) if not row.is_truncated]
-
-    def nli(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        """Returns probabilities (pairs, 3)."""
-        finish = probabilities(self._manifest.label_columns)
-        rows = self._encoder.encode_pairs(pairs)
-        return self._compare(finish(self._run(rows)), np.concatenate([finish(self._run([row])) for row in rows]))
-
-    def embedding(self, texts: Sequence[str]) -> Float32:
-        """Returns embeddings (texts, dimension)."""
-        rows = self._encoder.encode_texts(texts)
-        return self._compare(self._run(rows), np.concatenate([self._run([row]) for row in rows]))
-
-    def _run(self, rows: Sequence[Encoded]) -> Float32:
-        return self._backend.run(pad_rows(rows, self._manifest.inputs, self._manifest.pad_token_id))
-
-    def _compare(self, together: Float32, alone: Float32) -> Float32:
+    def answers(self, items: Sequence[str] | Sequence[tuple[str, str]]) -> Float32:
+        """Returns probabilities (pairs, 3), or embeddings (texts, dimension)."""
+        rows = self._encode(items)
+        together, alone = self._run(rows), np.concatenate([self._run([row]) for row in rows])
         self.neighbour_delta = float(np.abs(together - alone).max())
         return together
+
+    def _run(self, rows: Sequence[Encoded]) -> Float32:
+        return self.finish(self._backend.run(pad_rows(rows, self._manifest.inputs, self._manifest.pad_token_id)))
 
 
 def _check_labels(directory: ModelDirectory, answers: Float32) -> None:

@@ -1,26 +1,21 @@
-"""Quantizes the weight products of a graph to eight bits, in three ways.
+"""Quantizes the weight products of a graph to eight bits, with one scale for each row of the activations.
 
 Only products of a two-dimensional activation with a constant matrix change; attention itself, layer norms and small
-heads stay in float32. What the ways differ in is where the scale of the activations comes from, and that decides
-whether an item's answer depends on its neighbours:
-
-- `quantize_rows`: one scale for each row. A row never sees another one.
-- `quantize_weights`: activations stay float32; weights are stored in bytes and expanded inside the product.
-- `quantize_batch`: one scale for the whole batch, as onnxruntime's `quantize_dynamic` does it. Depends on neighbours;
-  here to be measured, never to be chosen.
+heads stay in float32. A row never sees another one, so an item's answer does not depend on its neighbours. One scale
+for the whole batch, as onnxruntime's `quantize_dynamic` has it, would make it depend on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
-from inference.compile.graph import MICROSOFT
+from inference.compile.graph import make_node
 from inference.compile.weights import Float32
 
 _MIN_SIDE = 16  # smaller matrices cost nothing and may be heads, where precision matters
@@ -28,7 +23,6 @@ _MAX_GRID_VALUES = 256  # distinct values of a matrix that was stored in bytes
 _GRID_ERROR = 1e-3  # of one step
 _UNSIGNED_ZERO = 128
 _LARGEST = 127
-_NBITS_BLOCKS = (128, 64, 32, 16)  # columns that share a scale in MatMulNBits, largest first
 
 
 @dataclass(frozen=True)
@@ -43,17 +37,7 @@ class _Product:
 
 def quantize_rows(model: onnx.ModelProto) -> onnx.ModelProto:
     """Computes weight products in int8 with one activation scale per row: exact integer sums, batch-invariant."""
-    return _Rewriter(model).rewrite(_Rewriter.by_rows)
-
-
-def quantize_batch(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Computes weight products in int8 with one activation scale per batch. Not batch-invariant."""
-    return _Rewriter(model).rewrite(_Rewriter.by_batch)
-
-
-def quantize_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Stores weights in bytes, computes in float32."""
-    return _Rewriter(model).rewrite(_Rewriter.by_weights)
+    return _Rewriter(model).rewrite()
 
 
 class _Rewriter:
@@ -64,19 +48,16 @@ class _Rewriter:
         self._arrays = {tensor.name: tensor for tensor in model.graph.initializer}
         self._nodes: list[NodeProto] = []
         self._added: dict[str, TensorProto] = {}
-        self._replaced: set[str] = set()
         self._quantized: dict[str, tuple[str, str]] = {}  # activation -> (its bytes, their scales)
 
-    def rewrite(self, replace: Callable[[_Rewriter, _Product], None]) -> onnx.ModelProto:
+    def rewrite(self) -> onnx.ModelProto:
         """Returns the rewritten copy."""
         for node in self._source.graph.node:
             if (product := self._as_product(node)) is None:
                 self._nodes.append(node)
             else:
-                replace(self, product)
-                self._replaced.add(node.input[1])
-        result = onnx.ModelProto()
-        result.CopyFrom(self._source)
+                self._replace(product)
+        result = deepcopy(self._source)
         del result.graph.node[:], result.graph.initializer[:]
         result.graph.node.extend(self._nodes)
         still_used = {name for node in self._nodes for name in node.input}
@@ -84,8 +65,7 @@ class _Rewriter:
         result.graph.initializer.extend(self._added.values())
         return result
 
-    def by_rows(self, product: _Product) -> None:
-        """See `quantize_rows`."""
+    def _replace(self, product: _Product) -> None:
         values, scales = self._row_bytes(product.value)
         integers, column_scales = _quantized_columns(product.weight)
         weight = self._constant(f"{product.output}.int8", integers)
@@ -97,35 +77,6 @@ class _Rewriter:
         else:
             rows = self._node("DequantizeLinear", sums, scales, axis=0, output=f"{product.output}.rows")
             self._finish(product, "Mul", rows, self._constant(f"{product.output}.scales", column_scales))
-
-    def by_batch(self, product: _Product) -> None:
-        """See `quantize_batch`."""
-        value, zero, scale = (f"{product.value}.{part}" for part in ("bytes", "zero_point", "scale"))
-        if product.value not in self._quantized:
-            self._nodes.append(helper.make_node("DynamicQuantizeLinear", [product.value], [value, scale, zero]))
-            self._quantized[product.value] = (value, scale)
-        integers, column_scales = _quantized_columns(product.weight)
-        weight = self._constant(f"{product.output}.int8", integers)
-        sums = self._node("MatMulInteger", value, weight, zero, output=f"{product.output}.sums")
-        combined = self._node("Mul", scale, self._constant(f"{product.output}.scale", column_scales))
-        self._finish(product, "Mul", self._node("Cast", sums, to=TensorProto.FLOAT), combined)
-
-    def by_weights(self, product: _Product) -> None:
-        """See `quantize_weights`."""
-        inputs, outputs = product.weight.shape
-        block = next((size for size in _NBITS_BLOCKS if inputs % size == 0), None)
-        if block is None:
-            stored = self._constant(f"{product.output}.weight", product.weight)
-            self._finish(product, "MatMul", product.value, stored)
-            return
-        blocks = product.weight.T.reshape(outputs, inputs // block, block)
-        step = _grid_step(product.weight)
-        scales = np.abs(blocks).max(axis=2) / _LARGEST if step is None else np.full(blocks.shape[:2], step)
-        scales = np.maximum(scales, np.finfo(np.float32).tiny).astype(np.float32)
-        integers = (np.rint(blocks / scales[..., np.newaxis]) + _UNSIGNED_ZERO).astype(np.uint8)
-        stored = self._constant(f"{product.output}.uint8", integers)
-        operands = (product.value, stored, self._constant(f"{product.output}.scales", scales))
-        self._finish(product, "MatMulNBits", *operands, domain=MICROSOFT, K=inputs, N=outputs, bits=8, block_size=block)
 
     def _row_bytes(self, value: str) -> tuple[str, str]:
         """Quantizes an activation, once for all products that read it."""
@@ -151,20 +102,18 @@ class _Rewriter:
         bias = node.input[2] if len(node.input) > 2 else None  # noqa: PLR2004  # A, B, C
         return _Product(node.input[0], weight, bias, node.output[0])
 
-    def _finish(self, product: _Product, operator: str, *inputs: str, domain: str = "", **attributes: int) -> None:
+    def _finish(self, product: _Product, operator: str, *inputs: str, **attributes: int) -> None:
         """Adds the node that gives the product its value, and the bias after it."""
         if product.bias is None:
-            self._node(operator, *inputs, output=product.output, domain=domain, **attributes)
+            self._node(operator, *inputs, output=product.output, **attributes)
         else:
             unbiased = f"{product.output}.unbiased"
-            self._node(operator, *inputs, output=unbiased, domain=domain, **attributes)
+            self._node(operator, *inputs, output=unbiased, **attributes)
             self._node("Add", unbiased, product.bias, output=product.output)
 
-    def _node(self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: int) -> str:
+    def _node(self, operator: str, *inputs: str, output: str = "", **attributes: int) -> str:
         result = output or f"{operator}/{len(self._nodes)}"
-        node = helper.make_node(operator, inputs, [result], name=result, domain=domain)
-        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
-        self._nodes.append(node)
+        self._nodes.append(make_node(operator, inputs, result, "", attributes))
         return result
 
     def _constant(self, name: str, value: NDArray[np.generic]) -> str:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
-from inference.compile.layers import Tokens
 from inference.compile.weights import Float32, WeightScope
 
 _TO_END = int(np.iinfo(np.int64).max)
@@ -22,30 +21,6 @@ class PositionTables:
 
     keys: Float32 | None  # met by queries: content to position
     queries: Float32 | None  # met by keys: position to content; holds the score scale
-
-
-@dataclass(frozen=True)
-class Distances:
-    """Rows of the position tables at the distances (query - key) of this run's length L, int64 vectors.
-
-    One distance more than the 2L - 1 that occur, so that `pick_diagonals` also works for L = 1.
-    """
-
-    descending: str  # (2L,): L - 1 down to -L
-    ascending: str  # (2L,): 1 - L up to L
-    from_first: str  # (L,): 0 down to 1 - L, what [CLS] sees
-
-
-def position_tables(encoder: WeightScope, attention: WeightScope, config: DebertaConfig) -> PositionTables:
-    """Projects the relative embeddings with one layer's weights."""
-    names = ("key_proj", "query_proj") if config.shares_attention_key else ("pos_key_proj", "pos_query_proj")
-    keys = queries = None
-    if config.has_content_to_position:
-        keys = _project(_relative_embeddings(encoder, config), attention, names[0])
-    if config.has_position_to_content:
-        scale = np.float32(score_scale(config))
-        queries = _project(_relative_embeddings(encoder, config), attention, names[1]) * scale
-    return PositionTables(keys, queries)
 
 
 def score_scale(config: DebertaConfig) -> float:
@@ -66,48 +41,57 @@ def bucket_rows(config: DebertaConfig) -> NDArray[np.int64]:
     return np.clip(buckets + span, 0, 2 * span - 1)
 
 
-def write_distances(graph: GraphBuilder, tokens: Tokens, config: DebertaConfig) -> Distances:
-    """Writes the lookup of table rows for whatever length a run has."""
-    limit, rows = config.max_relative_positions, bucket_rows(config)
-    one = graph.scalar(1)
-    length = graph.node("Squeeze", tokens.length)
-    distances = graph.node("Range", graph.node("Sub", one, length), graph.node("Add", length, one), one)
-    shifted = graph.node("Add", distances, graph.scalar(limit))
-    entries = graph.node("Clip", shifted, graph.scalar(0), graph.scalar(2 * limit))
-    descending = graph.node("Gather", graph.constant(rows[::-1]), entries, name="distances.descending")
-    own = graph.node("Sub", tokens.length, graph.ints(1))
-    end = graph.node("Add", own, tokens.length)
-    return Distances(
-        descending=descending,
-        ascending=graph.node("Gather", graph.constant(rows), entries, name="distances.ascending"),
-        from_first=graph.node("Slice", descending, own, end, name="distances.from_first"),
-    )
+class RelativePositions:
+    """Writes what the layers of one encoder need of their relative positions.
 
-
-def gather_positions(graph: GraphBuilder, table: Float32, rows: str, config: DebertaConfig, *, name: str) -> str:
-    """Gathers table rows as (rows, 1, heads, head size), the shape of keys with a batch of one."""
-    gathered = graph.node("Gather", graph.weight(f"{name}.weight", table), rows, name=name)
-    return graph.node("Reshape", gathered, graph.ints(-1, 1, config.head_count, config.head_size))
-
-
-class DiagonalPicker:
-    """Turns products with all distances into scores: out[a, b] = product[a, b - a + L - 1].
-
-    In a flattened (L, 2L) matrix that element lies at a * (2L - 1) + b + L - 1: skip L - 1 elements, read
-    rows of 2L - 1, keep L columns. Two contiguous copies, where a gather would look up L * L indices.
+    The distances (query - key) of this run's length L are int64 vectors of rows of the position tables, with one
+    distance more than the 2L - 1 that occur, so that `pick_diagonals` also works for L = 1.
     """
 
-    def __init__(self, graph: GraphBuilder, length: str) -> None:
-        """Writes the slice bounds, once for all layers; `length` is L, shape (1,)."""
-        self._graph = graph
-        self._length = length
+    def __init__(self, graph: GraphBuilder, encoder: WeightScope, config: DebertaConfig, *, length: str) -> None:
+        """Writes distances and slice bounds, once for all layers; `length` is L, shape (1,)."""
+        self._graph, self._encoder, self._config, self._length = graph, encoder, config, length
+        limit, rows, one = config.max_relative_positions, bucket_rows(config), graph.scalar(1)
+        scalar = graph.node("Squeeze", length)
+        distances = graph.node("Range", graph.node("Sub", one, scalar), graph.node("Add", scalar, one), one)
+        shifted = graph.node("Add", distances, graph.scalar(limit))
+        entries = graph.node("Clip", shifted, graph.scalar(0), graph.scalar(2 * limit))
+        # (2L,): L - 1 down to -L; (2L,): 1 - L up to L; (L,): 0 down to 1 - L, what [CLS] sees
+        self.descending = graph.node("Gather", graph.constant(rows[::-1]), entries, name="distances.descending")
+        own = graph.node("Sub", length, graph.ints(1))
+        end = graph.node("Add", own, length)
+        self.ascending = graph.node("Gather", graph.constant(rows), entries, name="distances.ascending")
+        self.from_first = graph.node("Slice", self.descending, own, end, name="distances.from_first")
         self._start = graph.node("Sub", length, graph.ints(1))
         self._width = graph.node("Add", length, self._start)
         self._end = graph.node("Add", self._start, graph.node("Mul", length, self._width))
         self._shape = graph.node("Concat", graph.ints(0, 0), length, self._width, axis=0)
 
-    def pick(self, product: str, *, name: str) -> str:
-        """Takes (batch, heads, L, 2L) to (batch, heads, L, L)."""
+    def tables(self, attention: WeightScope) -> PositionTables:
+        """Projects the relative embeddings with one layer's weights."""
+        config = self._config
+        names = ("key_proj", "query_proj") if config.shares_attention_key else ("pos_key_proj", "pos_query_proj")
+        keys = queries = None
+        if config.has_content_to_position:
+            keys = _project(_relative_embeddings(self._encoder, config), attention, names[0])
+        if config.has_position_to_content:
+            scale = np.float32(score_scale(config))
+            queries = _project(_relative_embeddings(self._encoder, config), attention, names[1]) * scale
+        return PositionTables(keys, queries)
+
+    def gather(self, table: Float32, rows: str, *, name: str) -> str:
+        """Gathers table rows as (rows, 1, heads, head size), the shape of keys with a batch of one."""
+        gathered = self._graph.node("Gather", self._graph.weight(f"{name}.weight", table), rows, name=name)
+        heads = self._graph.ints(-1, 1, self._config.head_count, self._config.head_size)
+        return self._graph.node("Reshape", gathered, heads)
+
+    def pick_diagonals(self, product: str, *, name: str) -> str:
+        """Turns products with all distances, (batch, heads, L, 2L), into scores, (batch, heads, L, L).
+
+        out[a, b] = product[a, b - a + L - 1]. In a flattened (L, 2L) matrix that element lies at
+        a * (2L - 1) + b + L - 1: skip L - 1 elements, read rows of 2L - 1, keep L columns. Two contiguous copies,
+        where a gather would look up L * L indices.
+        """
         flat = self._graph.node("Reshape", product, self._graph.ints(0, 0, -1))
         shifted = self._graph.node("Slice", flat, self._start, self._end, self._graph.ints(2))
         skewed = self._graph.node("Reshape", shifted, self._shape)

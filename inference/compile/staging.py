@@ -12,11 +12,11 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
 from inference.models.directory import sha256_of
 from inference.models.manifest import MANIFEST_FILE, Manifest
@@ -41,14 +41,15 @@ def staged(target: Path) -> Iterator[Path]:
 
     The caller holds the lock of `target.parent`. On an error `target` stays as it was.
     """
-    _remove_leftovers(target)
+    for mark in (_PARTIAL, _REPLACED):
+        for leftover in target.parent.glob(f".{target.name}{mark}*"):
+            shutil.rmtree(leftover)
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PARTIAL}", dir=target.parent))
     try:
         yield folder
         folder.chmod(0o755)  # mkdtemp makes it private; a server may run as another user
-        for file in folder.iterdir():
-            _flush(file)
-        _flush(folder)
+        for path in (*folder.iterdir(), folder):
+            _flush(path)
         _replace(target, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -78,12 +79,6 @@ def _replace(target: Path, folder: Path) -> None:
     shutil.rmtree(replaced)
 
 
-def _remove_leftovers(target: Path) -> None:
-    for mark in (_PARTIAL, _REPLACED):
-        for leftover in target.parent.glob(f".{target.name}{mark}*"):
-            shutil.rmtree(leftover)
-
-
 def _flush(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -107,11 +102,8 @@ class ProgressEvent:
     unit: Literal["bytes", "steps"]
 
 
-class ProgressListener(Protocol):
-    """Receives progress, on the thread that does the work. Must not raise."""
-
-    def __call__(self, event: ProgressEvent, /) -> None:
-        """Called at the start, now and then, and at the end of every step."""
+# Called on the thread that does the work, at the start, now and then, and at the end of every step. Must not raise.
+ProgressListener: TypeAlias = Callable[[ProgressEvent], None]
 
 
 def no_progress(event: ProgressEvent, /) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors import deserialize
 
@@ -31,31 +31,19 @@ _QUANTIZED, _SCALE, _ZERO_POINT = "_quantized", "_scale", "_zero_point"
 
 @dataclass(frozen=True)
 class QuantizedTable:
-    """An embedding table in 8 bits: row = (values - zero_point) * scale."""
+    """A matrix in 8 bits: row = (values - zero_point) * scale."""
 
     values: NDArray[np.uint8 | np.int8]
     scale: np.float32
     zero_point: int
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(rows, columns)."""
-        return self.values.shape
-
     def dequantize(self) -> Float32:
         """Returns the whole table as float32."""
-        return _dequantize(self.values, self.scale, self.zero_point)
+        centered = self.values.astype(np.float32) - np.float32(self.zero_point)
+        return np.asarray(centered * self.scale, dtype=np.float32)
 
 
 Weights: TypeAlias = Mapping[str, Float32 | QuantizedTable]
-
-
-@dataclass(frozen=True)
-class QuantizedCheckpoint:
-    """Float32 arrays recovered from an int8 graph, and its byte table of word embeddings."""
-
-    weights: Weights
-    matrix_count: int
 
 
 class WeightScope:
@@ -95,18 +83,12 @@ class WeightScope:
 
 def encoder_scope(weights: Weights) -> WeightScope:
     """Returns the scope of the encoder, whatever module it was saved in (`deberta.`, `m.bert.`, none)."""
-    for name in weights:
-        if name.endswith(_WORD_EMBEDDINGS):
-            return WeightScope(weights, name.removesuffix(_WORD_EMBEDDINGS))
-    raise WeightsError(f"the checkpoint has no weight ending in {_WORD_EMBEDDINGS!r}")
+    return _scope_of(weights, _WORD_EMBEDDINGS, f"the checkpoint has no weight ending in {_WORD_EMBEDDINGS!r}")
 
 
 def head_scope(weights: Weights) -> WeightScope:
     """Returns the scope that holds `pooler` and `classifier`, beside the encoder."""
-    for name in weights:
-        if name.endswith("classifier.weight"):
-            return WeightScope(weights, name.removesuffix("classifier.weight"))
-    raise WeightsError("the checkpoint has no classifier; it is an encoder, give it a head")
+    return _scope_of(weights, "classifier.weight", "the checkpoint has no classifier; it is an encoder, give it a head")
 
 
 def load_safetensors(folder: Path) -> Weights:
@@ -124,8 +106,8 @@ def load_safetensors(folder: Path) -> Weights:
     return weights
 
 
-def dequantize_onnx(path: Path) -> QuantizedCheckpoint:
-    """Recovers the weights of a graph that ONNX Runtime's `quantize_dynamic` made.
+def dequantize_onnx(path: Path) -> Weights:
+    """Recovers the float32 weights of a graph that ONNX Runtime's `quantize_dynamic` made.
 
     Matrices lose their names in such a graph; the nodes that use them still carry the module's path.
     Raises WeightsError when the file is no ONNX model or holds no quantized matrix.
@@ -138,8 +120,14 @@ def dequantize_onnx(path: Path) -> QuantizedCheckpoint:
     matrices = {name: _matrix(arrays, root).T for name, root in _quantized_linears(graph, arrays).items()}
     if not matrices:
         raise WeightsError(f"{path} holds no int8 matrix; only dynamically quantized graphs can be read")
-    weights: dict[str, Float32 | QuantizedTable] = {**_plain_floats(arrays), **matrices, **_tables(arrays)}
-    return QuantizedCheckpoint(weights, len(matrices))
+    return {**_plain_floats(arrays), **matrices, **_tables(arrays)}
+
+
+def _scope_of(weights: Weights, entry: str, problem: str) -> WeightScope:
+    for name in weights:
+        if name.endswith(entry):
+            return WeightScope(weights, name.removesuffix(entry))
+    raise WeightsError(problem)
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -181,12 +169,10 @@ def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dic
 
 def _tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, QuantizedTable]:
     suffix = _WORD_EMBEDDINGS + _QUANTIZED
-    roots = [name.removesuffix(_QUANTIZED) for name in arrays if name.endswith(suffix)]
     return {
-        root: QuantizedTable(
-            arrays[root + _QUANTIZED], np.float32(arrays[root + _SCALE]), int(arrays[root + _ZERO_POINT])
-        )
-        for root in roots
+        name.removesuffix(_QUANTIZED): _stored_bytes(arrays, name.removesuffix(_QUANTIZED))
+        for name in arrays
+        if name.endswith(suffix)
     }
 
 
@@ -206,13 +192,9 @@ def _matrix(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
     products with activations only: DeBERTa's query and key projections, by way of relative positions.
     """
     original = arrays.get(root)
-    return _dequantized(arrays, root) if original is None else np.asarray(original, dtype=np.float32)
+    return _stored_bytes(arrays, root).dequantize() if original is None else np.asarray(original, dtype=np.float32)
 
 
-def _dequantized(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
-    return _dequantize(arrays[root + _QUANTIZED], arrays[root + _SCALE], arrays[root + _ZERO_POINT])
-
-
-def _dequantize(values: NDArray[Any], scale: ArrayLike, zero_point: ArrayLike) -> Float32:
-    centered = values.astype(np.float32) - np.asarray(zero_point, dtype=np.float32)
-    return np.asarray(centered * np.asarray(scale, dtype=np.float32), dtype=np.float32)
+def _stored_bytes(arrays: Mapping[str, NDArray[Any]], root: str) -> QuantizedTable:
+    scale, zero_point = arrays[root + _SCALE], arrays[root + _ZERO_POINT]
+    return QuantizedTable(arrays[root + _QUANTIZED], np.float32(scale), int(zero_point))

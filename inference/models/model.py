@@ -69,7 +69,7 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
         budget_s=config.runtime.warmup_s,
     )
     costs = measure_costs(backends[0], plan, clock_for(device))
-    dimension, finish = _output(manifest)
+    dimension, finish = output_of(manifest)
     compute = ComputeModel(
         name=role,
         backends=backends,
@@ -82,7 +82,7 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
     return LoadedModel(directory, encoder, compute)
 
 
-def _output(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
+def output_of(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
     """Columns of a result, and how the graph's output becomes one."""
     if manifest.task == "nli":
         return len(NLI_LABELS), probabilities(manifest.label_columns)

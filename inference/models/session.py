@@ -52,11 +52,6 @@ class OrtBackend:
         """The provider that runs the graph."""
         return _PROVIDERS[self._device]
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of the graph's inputs."""
-        return tuple(node.name for node in self._session.get_inputs())
-
     def run(self, inputs: Mapping[str, Int64]) -> Float32:
         """See `Backend.run`. Releases the GIL while the graph runs."""
         if self._device == "cpu":

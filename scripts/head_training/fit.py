@@ -7,11 +7,12 @@ to the last digits that the head's float32 weights keep, on any machine.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import save
 
-from inference.compile.head import DenseLayer
 from inference.models.manifest import NLI_LABELS
 from scripts.head_training.calibration import Float64, log_softmax
 
@@ -40,9 +41,10 @@ class LinearHead:
         """Returns the head whose logits are smaller by this factor."""
         return LinearHead(self.weight / temperature, self.bias / temperature)
 
-    def as_layer(self) -> DenseLayer:
-        """Returns the head as the graph writer takes it."""
-        return DenseLayer(self.weight.astype(np.float32), self.bias.astype(np.float32))
+    def save(self, path: Path) -> None:
+        """Writes the head for the graph writer. The same numbers always give the same bytes: no metadata, no date."""
+        arrays = {"weight": self.weight, "bias": self.bias}
+        path.write_bytes(save({name: array.astype(np.float32, order="C") for name, array in arrays.items()}))
 
 
 def fit_linear_head(

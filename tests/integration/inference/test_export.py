@@ -75,7 +75,7 @@ def test_exported_minilm_embeds_as_its_reference_does(
     manifest = export_model(str(minilm), "embedding", tmp_path / "out", options=ExportOptions(graph=origin)).manifest
     assert (manifest.max_tokens, manifest.dimension, manifest.pooling) == (256, 384, "mean")
     assert manifest.license == "apache-2.0"
-    found = ProbeRunner(load_model_directory(tmp_path / "out")).embedding(SENTENCES)
+    found = ProbeRunner(load_model_directory(tmp_path / "out")).answers(SENTENCES)
     assert np.abs(found - torch_models.embeddings(minilm, SENTENCES)).max() < 1e-5
     similar, unrelated = float(found[0] @ found[1]), float(found[0] @ found[2])
     assert similar > 0.6
@@ -88,7 +88,7 @@ def test_exported_deberta_has_its_own_label_order_put_right(
 ) -> None:
     directory = export_model(str(tiny_deberta), "nli", tmp_path / "out", options=ExportOptions(graph=origin))
     assert directory.manifest.id2label == SHUFFLED
-    found = ProbeRunner(directory).nli(PAIRS)
+    found = ProbeRunner(directory).answers(PAIRS)
     for pair, row in zip(PAIRS, found, strict=True):
         expected = torch_models.label_probabilities(tiny_deberta, pair)
         assert row == pytest.approx([expected[ENTAILMENT], expected[NEUTRAL], expected[CONTRADICTION]], abs=1e-5)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inference.compile.head import load_linear_head
 from scripts.head_training.calibration import accuracy, expected_calibration_error, fit_temperature, log_softmax
 from scripts.head_training.examples import TRAINING_WEIGHTS, read_examples, read_training_examples
-from scripts.head_training.fit import fit_linear_head, held_out_logits
+from scripts.head_training.fit import LinearHead, fit_linear_head, held_out_logits
 
 
 def _write_pool(path: Path, sources: list[str]) -> None:
@@ -60,9 +61,8 @@ def test_the_head_reads_states_as_they_come_whatever_their_scale() -> None:
     states, labels = _blobs()
     head = fit_linear_head(states, labels, np.ones(len(labels)), regularization=1e-3)
     assert accuracy(head.logits(states), labels) > 0.8
-    layer = head.as_layer()
-    assert layer.weight.dtype == np.float32
-    assert np.abs(states @ layer.weight + layer.bias - head.logits(states)).max() < 1e-3
+    weight, bias = head.weight.astype(np.float32), head.bias.astype(np.float32)  # as it is saved
+    assert np.abs(states @ weight + bias - head.logits(states)).max() < 1e-3
 
 
 def test_the_fit_is_the_minimum_of_its_loss() -> None:
@@ -92,7 +92,7 @@ def test_examples_of_two_labels_make_no_head() -> None:
 def test_the_same_examples_give_the_same_head() -> None:
     states, labels = _blobs()
     heads = [fit_linear_head(states, labels, np.ones(len(labels)), regularization=1e-3) for _ in range(2)]
-    assert heads[0].as_layer().weight.tobytes() == heads[1].as_layer().weight.tobytes()
+    assert heads[0].weight.astype(np.float32).tobytes() == heads[1].weight.astype(np.float32).tobytes()
 
 
 def test_held_out_logits_are_no_better_than_those_of_a_head_that_saw_all() -> None:
@@ -119,3 +119,14 @@ def test_temperature_undoes_overconfidence() -> None:
 def test_certain_and_wrong_is_the_largest_calibration_error() -> None:
     assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([1])) == pytest.approx(1)
     assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([0])) == pytest.approx(0)
+
+
+def test_a_saved_head_comes_back_as_it_went_in_and_is_the_same_bytes(tmp_path: Path) -> None:
+    head = LinearHead(np.arange(12.0).reshape(3, 4).T, np.array([1.0, 2.0, 3.0]))
+    for name in ("first", "second"):
+        head.save(tmp_path / name)
+    (layer,) = load_linear_head(tmp_path / "first")
+    assert np.array_equal(layer.weight, head.weight)
+    assert np.array_equal(layer.bias, head.bias)
+    assert layer.activation == "identity"
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()

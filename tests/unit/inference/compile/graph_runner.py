@@ -37,6 +37,22 @@ class GraphRunner:
         (result,) = self._session.run(None, feed)
         return np.asarray(result, dtype=np.float32)
 
+    def run_alone(self, items: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Runs every item in a batch of its own."""
+        return np.concatenate([self.run([ids]) for ids in items])
+
+
+def neighbour_delta(runner: GraphRunner, items: Sequence[Sequence[int]]) -> float:
+    """Returns how far an output moves when its item is computed in random company instead of alone."""
+    alone, random, largest = runner.run_alone(items), np.random.default_rng(0), 0.0
+    for _ in range(3):
+        order = random.permutation(len(items))
+        for start in range(0, len(items), 8):
+            chosen = order[start : start + 8]
+            together = runner.run([items[index] for index in chosen])
+            largest = max(largest, float(np.abs(together - alone[chosen]).max()))
+    return largest
+
 
 def random_items(count: int, *, longest: int, vocabulary: int) -> list[list[int]]:
     """Makes `count` lists of token ids with lengths from 1 to `longest`."""

@@ -29,14 +29,6 @@ def test_an_embedding_does_not_depend_on_padding_or_company(padding: int) -> Non
     np.testing.assert_array_equal(runner.run(fitting, length=longest + padding), alone)
 
 
-def test_an_embedding_that_is_not_normalized_keeps_its_length() -> None:
-    raw = GraphRunner(build_bert_embedder(bert_weights(), BERT, normalize=False)).run(ITEMS)
-    normalized = GraphRunner(build_bert_embedder(bert_weights(), BERT)).run(ITEMS)
-    norms = np.linalg.norm(raw, axis=1, keepdims=True)
-    assert np.abs(norms - 1).max() > 0.1
-    np.testing.assert_allclose(raw / norms, normalized, atol=1e-6)
-
-
 def test_another_activation_is_written_as_configured() -> None:
     config = replace(BERT, activation="relu")
     runner = GraphRunner(build_bert_embedder(bert_weights(), config))

@@ -50,23 +50,22 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
 
 def test_matrices_of_a_dynamically_quantized_graph_get_their_module_names_back(tmp_path: Path) -> None:
     integers = np.array([[-127, 4], [0, 127], [5, -6]], np.int8)
-    checkpoint = dequantize_onnx(_write(tmp_path, _arrays(integers)))
-    matrix = checkpoint.weights[f"{KEY}.weight"]
+    weights = dequantize_onnx(_write(tmp_path, _arrays(integers)))
+    matrix = weights[f"{KEY}.weight"]
     assert isinstance(matrix, np.ndarray)
     np.testing.assert_array_equal(matrix, (integers * np.float32(0.5)).T)  # (outputs, inputs), as in a checkpoint
-    assert checkpoint.matrix_count == 1
-    assert f"{KEY}.bias" in checkpoint.weights
+    assert f"{KEY}.bias" in weights
 
 
 def test_a_float_original_beside_the_int8_matrix_wins(tmp_path: Path) -> None:
     original = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
     arrays = _arrays(np.ones((3, 2), np.int8)) | {"onnx::MatMul_7": original}
-    matrix = dequantize_onnx(_write(tmp_path, arrays)).weights[f"{KEY}.weight"]
+    matrix = dequantize_onnx(_write(tmp_path, arrays))[f"{KEY}.weight"]
     np.testing.assert_array_equal(np.asarray(matrix), original.T)
 
 
 def test_the_word_table_stays_in_bytes(tmp_path: Path) -> None:
-    weights = dequantize_onnx(_write(tmp_path, _arrays(np.ones((3, 2), np.int8)))).weights
+    weights = dequantize_onnx(_write(tmp_path, _arrays(np.ones((3, 2), np.int8))))
     table = encoder_scope(weights).table("embeddings.word_embeddings.weight")
     assert isinstance(table, QuantizedTable)
     np.testing.assert_allclose(table.dequantize(), [[-1.0, 0.0, 1.5]], rtol=1e-6)

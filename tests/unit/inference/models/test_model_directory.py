@@ -46,7 +46,7 @@ def test_one_changed_byte_is_refused(directory: Path, name: str) -> None:
     file.write_bytes(data)
     with pytest.raises(HashMismatchError, match="wrong sha256") as caught:
         load_model_directory(directory)
-    assert caught.value.actual == sha256_of(file)
+    assert f"found {sha256_of(file)[:12]}" in str(caught.value)
     assert read_model_directory(directory).path == directory  # hashes are load's business alone
 
 
