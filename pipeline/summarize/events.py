@@ -10,49 +10,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import SummaryPlan, SummaryProgress
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import CriticVerdict
-
-
-class Phase(StrEnum):
-    """What the graph is at."""
-
-    PLAN = "plan"
-    MAP = "map"
-    REDUCE = "reduce"
-    REFLECT = "reflect"
-    TOPICS = "topics"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryProgress:
-    """How far a summary is. It comes with every step, so that a reader may miss any of them.
-
-    Attributes:
-        phase: what the graph is at.
-        iteration: from 1.
-        calls_done: planned calls that are finished, by this run, earlier ones or the cache.
-        calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
-        calls_reused: part of `calls_done` that cost nothing in this run.
-        usage: of this run.
-        elapsed_s: of this run.
-        eta_s: estimate of the rest; None until a call has been timed.
-        joined_events: events that were dropped before this one since the reader was slow.
-    """
-
-    phase: Phase
-    iteration: int
-    calls_done: int
-    calls_total: int
-    calls_reused: int
-    usage: LlmUsage
-    elapsed_s: float
-    eta_s: float | None
-    joined_events: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import Phase, SummaryProgress
 from pipeline.summarize.packing import ChunkBatch
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import Phase, SummaryPlan, SummaryProgress
 from pipeline.text.terms import Term, find_terms
 
 

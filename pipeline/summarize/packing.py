@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.summarize.writer import SourceChunk, WriterLimits
+from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.writer import WriterLimits
 
 MIN_CONTENT_TOKENS = 16
 """A budget below leaves no room for text; such limits are a mistake in the settings."""

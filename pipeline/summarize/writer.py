@@ -9,14 +9,8 @@ from enum import Enum
 from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
-
-
-class SummaryType(Enum):
-    """Whom the summary is for. The values are the words of settings, prompts and cache keys."""
-
-    TECHNICAL = "technical"
-    OPERATOR = "operator"
 
 
 class MergeStage(Enum):
@@ -57,21 +51,6 @@ class WriterLimits:
     overhead_tokens: int = 0
     text_overhead_tokens: int = 0
     concurrency: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class SourceChunk:
-    """A chunk of the document, or a part of one that was too long for a prompt.
-
-    Attributes:
-        chunk_index: the caller's number of the chunk; parts of one chunk share it.
-        page_number: from 1; 0 when the document has no pages.
-        text: not empty.
-    """
-
-    chunk_index: int
-    page_number: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """Sliding windows of sentences, the premises that a hypothesis is compared with, and chunks for the embedder.
 
-A chunk has a few hundred tokens and ends where a sentence ends.
+A chunk has a few hundred tokens and ends where a sentence ends. A model's tokenizer goes over a long text in short
+steps. It may hold Python's global lock while it works (1.5 s for 1 MB); between steps other threads get their turn.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.protocols import Tokenizer
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence
@@ -84,3 +87,16 @@ def split_chunks(
         chunks.append(Chunk(starts[first], token_offsets[last - 1][1], last - first))
         first = last
     return chunks
+
+
+# As much as fits, up to and including white space, else as much as fits. Word pieces never cross white space.
+_PIECE = re.compile(r"[\s\S]{0,7999}\s|[\s\S]{1,8000}")
+
+
+def token_offsets(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
+    """Returns start and end of every token of `text`, in code points."""
+    return [
+        (piece.start() + start, piece.start() + end)
+        for piece in _PIECE.finditer(text)
+        for start, end in tokenizer.offsets(piece.group())
+    ]

@@ -12,14 +12,12 @@ from pipeline.summarize.events import (
     Event,
     Finished,
     GroupDone,
-    Phase,
     Planned,
     Reflected,
-    SummaryProgress,
     TopicsFound,
     Warned,
 )
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import Phase, SummaryPlan, SummaryProgress
 from pipeline.summarize.result import SummaryFailure, SummaryResult, SummaryView
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus

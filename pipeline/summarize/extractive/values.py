@@ -5,10 +5,11 @@ The critic measures the same: a summary is good enough when its values are there
 
 from collections.abc import Sequence
 
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
-from pipeline.summarize.writer import CriticVerdict, SummaryType
+from pipeline.summarize.writer import CriticVerdict
 from pipeline.text.terms import Term, TermKind
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)

@@ -38,7 +38,7 @@ from pipeline.summarize.writer import (
     WriterLimits,
     Written,
 )
-from pipeline.text.words import token_offsets
+from pipeline.text.windows import token_offsets
 
 _VERSION = "extractive-2"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""

@@ -11,12 +11,13 @@ from langgraph.types import Command, Send
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
-from pipeline.summarize.events import GroupDone, Phase
+from pipeline.summarize.events import GroupDone
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import GroupTask, PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
 from pipeline.summarize.packing import group_by_tokens, level_calls, split_by_tokens
+from pipeline.summarize.plan import Phase
 from pipeline.summarize.retention import measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text

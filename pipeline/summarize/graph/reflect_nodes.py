@@ -3,10 +3,11 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipeline.summarize.events import Phase, Reflected, TopicsFound
+from pipeline.summarize.events import Reflected, TopicsFound
 from pipeline.summarize.graph.notes import final_text, verdict_of, warn
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TOPICS, VERDICT, VerdictOutcome
+from pipeline.summarize.plan import Phase
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
