@@ -26,9 +26,6 @@ class Endpoint:
     """Whoever calls the endpoint does it through one object of this class; inside `async with`.
 
     Attributes:
-        limiter: what every request must pass.
-        usage: what all of them cost so far.
-        clock: for waits between requests.
         was_ever_connected: True after the first answer of any kind.
     """
 
@@ -57,7 +54,6 @@ class Endpoint:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
-            body: of POST /chat/completions.
             private_texts: what an error's message must not repeat.
 
         Returns:

@@ -40,10 +40,7 @@ class Document:
     """A document that keeps the rules of `make_document`.
 
     Attributes:
-        document_id: the caller's.
-        name: for people and prompts.
         chunks: by rising `chunk_index`; none is empty.
-        total_pages: 0 when the document has no pages.
         empty_chunk_count: chunks of the caller that held no text and were left out.
         sha256: of the chunks, so that equal documents are stored once.
     """
@@ -67,10 +64,8 @@ def make_document(
     """Checks a document, sorts its chunks and leaves out empty ones.
 
     Args:
-        document_id: the caller's.
         name: for people and prompts; the id if empty.
         chunks: in any order; indexes from 0 without repeats, pages from 0.
-        limits: how much is allowed.
         total_pages: 0 takes the highest page of a chunk.
 
     Raises:

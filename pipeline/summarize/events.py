@@ -38,16 +38,8 @@ class BatchDone:
     """A map call is finished.
 
     Attributes:
-        batch_index: from 0.
-        batch_count: of the plan.
-        chunk_indexes: first and last, inclusive.
-        pages: first and last, inclusive.
-        usage: of this call.
         is_reused: True if it cost nothing in this run.
-        retention: of the batch's terms.
         text: what was extracted; None unless the reader asked for texts.
-        result_key: under which the store holds the text.
-        progress: see Progress.
     """
 
     batch_index: int
@@ -68,14 +60,9 @@ class GroupDone:
 
     Attributes:
         level: from 1.
-        group_index: from 0, in this level.
         group_count: of this level, with a lone text that needs no call.
         merged_count: texts that became one.
-        chunk_indexes: first and last, inclusive.
-        pages: first and last, inclusive.
         usage: of this call, with compressions.
-        is_reused: True if it cost nothing in this run.
-        progress: see Progress.
     """
 
     level: int
@@ -94,12 +81,7 @@ class Reflected:
     """The critic has spoken.
 
     Attributes:
-        iteration: from 1.
-        critic_verdict: PASS, FAIL or no answer.
-        critique: the reasons.
         retention: what of the document's terms survived in the summary.
-        begins_again: True if another iteration follows.
-        progress: see Progress.
     """
 
     iteration: int

@@ -19,13 +19,8 @@ class Meter:
     """The totals of one run.
 
     Attributes:
-        plan: of the summary.
         calls_done: planned calls that are finished, of earlier runs too.
-        calls_total: planned calls of all iterations begun.
         calls_reused: planned calls that cost nothing in this run.
-        usage: of this run.
-        phase: what the graph is at.
-        iteration: from 1.
     """
 
     plan: SummaryPlan
@@ -100,11 +95,7 @@ class BatchTerms:
         return terms
 
     async def read_ahead(self, off_loop: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
-        """Reads all batches one by one on a thread, with pauses in between. Cancel it when nobody needs it any more.
-
-        Args:
-            off_loop: runs work on a thread.
-        """
+        """Reads all batches one by one on a thread, with pauses in between. Cancel it when nobody needs it any more."""
         for index in range(len(self._batches)):
             if self._terms[index] is None:
                 await off_loop(lambda index=index: self.of(index))  # type: ignore[misc]  # mypy types no defaults

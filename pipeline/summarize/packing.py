@@ -63,7 +63,6 @@ def pack_batches(
         chunks: in the order of the document.
         batch_size: most chunks of a batch.
         budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
-        count_tokens: of a text.
         overhead_tokens: words of the prompt around each chunk; they count towards the budget.
     """
     batches: list[ChunkBatch] = []
@@ -106,9 +105,7 @@ def split_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], in
     """Returns parts that joined are the text. Time is linear in the length of the text.
 
     Args:
-        text: of any length.
         max_tokens: of a part, at least 1. A single character of more tokens is a part by itself.
-        count_tokens: of a text.
     """
     parts: list[str] = []
     start = 0
@@ -168,13 +165,7 @@ def _best_break(text: str, start: int, end: int) -> int:
 
 
 def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:
-    """Returns the newest texts that fit together; of the first that does not, its end.
-
-    Args:
-        texts: oldest first.
-        limit_tokens: for all of them.
-        count_tokens: of a text.
-    """
+    """Returns the newest texts that fit together; of the first that does not, its end."""
     kept: list[str] = []
     left = limit_tokens
     for text in reversed(texts):

@@ -20,16 +20,9 @@ class SummaryPlan:
     """All calls of a summary, and how they follow each other.
 
     Attributes:
-        batches: of the map, in order.
-        level_calls: calls of each reduce level.
-        wave: batches that run at once.
         uses_source_context: True for wave "all", whose batches do not wait for each other's extractions.
-        concurrency: calls in flight.
-        group_size: most texts of one reduce call.
-        max_iterations: map-reduce runs before a FAIL is accepted.
         reduce_budget_tokens: most tokens that a merge may read.
         is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink.
-        limits: of the writer.
     """
 
     batches: tuple[ChunkBatch, ...]
@@ -114,13 +107,9 @@ class SummaryProgress:
     """How far a summary is. It comes with every step, so that a reader may miss any of them.
 
     Attributes:
-        phase: what the graph is at.
-        iteration: from 1.
         calls_done: planned calls that are finished, by this run, earlier ones or the cache.
         calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
         calls_reused: part of `calls_done` that cost nothing in this run.
-        usage: of this run.
-        elapsed_s: of this run.
         eta_s: estimate of the rest; None until a call has been timed.
         joined_events: events that were dropped before this one since the reader was slow.
     """

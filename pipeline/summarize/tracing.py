@@ -41,8 +41,6 @@ def node_span(node: str, summary_id: str, **attributes: Attribute) -> Iterator[S
     """Opens the span of one execution of a graph node.
 
     Args:
-        node: its name in the graph.
-        summary_id: whose.
         attributes: what is known beforehand; `precis.` is put before their names.
     """
     with open_span(_tracer, node, prefixed({"summary_id": summary_id, "node": node, **attributes})) as span:

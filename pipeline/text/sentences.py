@@ -108,7 +108,6 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
     Parts without any letter or digit (rules, table separators) are left out.
 
     Args:
-        text: normalised.
         max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
     """
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})

@@ -27,11 +27,6 @@ def sliding_windows(
 
     A window's text is its sentences joined by a space: list marks and headings between them are not read. A text
     with fewer sentences than the smallest size is one window.
-
-    Args:
-        source: the text.
-        sentences: its sentences, in order.
-        sizes: in sentences, each at least 1.
     """
     singles = sentence_passages(source, sentences)
     windows = [
@@ -68,8 +63,6 @@ def split_chunks(
     """Packs whole sentences into chunks, greedily. Together the chunks hold every token once.
 
     Args:
-        token_offsets: start and end of every token, in order.
-        sentences: of the same text, in order.
         max_tokens: a longer sentence is cut between tokens.
     """
     starts = [start for start, _ in token_offsets]

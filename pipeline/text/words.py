@@ -23,7 +23,6 @@ class Words:
     """The words of one text.
 
     Attributes:
-        text: what they are words of.
         starts: shape (words,); first character of each, rising.
         ends: shape (words,); exclusive.
     """

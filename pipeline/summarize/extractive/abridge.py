@@ -28,7 +28,6 @@ class Material:
     """What there is to choose from.
 
     Attributes:
-        excerpts: in the order of the document.
         sentences: positions of what has a vector, rising.
         vectors: shape (sentences, dimension), rows of length 1.
         dropped: positions of duplicates.
@@ -69,9 +68,6 @@ class Shortening:
     """How to shorten.
 
     Attributes:
-        values: of the material's excerpts.
-        budget: in tokens.
-        relevance_weight: of MMR.
         ends_document: nothing follows, so that a heading at the end has nothing below it.
     """
 
@@ -86,7 +82,6 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        shortening: how.
         count_tokens: of a text; the result is never longer than the budget's ceiling by this count if an excerpt
             is that short.
     """

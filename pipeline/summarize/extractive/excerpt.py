@@ -37,7 +37,6 @@ class Excerpt:
     """One excerpt and its place.
 
     Attributes:
-        kind: see `ExcerptKind`.
         text: the document's characters; white space collapsed but for code, without marks such as "##" or "- ".
         level: 1 to 6 of a heading, `LABEL_LEVEL` of a label; indentation in spaces of a list item; else 0.
         mark: "1." of a step, "-" of a bullet; the words behind the fence of code; else empty.
@@ -53,14 +52,14 @@ class Excerpt:
 
     kind: ExcerptKind
     text: str
-    level: int
-    mark: str
-    block: int
-    origin: int
-    section: int
-    needs: tuple[int, ...]
-    token_count: int
-    terms: tuple[Term, ...]
+    level: int = 0
+    mark: str = ""
+    block: int = 0
+    origin: int = 0
+    section: int = -1
+    needs: tuple[int, ...] = ()
+    token_count: int = 0
+    terms: tuple[Term, ...] = ()
     is_cut: bool = False
     follows_gap: bool = False
 
@@ -79,7 +78,6 @@ def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str
     """Writes some excerpts in their order.
 
     Args:
-        excerpts: all that were read.
         positions: of those to write, rising.
     """
     blocks: list[tuple[ExcerptKind, str]] = []

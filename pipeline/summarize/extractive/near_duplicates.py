@@ -47,10 +47,8 @@ async def find_near_duplicates(
     The kept one has all terms of the dropped one; a sentence that another needs is not dropped.
 
     Args:
-        excerpts: all that were read.
         positions: of the sentences, rising.
         vectors: shape (sentences, dimension), rows of length 1.
-        rule: when two sentences say the same.
         entailment: asked once, about at most twice `rule.max_pairs` pairs.
     """
     needed = {need for excerpt in excerpts for need in excerpt.needs}

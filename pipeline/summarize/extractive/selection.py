@@ -26,7 +26,6 @@ def centrality(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: F
     """Scores sentences: close to the middle of the whole and of their section, early in a paragraph, not too short.
 
     Args:
-        excerpts: all that were read.
         positions: of the sentences, rising; at least one.
         vectors: shape (sentences, dimension), rows of length 1.
 
@@ -89,7 +88,6 @@ class Budget:
         values: until here, excerpts are kept for their values.
         fill: until here, excerpts are kept for being central, at least `fill_extra` beyond what the values took.
         fill_extra: see `fill`.
-        ceiling: nothing goes above.
     """
 
     values: float
@@ -103,13 +101,10 @@ class Candidates:
     """What can be chosen from.
 
     Attributes:
-        excerpts: all that were read.
         dropped: positions of duplicates, which are never chosen.
-        values: of the excerpts.
         sentences: positions of what has a vector, rising.
         centrality: shape (sentences,).
         vectors: shape (sentences, dimension), rows of length 1.
-        relevance_weight: of MMR.
     """
 
     excerpts: Sequence[Excerpt]
@@ -125,7 +120,6 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     """Returns positions to keep, rising.
 
     Args:
-        candidates: what can be chosen from.
         budget: in tokens as the excerpts count them.
         always: positions that are kept in any case, such as the headings that are open at the end.
     """

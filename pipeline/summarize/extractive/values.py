@@ -34,7 +34,6 @@ class ExcerptValues:
     """What each excerpt is worth for its values, and what is worth nothing once it was said.
 
     Args:
-        excerpts: all that were read.
         summary_type: operators need steps and warnings before figures.
         critique: names terms that the last iteration missed; they come first.
     """
@@ -81,7 +80,6 @@ def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[C
     A full summary passes whatever it lacks: the same budget spent again would only trade one value for another.
 
     Args:
-        retention: of the document's terms in the summary.
         min_share: of the values.
         fullness: tokens of the summary by the most that it may have.
     """

@@ -1,9 +1,10 @@
 """Continues an answer that the output limit cut, until it is whole."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.summarize.llm_writer.prompts import CONTINUE
+from pipeline.summarize.writer import Written
 
 _CUT = "length"
 _LONGEST_OVERLAP = 300
@@ -12,28 +13,13 @@ _LOOP_CHARS = 80
 _LOOP_REPEATS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class WholeAnswer:
-    """An answer put together.
-
-    Attributes:
-        text: of all calls.
-        finish_reason: "length" if it was still cut at the end.
-        usage: of all calls.
-    """
-
-    text: str
-    finish_reason: str
-    usage: LlmUsage
-
-
-async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> WholeAnswer:
+async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> Written:
     """Returns the answer with all its continuations.
 
     It ends early, still cut, when the model runs in a circle or its context is full.
     """
     completion = await chat.complete(request)
-    answer = WholeAnswer(completion.text, completion.finish_reason, completion.usage)
+    answer = Written(completion.text, completion.finish_reason, completion.usage)
     for _ in range(max_continuations):
         if answer.finish_reason != _CUT or _runs_in_circle(answer.text):
             break
@@ -44,7 +30,7 @@ async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuation
         text = join_overlapping(answer.text, completion.text)
         if text == answer.text:
             break
-        answer = WholeAnswer(text, completion.finish_reason, answer.usage + completion.usage)
+        answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
     return answer
 
 

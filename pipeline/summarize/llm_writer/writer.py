@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, LlmUsage
@@ -43,7 +44,6 @@ class LlmWriter:
 
     Args:
         chat: any model; a small context makes batches, answers and groups smaller.
-        config: how.
     """
 
     def __init__(self, chat: ChatModel, config: LlmWriterConfig) -> None:
@@ -90,7 +90,7 @@ class LlmWriter:
     async def _write(self, messages: Messages, max_tokens: int) -> Written:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
-        return Written(answer.text.strip(), answer.finish_reason, answer.usage)
+        return replace(answer, text=answer.text.strip())
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)

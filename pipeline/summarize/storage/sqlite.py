@@ -164,7 +164,6 @@ class SerialThread:
     thread and the event loop costs more than a small query. Work is carried out even if the caller is cancelled.
 
     Args:
-        name: of the thread.
         finish: ends what a round of work left open, such as a transaction; its error is the error of the whole round.
     """
 
