@@ -31,13 +31,11 @@ class SummaryRunningError(SummarizeError):
     """Somebody else runs this summary now.
 
     Attributes:
-        summary_id: of the running summary.
         retry_after_s: after this time it is free if its server died; a living server may need longer.
     """
 
     def __init__(self, summary_id: str, retry_after_s: float) -> None:
         super().__init__(f"summary {summary_id} is running elsewhere: get or cancel it, or resume it later")
-        self.summary_id = summary_id
         self.retry_after_s = retry_after_s
 
 

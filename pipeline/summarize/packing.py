@@ -142,10 +142,7 @@ def tail_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int
 def _fitting_end(text: str, start: int, max_tokens: int, count_tokens: Callable[[str], int]) -> int:
     """Finds an end that fits, not always the last one; at least one character further."""
     size = min(len(text) - start, max_tokens * _FIRST_GUESS_CHARS_PER_TOKEN)
-    while size > 1:
-        tokens = count_tokens(text[start : start + size])
-        if tokens <= max_tokens:
-            break
+    while size > 1 and (tokens := count_tokens(text[start : start + size])) > max_tokens:
         size = _smaller(size, tokens, max_tokens)
     return start + size
 

@@ -94,12 +94,8 @@ _WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Block):
     """A sentence's place in the normalised text, and the kind of block it stands in."""
-
-    start: int
-    end: int
-    kind: BlockKind
 
 
 def split_sentences(text: str, max_chars: int) -> list[Sentence]:

@@ -31,6 +31,10 @@ class ExcerptKind(Enum):
 PROSE = frozenset({ExcerptKind.SENTENCE, ExcerptKind.BULLET, ExcerptKind.STEP})
 """Kinds that say something in words, which an embedder and an NLI model can compare."""
 
+LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
+STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
+STATEMENTS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -65,7 +69,6 @@ class Excerpt:
 
 
 _BACKTICKS = re.compile(r"`{3,}")
-_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
 _TABLE_KINDS = (ExcerptKind.TABLE_HEAD, ExcerptKind.TABLE_ROW)
 
 
@@ -87,7 +90,7 @@ def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str
     parts: list[str] = []
     for number, (kind, text) in enumerate(blocks):
         if number:
-            parts.append("\n" if kind in _LIST_KINDS and blocks[number - 1][0] in _LIST_KINDS else "\n\n")
+            parts.append("\n" if kind in LIST_KINDS and blocks[number - 1][0] in LIST_KINDS else "\n\n")
         parts.append(text)
     return "".join(parts)
 
@@ -115,7 +118,7 @@ def _block(group: Sequence[Excerpt], positions: Sequence[int]) -> list[str]:
     if first.kind in _TABLE_KINDS:
         return [excerpt.text for excerpt in group]
     text = " ".join(excerpt.text for excerpt in group)
-    if first.kind in _LIST_KINDS:
+    if first.kind in LIST_KINDS:
         return [f"{' ' * first.level}{first.mark or '-'} {text}"]
     return [text]
 

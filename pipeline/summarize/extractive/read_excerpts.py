@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
-from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, PROSE, Excerpt, ExcerptKind, written_alone
+from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
     is_prompt,
@@ -137,7 +137,6 @@ _WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one 
 _WHOLE_LIST_ITEMS = 60
 _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
-_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
 
 
 def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> list[Excerpt]:
@@ -194,7 +193,7 @@ class _Reader:
         if previous.kind is ExcerptKind.LABEL:
             is_labelled = excerpt.kind is not ExcerptKind.LABEL and not is_caption(previous.text)
             return (position,) if is_labelled else ()
-        if excerpt.kind in _LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
+        if excerpt.kind in LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
             return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":"))
         is_linked = _continues(excerpt, previous) and self.chain_length < _LONGEST_CHAIN
         self.chain_length = self.chain_length + 1 if is_linked else 0
@@ -207,7 +206,7 @@ def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
         return False
     if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
         return True
-    if (excerpt.kind in _LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
+    if (excerpt.kind in LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
         return True
     if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
         return False
@@ -248,7 +247,7 @@ def _lists(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, int]]:
     first = 0
     while first < len(excerpts):
         last = first + 1
-        if excerpts[first].kind in _LIST_KINDS:
+        if excerpts[first].kind in LIST_KINDS:
             while last < len(excerpts) and excerpts[last].kind is excerpts[first].kind:
                 last += 1
             yield first, last

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
@@ -70,14 +70,12 @@ def _scaled(values: Float64) -> Float64:
     return np.ones_like(values) if width <= 0 else np.asarray((values - values.min()) / width)
 
 
-_FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
 # Added to the centrality of a sentence that says a value which is not said yet: of two that are about as central, it
 # is taken. With 0.2 the summary of a manual has 6% more of the values that its sentences hold; more changes nothing.
 _VALUE_BONUS = 0.2
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
-_STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +95,31 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """What can be chosen from.
+class Material:
+    """What there is to choose from.
 
     Attributes:
-        dropped: positions of duplicates, which are never chosen.
         sentences: positions of what has a vector, rising.
-        centrality: shape (sentences,).
         vectors: shape (sentences, dimension), rows of length 1.
+        dropped: positions of duplicates.
     """
 
     excerpts: Sequence[Excerpt]
-    dropped: frozenset[int]
-    values: ExcerptValues
     sentences: Sequence[int]
-    centrality: Float64
     vectors: Float64
+    dropped: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Material):
+    """Material with what each part of it is worth.
+
+    Attributes:
+        centrality: shape (sentences,).
+    """
+
+    values: ExcerptValues
+    centrality: Float64
     relevance_weight: float
 
 
@@ -194,7 +201,7 @@ class _Selection:
     def open_sections(self, limit: float) -> None:
         """Takes the best sentence of every section that has nothing yet: chapters first, then long sections."""
         excerpts = self.candidates.excerpts
-        served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in _STRUCTURE}
+        served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in STRUCTURE}
         best: dict[int, int] = {}
         sizes: dict[int, int] = {}
         relevance = self._relevance()
@@ -251,7 +258,7 @@ class _Selection:
             row
             for row, position in enumerate(self.candidates.sentences)
             if self._is_free(position)
-            and excerpts[position].kind in _FILLING_KINDS
+            and excerpts[position].kind in STATEMENTS
             and (takes_cut or not excerpts[position].is_cut)
         ]
 

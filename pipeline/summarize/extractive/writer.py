@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.summarize.extractive.abridge import (
-    Material,
     Shortening,
-    checked_vectors,
     comparable,
     find_repeats,
     keep_all,
@@ -24,7 +23,7 @@ from pipeline.summarize.extractive.excerpt import Excerpt
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Float64
+from pipeline.summarize.extractive.selection import Budget, Float64, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.writer import (
     Critique,

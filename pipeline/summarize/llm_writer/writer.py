@@ -115,7 +115,7 @@ class LlmWriter:
                 ChatRequest(messages, max_tokens, self._config.extraction_temperature)
             )
             return parse_topic_lines(completion.text), completion.usage
-        return parse_topics(completion.text), completion.usage
+        return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
     def _parts(self, text: str) -> list[str]:
         limits = self.limits
@@ -175,11 +175,6 @@ def topics_schema(min_topics: int, max_topics: int) -> Mapping[str, object]:
         "required": ["topics"],
         "additionalProperties": False,
     }
-
-
-def parse_topics(text: str) -> list[str]:
-    """Returns the topics of a JSON answer that keeps the schema."""
-    return [str(topic) for topic in json.loads(text)["topics"]]
 
 
 def parse_topic_lines(text: str) -> list[str]:
