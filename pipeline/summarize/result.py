@@ -67,9 +67,12 @@ class SummaryResult:
     Attributes:
         summary_id: names it to callers; a result that is not done can be resumed by it.
         text: the summary; of a partial result the texts of the last level that is complete, else all extractions.
+        topics: key topics, best first; empty in a partial result.
         iteration: the one that `text` is of, from 1.
         critic_verdict: of the critic on `text`; None if it was not asked.
+        failure: why it is partial; None if it is done.
         calls_done: planned calls that are finished.
+        calls_planned: of all iterations begun.
         calls_reused: part of `calls_done` that cost nothing in this run.
         usage: of this run.
         elapsed_s: of this run.

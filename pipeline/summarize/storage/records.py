@@ -34,6 +34,7 @@ class StepId(NamedTuple):
     Attributes:
         iteration: from 1.
         level: of the reduction its output belongs to; 0 for the map.
+        position: from 0, in the order of the document.
     """
 
     iteration: int
