@@ -15,25 +15,31 @@ Float64 = npt.NDArray[np.float64]
 _MATRIX = 2
 
 
+def checked_vectors(vectors: Float32, count: int) -> Float64:
+    """Returns vectors in double precision, so that the order of summation does not matter.
+
+    Raises:
+        ModelOutputError: wrong shape, or values that are not finite.
+    """
+    if vectors.ndim != _MATRIX or len(vectors) != count:
+        raise ModelOutputError(f"{count} texts got vectors of shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ModelOutputError("the embedder returned values that are not finite")
+    return vectors.astype(np.float64)
+
+
 class Embeddings:
     """One vector for each distinct text."""
 
     def __init__(self, texts: Sequence[str], vectors: Float32) -> None:
-        """Checks that there is a vector for every text.
+        """Checks that there is a vector for every text; see `checked_vectors`.
 
         Args:
             texts: as submitted, without repeats.
             vectors: shape (texts, dimension); rows of length 1.
-
-        Raises:
-            ModelOutputError: wrong shape, or values that are not finite.
         """
-        if vectors.ndim != _MATRIX or len(vectors) != len(texts):
-            raise ModelOutputError(f"{len(texts)} texts got vectors of shape {vectors.shape}")
-        if not np.isfinite(vectors).all():
-            raise ModelOutputError("the embedder returned values that are not finite")
         self._rows = {text: row for row, text in enumerate(texts)}
-        self._vectors = vectors.astype(np.float64)  # the same cosine whatever the order of summation
+        self._vectors = checked_vectors(vectors, len(texts))
 
     def __contains__(self, text: str) -> bool:
         return text in self._rows

@@ -25,7 +25,7 @@ from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.protocols import Tokenizer
 from pipeline.text.normalize import check_text, normalize
-from pipeline.text.words import token_offsets
+from pipeline.text.windows import token_offsets
 
 
 @dataclass(frozen=True, slots=True)

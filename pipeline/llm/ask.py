@@ -57,8 +57,6 @@ async def ask_json(
     """Returns the first answer that can be read.
 
     Args:
-        chat: who is asked.
-        request: with the JSON schema of the answer.
         read: turns a text into a value; raises WrongAnswerError.
         max_attempts: at least 1.
 
@@ -143,21 +141,20 @@ def letter_probabilities(places: Sequence[TokenLogprobs], letters: str, *, key: 
         return None
     found: dict[str, float] = {}
     for token, logprob in places[place].alternatives:
-        letter = token.strip(_AROUND)
-        if len(letter) == 1 and letter in letters and math.isfinite(logprob):
+        if (letter := _letter(token, letters)) and math.isfinite(logprob):
             found[letter] = found.get(letter, 0.0) + math.exp(min(logprob, 0.0))
     return found or None
 
 
 def _place(tokens: Sequence[str], letters: str, key: str) -> int | None:
     if not key:
-        return next((at for at, token in enumerate(tokens) if _is_letter(token, letters)), None)
+        return next((at for at, token in enumerate(tokens) if _letter(token, letters)), None)
     # The last one: a reasoning model may have written the key into its thoughts.
     matches = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*"', "".join(tokens)))
     ends = accumulate(map(len, tokens))
     return next((at for at, end in enumerate(ends) if end > matches[-1].end()), None) if matches else None
 
 
-def _is_letter(token: str, letters: str) -> bool:
+def _letter(token: str, letters: str) -> str:
     stripped = token.strip(_AROUND)
-    return len(stripped) == 1 and stripped in letters
+    return stripped if len(stripped) == 1 and stripped in letters else ""

@@ -35,12 +35,7 @@ class LlmUsage:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A picture that goes with a message.
-
-    Attributes:
-        media_type: for example "image/png".
-        data: the file.
-    """
+    """A picture that goes with a message."""
 
     media_type: str
     data: bytes = field(repr=False)
@@ -61,7 +56,6 @@ class ChatRequest:
 
     Attributes:
         messages: system first; the last is the user's, or an assistant's that is to be continued.
-        max_tokens: longest answer.
         temperature: in [0, 2].
         json_schema: what the answer must be, as JSON; None for text.
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
@@ -98,7 +92,6 @@ class Completion:
         finish_reason: the endpoint's word: "stop", "length", "content_filter", ...
         prompt_tokens: as the endpoint counted them, else our estimate.
         completion_tokens: likewise.
-        model: as the endpoint named it.
         top_logprobs: one entry for each token; empty unless asked for and served.
         cached: True when no call was made.
         calls: completions it took: one, and one for each repair of its JSON. The token counts are of all of them.

@@ -118,8 +118,6 @@ def _explain_empty(finish_reason: str, message: Json) -> str:
     return f"the model's answer is empty (finish_reason {finish_reason}){advice}"
 
 
-Schema = Mapping[str, Any]
-
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _MAX_RULE_CHARS = 200
 
@@ -128,14 +126,14 @@ class JsonProblemError(Exception):
     """An answer is not the JSON asked for. Its message names paths and rules, never the answer's own words."""
 
 
-def response_format(schema: Schema) -> dict[str, Any]:
+def response_format(schema: Json) -> dict[str, Any]:
     """Returns the field that makes an endpoint enforce a schema."""
     name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
     # OpenAI refuses strict mode for a schema that leaves anything open.
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
 
 
-def with_schema_prompt(messages: tuple[ChatMessage, ...], schema: Schema) -> tuple[ChatMessage, ...]:
+def with_schema_prompt(messages: tuple[ChatMessage, ...], schema: Json) -> tuple[ChatMessage, ...]:
     """Says in the system message what an endpoint cannot be made to enforce."""
     words = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{json.dumps(schema)}"
     if messages and messages[0].role == "system":
@@ -151,7 +149,7 @@ def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str
     return (*messages, ChatMessage("assistant", answer), ChatMessage("user", words))
 
 
-def extract_json(text: str, schema: Schema) -> str:
+def extract_json(text: str, schema: Json) -> str:
     """Returns the JSON in an answer, without what models like to put around it.
 
     Raises:
@@ -178,7 +176,7 @@ def _decode(body: str, *starts: int) -> tuple[object, int]:
     return json.JSONDecoder().raw_decode(body, starts[-1])
 
 
-def _check(value: object, schema: Schema) -> None:
+def _check(value: object, schema: Json) -> None:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(value))
     if error is not None:
         rule = f"{error.validator}: {json.dumps(error.validator_value)}"[:_MAX_RULE_CHARS]

@@ -14,11 +14,8 @@ class Dialect:
     """The optional fields that a request may have. It starts with all and loses those that are refused.
 
     Attributes:
-        json_schema: `response_format` with a schema.
-        logprobs: `logprobs` and `top_logprobs`.
         temperature: `temperature`; OpenAI's reasoning models refuse it.
         seed: `seed`; deprecated at OpenAI, unknown to some others.
-        stream_options: usage in a stream.
         token_limit: "max_tokens", or what replaces it at OpenAI.
     """
 

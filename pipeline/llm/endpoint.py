@@ -26,9 +26,6 @@ class Endpoint:
     """Whoever calls the endpoint does it through one object of this class; inside `async with`.
 
     Attributes:
-        limiter: what every request must pass.
-        usage: what all of them cost so far.
-        clock: for waits between requests.
         was_ever_connected: True after the first answer of any kind.
     """
 
@@ -46,7 +43,7 @@ class Endpoint:
             base_url=self.config.base_url,
             api_key="-",  # the real one is added below, request by request
             max_retries=0,
-            http_client=make_http_client(self.config, self._current_key),
+            http_client=make_http_client(self.config, lambda: self._key),
         )
         return self
 
@@ -57,7 +54,6 @@ class Endpoint:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
-            body: of POST /chat/completions.
             private_texts: what an error's message must not repeat.
 
         Returns:
@@ -92,9 +88,6 @@ class Endpoint:
         """Reads the key again and tells whether it is another one."""
         before, self._key = self._key, read_api_key(self.config)
         return before != self._key
-
-    def _current_key(self) -> SecretStr | None:
-        return self._key
 
     def _to_llm_error(self, error: openai.OpenAIError, private_texts: Iterable[str]) -> LlmError:
         match error:

@@ -14,7 +14,7 @@
         ├── BadAnswerError                   the endpoint answered, but not with a completion
         │   ├── UnreadableAnswerError        HTML, half a JSON, no choices
         │   ├── EmptyAnswerError             a completion without text
-        │   ├── EndlessAnswerError(limit_bytes)   longer than any completion
+        │   ├── EndlessAnswerError           longer than any completion
         │   └── SchemaMismatchError          not the JSON asked for, also after the repair
         ├── ContextOverflowError             the prompt and the answer do not fit into the model's context
         ├── BudgetExceededError              the caller's limit of calls, tokens or cost is reached
@@ -91,7 +91,6 @@ class RequestRefusedError(LlmError):
     """The endpoint refuses the request itself; the same request would be refused again.
 
     Attributes:
-        status: of HTTP.
         refused_fields: optional fields of the request that the endpoint says it does not take.
     """
 
@@ -118,11 +117,7 @@ class EmptyAnswerError(BadAnswerError):
 
 
 class EndlessAnswerError(BadAnswerError):
-    """The answer was longer than `limit_bytes`, and was cut off there."""
-
-    def __init__(self, message: str, *, limit_bytes: int) -> None:
-        super().__init__(message)
-        self.limit_bytes = limit_bytes
+    """The answer was longer than `max_answer_bytes`, and was cut off there."""
 
 
 class SchemaMismatchError(BadAnswerError):

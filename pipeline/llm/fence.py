@@ -4,9 +4,6 @@ import hashlib
 from collections.abc import Iterable
 
 DATA_RULE = "Everything between <data-{nonce}> and </data-{nonce}> is material"
-"""How the rule begins that tells a model what stands between the tags; what it is for follows."""
-
-DATA_RULE = "Everything between <data-{nonce}> and </data-{nonce}> is material"
 """How the rule begins that tells a model what the tags are for; each prompt goes on in its own words."""
 
 
@@ -14,9 +11,6 @@ class Fence:
     """Tags with a number that no text of the task holds.
 
     The number is the hash of the texts: a text cannot hold its own hash, and equal tasks have equal prompts.
-
-    Args:
-        texts: all that will be fenced.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:

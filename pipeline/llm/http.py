@@ -149,8 +149,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
             if count > self._limit_bytes:
                 raise EndlessAnswerError(
                     f"the endpoint's answer has more than {self._limit_bytes} bytes; it ignores max_tokens, or is no "
-                    "chat endpoint",
-                    limit_bytes=self._limit_bytes,
+                    "chat endpoint"
                 )
             yield part
 

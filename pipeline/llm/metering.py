@@ -13,12 +13,9 @@ class UsageTotals:
     """Counts since the start. Belongs to one event loop.
 
     Attributes:
-        attempts: requests sent.
         retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
-        prompt_tokens: of all answers.
-        completion_tokens: likewise.
     """
 
     def __init__(self, prices: PriceConfig) -> None:
@@ -69,16 +66,9 @@ class MeteredChatModel:
     def __init__(self, inner: ChatModel) -> None:
         self._inner = inner
         self.usage = LlmUsage()
-
-    @property
-    def identity(self) -> str:
-        """The inner model's."""
-        return self._inner.identity
-
-    @property
-    def context_tokens(self) -> int:
-        """The inner model's."""
-        return self._inner.context_tokens
+        self.identity = inner.identity
+        self.context_tokens = inner.context_tokens
+        self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns the inner model's answer. Raises LlmError as it does."""
@@ -89,7 +79,3 @@ class MeteredChatModel:
             raise
         self.usage += completion.usage
         return completion
-
-    def count_tokens(self, text: str) -> int:
-        """Estimates as the inner model does."""
-        return self._inner.count_tokens(text)

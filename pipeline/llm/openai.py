@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import (
@@ -49,17 +49,8 @@ class OpenAiChatModel:
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
-        self._caller = Caller(endpoint, self._config, self.count_tokens)
-
-    @property
-    def identity(self) -> str:
-        """Model and endpoint."""
-        return f"{self._config.model}@{self._config.base_url}"
-
-    @property
-    def context_tokens(self) -> int:
-        """From the settings."""
-        return self._config.context_tokens
+        self.identity = f"{self._config.model}@{self._config.base_url}"
+        self.context_tokens = self._config.context_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
@@ -102,7 +93,7 @@ class OpenAiChatModel:
             while True:
                 dialect = self._dialect
                 try:
-                    completion = await self._caller.call(self._worded(request, dialect), dialect)
+                    completion = await self._call(self._worded(request, dialect), dialect)
                 except RequestRefusedError as error:
                     self._learn(dialect, error)
                 else:
@@ -141,44 +132,11 @@ class OpenAiChatModel:
             f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
         )
 
-
-def _sum(last: Completion, others: list[Completion]) -> Completion:
-    total = _usage([*others, last])
-    return replace(
-        last,
-        prompt_tokens=total.prompt_tokens,
-        completion_tokens=total.completion_tokens,
-        calls=total.calls,
-        retries=total.retries,
-    )
-
-
-def _usage(completions: Iterable[Completion]) -> LlmUsage:
-    return sum((one.usage for one in completions), LlmUsage())
-
-
-_IMAGE_TOKENS = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Makes the calls of one model.
-
-    Attributes:
-        endpoint: where.
-        config: which model, and how.
-        count_tokens: for answers that do not say what they cost.
-    """
-
-    endpoint: Endpoint
-    config: LlmConfig
-    count_tokens: TokenCount
-
-    async def call(self, request: ChatRequest, dialect: Dialect) -> Completion:
+    async def _call(self, request: ChatRequest, dialect: Dialect) -> Completion:
         """Returns the first good answer. Raises LlmError when there will be none."""
-        endpoint = self.endpoint
-        body = request_body(request, dialect, model=self.config.model, stream=self.config.stream)
-        retries = Retries(self.config.retries, was_ever_connected=lambda: endpoint.was_ever_connected)
+        endpoint = self._endpoint
+        body = request_body(request, dialect, model=self._config.model, stream=self._config.stream)
+        retries = Retries(self._config.retries, was_ever_connected=lambda: endpoint.was_ever_connected)
         number = endpoint.limiter.take_number()
         most_tokens = self._most_tokens(request)
         while True:
@@ -198,15 +156,15 @@ class Caller:
 
     def _most_tokens(self, request: ChatRequest) -> int:
         """Estimates what a request may cost; not worth the time when nobody counts."""
-        if self.endpoint.config.rates.tokens_per_minute is None:
+        if self._endpoint.config.rates.tokens_per_minute is None:
             return 0
         return sum(_tokens(message, estimate_tokens) for message in request.messages) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
-        usage = self.endpoint.usage
+        usage = self._endpoint.usage
         usage.count_attempt()
         try:
-            response = await self.endpoint.post(body, private_texts=[one.content for one in request.messages])
+            response = await self._endpoint.post(body, private_texts=[one.content for one in request.messages])
             completion = parse_completion(response.content, response.headers.get("content-type", ""))
         except LlmError as error:
             usage.count_failure(error)
@@ -225,8 +183,26 @@ class Caller:
             completion,
             prompt_tokens=completion.prompt_tokens or prompt,
             completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
-            model=completion.model or self.config.model,
+            model=completion.model or self._config.model,
         )
+
+
+def _sum(last: Completion, others: list[Completion]) -> Completion:
+    total = _usage([*others, last])
+    return replace(
+        last,
+        prompt_tokens=total.prompt_tokens,
+        completion_tokens=total.completion_tokens,
+        calls=total.calls,
+        retries=total.retries,
+    )
+
+
+def _usage(completions: Iterable[Completion]) -> LlmUsage:
+    return sum((one.usage for one in completions), LlmUsage())
+
+
+_IMAGE_TOKENS = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
 
 
 def _tokens(message: ChatMessage, count_tokens: TokenCount) -> int:

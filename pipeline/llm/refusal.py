@@ -104,8 +104,6 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, *, qu
 
     Args:
         status: anything but 2xx.
-        headers: of the answer; names in any case.
-        complaint: the answer's body.
         quote: makes the endpoint's words fit to be shown, or empty.
     """
     said = f": {words}" if (words := quote(complaint.message)) else ""

@@ -26,8 +26,6 @@ class Ending:
     """How a run ended.
 
     Attributes:
-        status: to report.
-        failure: why it is partial; None if it is done.
         meter: of the run; None if the result is put together without one.
     """
 

@@ -3,14 +3,36 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.config import SummarizeLimits, Wave
-from pipeline.summarize.writer import SourceChunk, SummaryType
 
 _HASH_VERSION = b"document-1"
+
+
+class SummaryType(Enum):
+    """Whom the summary is for. The values are the words of settings, prompts and cache keys."""
+
+    TECHNICAL = "technical"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChunk:
+    """A chunk of the document, or a part of one that was too long for a prompt.
+
+    Attributes:
+        chunk_index: the caller's number of the chunk; parts of one chunk share it.
+        page_number: from 1; 0 when the document has no pages.
+        text: not empty.
+    """
+
+    chunk_index: int
+    page_number: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +40,7 @@ class Document:
     """A document that keeps the rules of `make_document`.
 
     Attributes:
-        document_id: the caller's.
-        name: for people and prompts.
         chunks: by rising `chunk_index`; none is empty.
-        total_pages: 0 when the document has no pages.
         empty_chunk_count: chunks of the caller that held no text and were left out.
         sha256: of the chunks, so that equal documents are stored once.
     """
@@ -45,10 +64,8 @@ def make_document(
     """Checks a document, sorts its chunks and leaves out empty ones.
 
     Args:
-        document_id: the caller's.
         name: for people and prompts; the id if empty.
         chunks: in any order; indexes from 0 without repeats, pages from 0.
-        limits: how much is allowed.
         total_pages: 0 takes the highest page of a chunk.
 
     Raises:

@@ -6,7 +6,6 @@ rows, code and the numbered steps of a procedure stay where they are, however of
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
@@ -24,13 +23,6 @@ _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 _MAX_SENTENCE_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Where a sentence stood first."""
-
-    chunk_indexes: tuple[int, int]
-
-
 @dataclass(slots=True)
 class DuplicateFilter:
     """Goes through texts in the order of the document and keeps every sentence where it first stands.
@@ -39,7 +31,7 @@ class DuplicateFilter:
     """
 
     removed: list[RemovedDuplicate] = field(default_factory=list)
-    _seen: dict[bytes, _Seen] = field(default_factory=dict)
+    _seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)
 
     def clean(self, extraction: Extraction) -> str:
         """Returns the text without what this filter has seen before. Linear in its length."""
@@ -61,7 +53,7 @@ class DuplicateFilter:
             return "" if self._is_repeated(line, heading, chunks) else line
         keys = [key for part in _ROUGH_END.split(line) if (key := _key(part, ""))]
         if self._seen.keys().isdisjoint(keys) and len(set(keys)) == len(keys):
-            self._seen.update(dict.fromkeys(keys, _Seen(chunks)))
+            self._seen.update(dict.fromkeys(keys, chunks))
             return line
         # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
         return self._clean_sentences(line, chunks)
@@ -69,10 +61,10 @@ class DuplicateFilter:
     def _clean_sentences(self, line: str, chunks: tuple[int, int]) -> str:
         kept: list[str] = []
         end_of_last = 0
-        for start, end in _sentences(line):
-            if not self._is_repeated(line[start:end], "", chunks):
-                kept.append(line[end_of_last:end])
-            end_of_last = end
+        for sentence in split_sentences(line, _MAX_SENTENCE_CHARS):
+            if not self._is_repeated(line[sentence.start : sentence.end], "", chunks):
+                kept.append(line[end_of_last : sentence.end])
+            end_of_last = sentence.end
         rest = line[end_of_last:]
         return "".join(kept).lstrip() + rest if kept else ""
 
@@ -81,16 +73,11 @@ class DuplicateFilter:
         key = _key(sentence, heading)
         if key is None:
             return False
-        first = self._seen.setdefault(key, own := _Seen(chunks))
-        if first is own:
+        if key not in self._seen:
+            self._seen[key] = chunks
             return False
-        self.removed.append(RemovedDuplicate(sentence.strip(), first.chunk_indexes, chunks))
+        self.removed.append(RemovedDuplicate(sentence.strip(), self._seen[key], chunks))
         return True
-
-
-def _sentences(line: str) -> Iterator[tuple[int, int]]:
-    for sentence in split_sentences(line, _MAX_SENTENCE_CHARS):
-        yield sentence.start, sentence.end
 
 
 def _normalise(text: str) -> str:

@@ -21,37 +21,26 @@ class SummarizeError(PipelineError):
 
 
 class UnknownSummaryError(SummarizeError):
-    """No summary has this id. It may have expired.
-
-    Attributes:
-        summary_id: as the caller gave it.
-    """
+    """No summary has this id. It may have expired."""
 
     def __init__(self, summary_id: str) -> None:
         super().__init__(f"no summary has the id {summary_id!r}; it may have expired")
-        self.summary_id = summary_id
 
 
 class SummaryRunningError(SummarizeError):
     """Somebody else runs this summary now.
 
     Attributes:
-        summary_id: of the running summary.
         retry_after_s: after this time it is free if its server died; a living server may need longer.
     """
 
     def __init__(self, summary_id: str, retry_after_s: float) -> None:
         super().__init__(f"summary {summary_id} is running elsewhere: get or cancel it, or resume it later")
-        self.summary_id = summary_id
         self.retry_after_s = retry_after_s
 
 
 class IdempotencyConflictError(SummarizeError):
-    """The idempotency key belongs to a summary of another document or with other options.
-
-    Attributes:
-        summary_id: the summary that the key belongs to.
-    """
+    """The idempotency key belongs to a summary of another document or with other options."""
 
     def __init__(self, summary_id: str) -> None:
         super().__init__(f"the idempotency key belongs to summary {summary_id}, which has other input: use a new key")
@@ -59,22 +48,13 @@ class IdempotencyConflictError(SummarizeError):
 
 
 class StalledReductionError(SummarizeError):
-    """A step that had to make text shorter did not, so that repeating it would never end.
-
-    Attributes:
-        stage: what was to be made shorter.
-        tokens_before: of its input.
-        tokens_after: of its output; not smaller.
-    """
+    """A step that had to make text shorter did not, so that repeating it would never end."""
 
     def __init__(self, stage: str, tokens_before: int, tokens_after: int) -> None:
         super().__init__(
             f"{stage} made no progress: {tokens_before} tokens became {tokens_after}; "
             "use a model with a larger context, or a smaller reduce_group_size"
         )
-        self.stage = stage
-        self.tokens_before = tokens_before
-        self.tokens_after = tokens_after
 
 
 class LeaseLostError(SummarizeError):
@@ -82,7 +62,6 @@ class LeaseLostError(SummarizeError):
 
     def __init__(self, summary_id: str) -> None:
         super().__init__(f"another server took summary {summary_id} over")
-        self.summary_id = summary_id
 
 
 class StorageError(SummarizeError):

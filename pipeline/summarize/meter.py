@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import Phase, SummaryProgress
 from pipeline.summarize.packing import ChunkBatch
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import Phase, SummaryPlan, SummaryProgress
 from pipeline.text.terms import Term, find_terms
 
 
@@ -20,14 +19,9 @@ class Meter:
     """The totals of one run.
 
     Attributes:
-        plan: of the summary.
         calls_done: planned calls that are finished, of earlier runs too.
-        calls_total: planned calls of all iterations begun.
         calls_reused: part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of
             other summaries to equal calls.
-        usage: of this run.
-        phase: what the graph is at.
-        iteration: from 1.
     """
 
     plan: SummaryPlan
@@ -102,11 +96,7 @@ class BatchTerms:
         return terms
 
     async def read_ahead(self, off_loop: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
-        """Reads all batches one by one on a thread, with pauses in between. Cancel it when nobody needs it any more.
-
-        Args:
-            off_loop: runs work on a thread.
-        """
+        """Reads all batches one by one on a thread, with pauses in between. Cancel it when nobody needs it any more."""
         for index in range(len(self._batches)):
             if self._terms[index] is None:
                 await off_loop(lambda index=index: self.of(index))  # type: ignore[misc]  # mypy types no defaults

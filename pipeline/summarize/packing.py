@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.summarize.writer import SourceChunk, WriterLimits
+from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.writer import WriterLimits
 
 MIN_CONTENT_TOKENS = 16
 """A budget below leaves no room for text; such limits are a mistake in the settings."""
@@ -62,7 +63,6 @@ def pack_batches(
         chunks: in the order of the document.
         batch_size: most chunks of a batch.
         budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
-        count_tokens: of a text.
         overhead_tokens: words of the prompt around each chunk; they count towards the budget.
     """
     batches: list[ChunkBatch] = []
@@ -105,9 +105,7 @@ def split_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], in
     """Returns parts that joined are the text. Time is linear in the length of the text.
 
     Args:
-        text: of any length.
         max_tokens: of a part, at least 1. A single character of more tokens is a part by itself.
-        count_tokens: of a text.
     """
     parts: list[str] = []
     start = 0
@@ -144,10 +142,7 @@ def tail_by_tokens(text: str, max_tokens: int, count_tokens: Callable[[str], int
 def _fitting_end(text: str, start: int, max_tokens: int, count_tokens: Callable[[str], int]) -> int:
     """Finds an end that fits, not always the last one; at least one character further."""
     size = min(len(text) - start, max_tokens * _FIRST_GUESS_CHARS_PER_TOKEN)
-    while size > 1:
-        tokens = count_tokens(text[start : start + size])
-        if tokens <= max_tokens:
-            break
+    while size > 1 and (tokens := count_tokens(text[start : start + size])) > max_tokens:
         size = _smaller(size, tokens, max_tokens)
     return start + size
 
@@ -167,13 +162,7 @@ def _best_break(text: str, start: int, end: int) -> int:
 
 
 def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:
-    """Returns the newest texts that fit together; of the first that does not, its end.
-
-    Args:
-        texts: oldest first.
-        limit_tokens: for all of them.
-        count_tokens: of a text.
-    """
+    """Returns the newest texts that fit together; of the first that does not, its end."""
     kept: list[str] = []
     left = limit_tokens
     for text in reversed(texts):

@@ -1,7 +1,9 @@
-"""What a summary will cost, worked out before its first call."""
+"""What a summary will cost, worked out before its first call, and how far it is."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.packing import ChunkBatch, content_budget_tokens, level_calls, pack_batches
@@ -18,16 +20,9 @@ class SummaryPlan:
     """All calls of a summary, and how they follow each other.
 
     Attributes:
-        batches: of the map, in order.
-        level_calls: calls of each reduce level.
-        wave: batches that run at once.
         uses_source_context: True for wave "all", whose batches do not wait for each other's extractions.
-        concurrency: calls in flight.
-        group_size: most texts of one reduce call.
-        max_iterations: map-reduce runs before a FAIL is accepted.
         reduce_budget_tokens: most tokens that a merge may read.
         is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink.
-        limits: of the writer.
     """
 
     batches: tuple[ChunkBatch, ...]
@@ -94,6 +89,40 @@ class SummaryPlan:
         levels = max(1, len(self.batches).bit_length() + 1)
         each = 1 + self.wave_count + 2 * levels + 1
         return self.max_iterations * each + 4
+
+
+class Phase(StrEnum):
+    """What the graph is at."""
+
+    PLAN = "plan"
+    MAP = "map"
+    REDUCE = "reduce"
+    REFLECT = "reflect"
+    TOPICS = "topics"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryProgress:
+    """How far a summary is. It comes with every step, so that a reader may miss any of them.
+
+    Attributes:
+        calls_done: planned calls that are finished, by this run, earlier ones or the cache.
+        calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
+        calls_reused: part of `calls_done` that cost nothing in this run.
+        eta_s: estimate of the rest; None until a call has been timed.
+        joined_events: events that were dropped before this one since the reader was slow.
+    """
+
+    phase: Phase
+    iteration: int
+    calls_done: int
+    calls_total: int
+    calls_reused: int
+    usage: LlmUsage
+    elapsed_s: float
+    eta_s: float | None
+    joined_events: int = 0
 
 
 def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, options: SummarizeOptions) -> SummaryPlan:

@@ -40,7 +40,6 @@ class StageRetention:
     Attributes:
         stage: "map" or "reduce".
         level: of the reduction; 0 for the map.
-        retention: sums over the calls.
     """
 
     stage: str
@@ -53,8 +52,6 @@ class SummaryFailure:
     """Why a summary ended before it was done.
 
     Attributes:
-        kind: name of the error's class.
-        message: for the caller.
         retry_after_s: when the endpoint asked to be called again; None if it did not.
     """
 
@@ -69,25 +66,16 @@ class SummaryResult:
 
     Attributes:
         summary_id: names it to callers; a result that is not done can be resumed by it.
-        document_id: the caller's.
-        document_name: the caller's.
-        status: DONE, or FAILED or CANCELLED with a partial text.
         text: the summary; of a partial result the texts of the last level that is complete, else all extractions.
         topics: key topics, best first; empty in a partial result.
-        writer: who wrote it.
         iteration: the one that `text` is of, from 1.
-        iterations: how many were run.
         critic_verdict: of the critic on `text`; None if it was not asked.
-        critique: the critic's reasons.
-        warnings: in no order.
         failure: why it is partial; None if it is done.
         calls_done: planned calls that are finished.
         calls_planned: of all iterations begun.
         calls_reused: part of `calls_done` that cost nothing in this run.
         usage: of this run.
         elapsed_s: of this run.
-        input_tokens: of the document.
-        output_tokens: of `text`.
         stages: retention of each stage of the iteration that `text` is of.
         retention: distinct terms of the document that `text` has; None in a partial result.
         duplicates: sentences that were dropped since they stood elsewhere word for word, with their chunks.
@@ -125,10 +113,8 @@ class SummaryView:
     """Where a summary stands.
 
     Attributes:
-        summary_id: names it.
         status: as last written; RUNNING without a living server means that it was killed.
         is_running: True while a living server runs it.
-        result: complete, or as far as it came.
     """
 
     summary_id: str

@@ -13,8 +13,6 @@ class TermRetention:
     """How many distinct terms of one kind survived.
 
     Attributes:
-        kind: of the terms.
-        input_count: distinct terms of the input.
         kept_count: those of them that the output has too; at most `input_count`.
         missing: some terms that were lost, in the order of the input; examples, not all of them.
     """
@@ -52,7 +50,6 @@ class Mentions:
     """A text as it is searched for terms.
 
     Attributes:
-        terms: that it has.
         words: folded.
         line: the same words in order, with spaces between and around.
     """

@@ -45,11 +45,6 @@ async def open_summarizer(
 ) -> AsyncIterator["Summarizer"]:
     """Opens the databases, makes the tables if need be, and deletes summaries that expired.
 
-    Args:
-        config: defaults and limits.
-        storage: where.
-        observer: counts runs and calls.
-
     Raises:
         StorageError: the databases cannot be used.
     """
@@ -115,9 +110,6 @@ class Summarizer:
         An equal request that is done already, or was sent with the same key, is answered with its result at once.
 
         Args:
-            document: from `make_document`.
-            writer: writes the text.
-            options: the caller's.
             idempotency_key: sent again, it names the same summary, and resumes it if it is not done.
             include_text: puts the extracted text into every BatchDone.
 

@@ -35,12 +35,8 @@ class SummaryRun:
     """One run of one summary.
 
     Attributes:
-        job: what is done.
         summary: as stored when the run began.
-        lease: the right to run.
         channel: where events go; closed at the end.
-        graph: shared by all runs.
-        is_resumed: True if it ran before.
         stop: set it to cancel the summary from within this process.
     """
 
@@ -192,15 +188,15 @@ class SummaryRun:
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         record = PlanRecord(_plan_key(plan), plan.calls(), plan.calls(2) - plan.calls(), plan.input_tokens)
-        summary_id = self.job.summary_id
+        before, writer = self.summary.request.writer, self.job.writer.identity
+        if self.summary.plan is not None and before != writer:
+            await self._warn(WarningCode.WRITER_CHANGED, f"begun by {before}, resumed by {writer}")
         if self.summary.plan == record:
-            await self._warn_of_other_writer()
             return
         if self.summary.plan is not None:
-            await self._warn_of_other_writer()
             with storage_errors():
                 await self._delete_checkpoints()
-        await self.job.store.set_plan(summary_id, record)
+        await self.job.store.set_plan(self.job.summary_id, record)
         if self.job.document.empty_chunk_count:
             message = f"{self.job.document.empty_chunk_count} chunks hold no text and were left out"
             await self._warn(WarningCode.EMPTY_CHUNKS, message)
@@ -209,11 +205,6 @@ class SummaryRun:
         checkpointer = self.graph.checkpointer
         if checkpointer is not None and not isinstance(checkpointer, bool):
             await checkpointer.adelete_thread(self.job.summary_id)
-
-    async def _warn_of_other_writer(self) -> None:
-        if self.summary.request.writer != self.job.writer.identity:
-            message = f"begun by {self.summary.request.writer}, resumed by {self.job.writer.identity}"
-            await self._warn(WarningCode.WRITER_CHANGED, message)
 
     async def _warn(self, code: WarningCode, message: str) -> None:
         await self.job.store.warn(self.job.summary_id, code, message)

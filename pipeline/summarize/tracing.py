@@ -4,8 +4,8 @@ Without the SDK they cost next to nothing. Attributes are ids, names of ours, co
 a topic of a document.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
@@ -20,8 +20,7 @@ _propagator = TraceContextTextMapPropagator()
 _TRACEPARENT = "traceparent"
 
 
-@contextmanager
-def run_span(summary_id: str) -> Iterator[Span]:
+def run_span(summary_id: str) -> AbstractContextManager[Span]:
     """Opens the span of one run of a summary.
 
     The summary's id is also the session, by which trace viewers put its runs together.
@@ -32,21 +31,12 @@ def run_span(summary_id: str) -> Iterator[Span]:
         "precis.summary_id": summary_id,
         "session.id": summary_id,
     }
-    with open_span(_tracer, "invoke_workflow summarize", attributes) as span:
-        yield span
+    return open_span(_tracer, "invoke_workflow summarize", attributes)
 
 
-@contextmanager
-def node_span(node: str, summary_id: str, **attributes: Attribute) -> Iterator[Span]:
-    """Opens the span of one execution of a graph node.
-
-    Args:
-        node: its name in the graph.
-        summary_id: whose.
-        attributes: what is known beforehand; `precis.` is put before their names.
-    """
-    with open_span(_tracer, node, prefixed({"summary_id": summary_id, "node": node, **attributes})) as span:
-        yield span
+def node_span(node: str, summary_id: str, **attributes: Attribute) -> AbstractContextManager[Span]:
+    """Opens the span of one execution of a graph node; `precis.` is put before the attributes' names."""
+    return open_span(_tracer, node, prefixed({"summary_id": summary_id, "node": node, **attributes}))
 
 
 def note_text(span: Span, outcome: TextOutcome, *, is_reused: bool) -> None:

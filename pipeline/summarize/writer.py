@@ -9,14 +9,8 @@ from enum import Enum
 from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
-
-
-class SummaryType(Enum):
-    """Whom the summary is for. The values are the words of settings, prompts and cache keys."""
-
-    TECHNICAL = "technical"
-    OPERATOR = "operator"
 
 
 class MergeStage(Enum):
@@ -60,26 +54,10 @@ class WriterLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceChunk:
-    """A chunk of the document, or a part of one that was too long for a prompt.
-
-    Attributes:
-        chunk_index: the caller's number of the chunk; parts of one chunk share it.
-        page_number: from 1; 0 when the document has no pages.
-        text: not empty.
-    """
-
-    chunk_index: int
-    page_number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Extraction:
     """A text that a writer made, with the stretch of the document behind it.
 
     Attributes:
-        text: what was written.
         chunk_indexes: first and last chunk, inclusive.
         pages: first and last page, inclusive; (0, 0) when the document has no pages.
     """
@@ -94,14 +72,9 @@ class ExtractTask:
     """Map: keep everything technical that a batch of chunks says and the context does not say already.
 
     Attributes:
-        summary_type: whom for.
-        document_name: as the caller gave it.
-        batch_index: from 0.
-        batch_count: of the document.
         chunks: in the order of the document; at least one.
         context: what stands before the batch, oldest first: extractions of earlier batches, or, if
             `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
-        context_is_source: see `context`.
         critique: what the critic found wrong with the iteration before; None in the first.
     """
 
@@ -120,15 +93,8 @@ class MergeTask:
     """Reduce: one text out of several, nothing lost, nothing said twice.
 
     Attributes:
-        summary_type: whom for.
-        document_name: as the caller gave it.
-        stage: what the merge is for.
-        level: from 1.
-        group_index: from 0, in this level.
-        group_count: groups of this level.
         extractions: in the order of the document; at least two, exactly one to compress.
         target_tokens: the answer should not be longer than this; at most `WriterLimits.output_tokens`.
-        critique: as in `ExtractTask`.
     """
 
     summary_type: SummaryType
@@ -147,10 +113,6 @@ class CritiqueTask:
     """Reflect: is the summary complete, with its procedures apart and its values intact?
 
     Attributes:
-        summary_type: whom for.
-        document_name: as the caller gave it.
-        iteration: from 1.
-        summary: the final text.
         retention: what of the document's terms survived in it, measured.
     """
 
@@ -163,14 +125,7 @@ class CritiqueTask:
 
 @dataclass(frozen=True, slots=True)
 class TopicsTask:
-    """Topics: words by which a reader would look for the document.
-
-    Attributes:
-        document_name: as the caller gave it.
-        summary: the final text.
-        min_topics: fewest, 5 by default.
-        max_topics: most, 10 by default.
-    """
+    """Topics: words by which a reader would look for the document."""
 
     document_name: str
     summary: str
@@ -200,9 +155,7 @@ class Written:
     """A writer's answer to a map or reduce task.
 
     Attributes:
-        text: never empty.
         finish_reason: "stop", or "length" when the answer was still cut after all continuations.
-        usage: what it cost.
         duplicates: what the writer itself dropped as said twice; a language model cannot tell.
     """
 

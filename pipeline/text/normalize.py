@@ -34,12 +34,7 @@ class OffsetMap:
     ends: Int32 | None = None
 
     def to_original(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the smallest original span that holds everything the derived span comes from.
-
-        Args:
-            start: derived position, inclusive.
-            end: exclusive, greater than `start`.
-        """
+        """Returns the smallest original span that holds everything a derived span, `end` excluded, comes from."""
         if self.starts is None or self.ends is None:
             return start, end
         return int(self.starts[start]), int(self.ends[end - 1])
@@ -77,8 +72,6 @@ class NormalizedText:
         """Returns a part of the text, with offsets that hold in the original.
 
         Args:
-            start: position in `text`, inclusive.
-            end: exclusive, greater than `start`.
             text: what models should read instead of the characters between the two.
         """
         first, last = self.offsets.to_original(start, end)
@@ -160,10 +153,6 @@ def _joining_starters() -> frozenset[str]:
 
 def check_text(field: str, text: str, max_chars: int, *, may_be_blank: bool = False) -> None:
     """Checks length, blankness and encoding, in this order.
-
-    Args:
-        field: path of the text in the request.
-        max_chars: longest text, in code points.
 
     Raises:
         InvalidInputError: the text is too long, blank, or holds half a surrogate pair, which no UTF-8 can carry.

@@ -94,12 +94,8 @@ _WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Block):
     """A sentence's place in the normalised text, and the kind of block it stands in."""
-
-    start: int
-    end: int
-    kind: BlockKind
 
 
 def split_sentences(text: str, max_chars: int) -> list[Sentence]:
@@ -108,7 +104,6 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
     Parts without any letter or digit (rules, table separators) are left out.
 
     Args:
-        text: normalised.
         max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
     """
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})

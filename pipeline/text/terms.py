@@ -31,7 +31,6 @@ class Term(NamedTuple):
     """One term in the form that is compared, so that "5 mm", "5mm" and "**5** mm" are the same.
 
     Attributes:
-        kind: what it is.
         text: in lower case but for units; numbers without thousands separators.
     """
 
@@ -43,10 +42,7 @@ class _Word(NamedTuple):
     """What a word says by itself.
 
     Attributes:
-        core: without punctuation around it.
-        terms: that it is.
         number: the number that it is, which a unit may follow; None if it is none.
-        is_name: begins with a capital letter, or is an acronym.
         is_acronym: two capital letters or more.
         opens: punctuation before it that separates it from the word before.
         closes: punctuation after it that separates it from the next word.

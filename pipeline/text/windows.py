@@ -1,12 +1,15 @@
 """Sliding windows of sentences, the premises that a hypothesis is compared with, and chunks for the embedder.
 
-A chunk has a few hundred tokens and ends where a sentence ends.
+A chunk has a few hundred tokens and ends where a sentence ends. A model's tokenizer goes over a long text in short
+steps. It may hold Python's global lock while it works (1.5 s for 1 MB); between steps other threads get their turn.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.protocols import Tokenizer
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence
@@ -24,11 +27,6 @@ def sliding_windows(
 
     A window's text is its sentences joined by a space: list marks and headings between them are not read. A text
     with fewer sentences than the smallest size is one window.
-
-    Args:
-        source: the text.
-        sentences: its sentences, in order.
-        sizes: in sentences, each at least 1.
     """
     singles = sentence_passages(source, sentences)
     windows = [
@@ -65,8 +63,6 @@ def split_chunks(
     """Packs whole sentences into chunks, greedily. Together the chunks hold every token once.
 
     Args:
-        token_offsets: start and end of every token, in order.
-        sentences: of the same text, in order.
         max_tokens: a longer sentence is cut between tokens.
     """
     starts = [start for start, _ in token_offsets]
@@ -84,3 +80,16 @@ def split_chunks(
         chunks.append(Chunk(starts[first], token_offsets[last - 1][1], last - first))
         first = last
     return chunks
+
+
+# As much as fits, up to and including white space, else as much as fits. Word pieces never cross white space.
+_PIECE = re.compile(r"[\s\S]{0,7999}\s|[\s\S]{1,8000}")
+
+
+def token_offsets(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
+    """Returns start and end of every token of `text`, in code points."""
+    return [
+        (piece.start() + start, piece.start() + end)
+        for piece in _PIECE.finditer(text)
+        for start, end in tokenizer.offsets(piece.group())
+    ]

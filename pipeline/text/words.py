@@ -2,9 +2,6 @@
 
 A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
 possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
-
-A model's tokenizer goes over a long text in short steps. It may hold Python's global lock while it works (1.5 s for
-1 MB); between steps other threads get their turn.
 """
 
 import re
@@ -13,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from pipeline.protocols import Tokenizer
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
@@ -28,7 +23,6 @@ class Words:
     """The words of one text.
 
     Attributes:
-        text: what they are words of.
         starts: shape (words,); first character of each, rising.
         ends: shape (words,); exclusive.
     """
@@ -59,16 +53,3 @@ def split_words(text: str) -> Words:
             starts.append(start)
             ends.append(start + len(word))
     return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
-
-
-# As much as fits, up to and including white space, else as much as fits. Word pieces never cross white space.
-_PIECE = re.compile(r"[\s\S]{0,7999}\s|[\s\S]{1,8000}")
-
-
-def token_offsets(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
-    """Returns start and end of every token of `text`, in code points."""
-    return [
-        (piece.start() + start, piece.start() + end)
-        for piece in _PIECE.finditer(text)
-        for start, end in tokenizer.offsets(piece.group())
-    ]

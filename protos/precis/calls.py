@@ -5,17 +5,17 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 
-from precis.errors import item_error
+from precis.errors import invalid_argument, item_error
 from precis.evaluation import Evaluation, to_evaluation
 from precis.judgement import Judgement, to_judgement
-from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from precis.wire_messages import wire_message
-from precis.words import Framework, Priority, ServingStatus, View, framework_numbers, priority_number, view_number
+from precis.words import Enum, Framework, Priority, ServingStatus, View, word_of
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Message)
@@ -74,11 +74,11 @@ def judge_request(
     return judge_pb2.JudgeRequest(
         source=source,
         summary=summary,
-        frameworks=framework_numbers(frameworks),
+        frameworks=_framework_numbers(frameworks),
         options=options,
         tool_scores=tool_scores,
-        priority=priority_number(priority),
-        view=view_number(view),
+        priority=_priority_number(priority),
+        view=_view_number(view),
     )
 
 
@@ -100,8 +100,8 @@ def evaluate_request(
         datum=datum,
         generated=evaluate_pb2.GeneratedSummary(text=generated) if isinstance(generated, str) else generated,
         options=options,
-        priority=priority_number(priority),
-        view=view_number(view),
+        priority=_priority_number(priority),
+        view=_view_number(view),
     )
 
 
@@ -114,7 +114,7 @@ def embed(texts: Iterable[str], *, priority: Priority | None) -> Call[list[infer
                 raise item_error(result.error, f"texts[{index}]")
         return [result.embedding for result in response.results]
 
-    request = inference_pb2.EmbedRequest(texts=texts, priority=priority_number(priority))
+    request = inference_pb2.EmbedRequest(texts=texts, priority=_priority_number(priority))
     return _call(INFERENCE, "Embed", request, inference_pb2.EmbedResponse, results)
 
 
@@ -131,7 +131,7 @@ def entail(
 
     request = inference_pb2.EntailRequest(
         pairs=[inference_pb2.TextPair(premise=premise, hypothesis=hypothesis) for premise, hypothesis in pairs],
-        priority=priority_number(priority),
+        priority=_priority_number(priority),
     )
     return _call(INFERENCE, "Entail", request, inference_pb2.EntailResponse, results)
 
@@ -182,3 +182,25 @@ def _call(
     service: ServiceDescriptor, name: str, request: Message, response: ResponseType[R], to_result: Callable[[R], T]
 ) -> Call[T]:
     return Call(rpc_path(service, name), request, lambda data: to_result(response.FromString(data)))
+
+
+def _framework_numbers(words: Iterable[Framework]) -> list[judge_pb2.JudgeFramework.ValueType]:
+    """Returns the frameworks as the contract numbers them."""
+    return [_number_of(judge_pb2.JudgeFramework, word, "frameworks") for word in words]
+
+
+def _view_number(word: View | None) -> common_pb2.ResultView.ValueType:
+    """Returns a view as the contract numbers it; None is the server's default."""
+    return common_pb2.RESULT_VIEW_UNSPECIFIED if word is None else _number_of(common_pb2.ResultView, word, "view")
+
+
+def _priority_number(word: Priority | None) -> common_pb2.Priority.ValueType:
+    """Returns a priority as the contract numbers it; None is the RPC's default."""
+    return common_pb2.PRIORITY_UNSPECIFIED if word is None else _number_of(common_pb2.Priority, word, "priority")
+
+
+def _number_of(enum: Enum, word: str, field: str) -> Any:  # noqa: ANN401 - the number is of the enum's own type
+    names = {word_of(enum, enum.Value(name)): name for name in enum.keys()[1:]}
+    if word not in names:
+        raise invalid_argument(field, f"expected {', '.join(names)}, got {word!r}")
+    return enum.Value(names[word])

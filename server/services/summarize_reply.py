@@ -13,7 +13,6 @@ from pipeline.summarize.events import (
     GroupDone,
     Planned,
     Reflected,
-    SummaryProgress,
     TopicsFound,
     Warned,
 )

@@ -8,9 +8,8 @@ from precis.v1 import summarize_pb2 as pb
 from pipeline.errors import InvalidInputError, parse
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
-from pipeline.summarize.document import Document, SummarizeOptions, make_document
+from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.writer import SourceChunk, SummaryType
 from server.rpc.fields import EnumCodec
 
 PAGE_BREAK = "\f"

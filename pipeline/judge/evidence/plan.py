@@ -13,22 +13,8 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
-from pipeline.judge.evidence.text.windows import Closeness, Float64, Window, WordIndex, most_relevant
+from pipeline.judge.evidence.text.windows import Closeness, Float64, Region, Window, WordIndex, most_relevant
 from pipeline.model_answers import Embeddings, Pair
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Where the source speaks about a claim.
-
-    Attributes:
-        near: sentences of the best windows and their neighbours, as character spans of the normalised source.
-        beside: words of the windows that the claim is laid beside, best first.
-    """
-
-    near: tuple[tuple[int, int], ...]
-    beside: tuple[range, ...]
-
 
 _SENTENCES_PER_KEY_POINT = 5
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)

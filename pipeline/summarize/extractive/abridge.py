@@ -10,52 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.errors import ModelOutputError
-from pipeline.protocols import Float32
-from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind, write_markdown
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.selection import Budget, Candidates, Float64, centrality, select
+from pipeline.summarize.extractive.selection import Budget, Candidates, Material, centrality, select
 from pipeline.summarize.extractive.values import ExcerptValues
 
-_MATRIX = 2
 _MOST_ATTEMPTS = 8
 _MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
-_STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What there is to choose from.
-
-    Attributes:
-        excerpts: in the order of the document.
-        sentences: positions of what has a vector, rising.
-        vectors: shape (sentences, dimension), rows of length 1.
-        dropped: positions of duplicates.
-    """
-
-    excerpts: Sequence[Excerpt]
-    sentences: Sequence[int]
-    vectors: Float64
-    dropped: frozenset[int] = frozenset()
 
 
 def comparable(excerpts: Sequence[Excerpt]) -> list[int]:
     """Returns the positions of excerpts that an embedder can compare."""
     return [position for position, excerpt in enumerate(excerpts) if excerpt.kind in PROSE]
-
-
-def checked_vectors(vectors: Float32, count: int) -> Float64:
-    """Returns vectors in double precision, so that the order of summation does not matter.
-
-    Raises:
-        ModelOutputError: wrong shape, or values that are not finite.
-    """
-    if vectors.ndim != _MATRIX or len(vectors) != count:
-        raise ModelOutputError(f"{count} texts got vectors of shape {vectors.shape}")
-    if not np.isfinite(vectors).all():
-        raise ModelOutputError("the embedder returned values that are not finite")
-    return vectors.astype(np.float64)
 
 
 def keep_all(material: Material, *, ends_document: bool) -> str:
@@ -69,9 +35,6 @@ class Shortening:
     """How to shorten.
 
     Attributes:
-        values: of the material's excerpts.
-        budget: in tokens.
-        relevance_weight: of MMR.
         ends_document: nothing follows, so that a heading at the end has nothing below it.
     """
 
@@ -86,7 +49,6 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        shortening: how.
         count_tokens: of a text; the result is never longer than the budget's ceiling by this count if an excerpt
             is that short.
     """
@@ -107,7 +69,7 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
     for _ in range(_MOST_ATTEMPTS):
         chosen = select(candidates, budget, always)
         positions = _with_use(excerpts, chosen, ends_document=shortening.ends_document)
-        if all(excerpts[position].kind in _STRUCTURE for position in positions):
+        if all(excerpts[position].kind in STRUCTURE for position in positions):
             break  # no sentence fits
         text = write_markdown(excerpts, positions)
         excess = count_tokens(text) / shortening.budget.ceiling
@@ -120,7 +82,7 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
 def _shortest(material: Material) -> str:
     """Writes the shortest excerpt that says something, for budgets below one sentence."""
     free = [position for position in range(len(material.excerpts)) if position not in material.dropped]
-    said = [position for position in free if material.excerpts[position].kind not in _STRUCTURE] or free
+    said = [position for position in free if material.excerpts[position].kind not in STRUCTURE] or free
     return write_markdown(material.excerpts, [min(said, key=lambda each: material.excerpts[each].token_count)])
 
 
@@ -146,12 +108,12 @@ def _with_use(excerpts: Sequence[Excerpt], positions: Sequence[int], *, ends_doc
     useful = set() if ends_document else set(_open_at_end(excerpts))
     chosen = set(positions)
     for position in positions:
-        if excerpts[position].kind not in _STRUCTURE:
+        if excerpts[position].kind not in STRUCTURE:
             useful.update(_above(excerpts, position))
     return [
         position
         for position in positions
-        if excerpts[position].kind not in _STRUCTURE
+        if excerpts[position].kind not in STRUCTURE
         or position in useful
         or (excerpts[position].kind is ExcerptKind.LABEL and _stands_alone(excerpts, position, chosen))
     ]
@@ -191,7 +153,7 @@ def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
 
 def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
     """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
-    if excerpt.kind not in (ExcerptKind.SENTENCE, ExcerptKind.BULLET) or count_words(excerpt.text) < _MIN_WORDS:
+    if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _MIN_WORDS:
         return None
     text = _EMPHASIS.sub("", excerpt.text)
     heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""

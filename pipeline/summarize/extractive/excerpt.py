@@ -31,13 +31,16 @@ class ExcerptKind(Enum):
 PROSE = frozenset({ExcerptKind.SENTENCE, ExcerptKind.BULLET, ExcerptKind.STEP})
 """Kinds that say something in words, which an embedder and an NLI model can compare."""
 
+LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
+STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
+STATEMENTS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """One excerpt and its place.
 
     Attributes:
-        kind: see `ExcerptKind`.
         text: the document's characters; white space collapsed but for code, without marks such as "##" or "- ".
         level: 1 to 6 of a heading, `LABEL_LEVEL` of a label; indentation in spaces of a list item; else 0.
         mark: "1." of a step, "-" of a bullet; the words behind the fence of code; else empty.
@@ -53,20 +56,19 @@ class Excerpt:
 
     kind: ExcerptKind
     text: str
-    level: int
-    mark: str
-    block: int
-    origin: int
-    section: int
-    needs: tuple[int, ...]
-    token_count: int
-    terms: tuple[Term, ...]
+    level: int = 0
+    mark: str = ""
+    block: int = 0
+    origin: int = 0
+    section: int = -1
+    needs: tuple[int, ...] = ()
+    token_count: int = 0
+    terms: tuple[Term, ...] = ()
     is_cut: bool = False
     follows_gap: bool = False
 
 
 _BACKTICKS = re.compile(r"`{3,}")
-_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
 _TABLE_KINDS = (ExcerptKind.TABLE_HEAD, ExcerptKind.TABLE_ROW)
 
 
@@ -79,7 +81,6 @@ def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str
     """Writes some excerpts in their order.
 
     Args:
-        excerpts: all that were read.
         positions: of those to write, rising.
     """
     blocks: list[tuple[ExcerptKind, str]] = []
@@ -89,7 +90,7 @@ def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str
     parts: list[str] = []
     for number, (kind, text) in enumerate(blocks):
         if number:
-            parts.append("\n" if kind in _LIST_KINDS and blocks[number - 1][0] in _LIST_KINDS else "\n\n")
+            parts.append("\n" if kind in LIST_KINDS and blocks[number - 1][0] in LIST_KINDS else "\n\n")
         parts.append(text)
     return "".join(parts)
 
@@ -117,7 +118,7 @@ def _block(group: Sequence[Excerpt], positions: Sequence[int]) -> list[str]:
     if first.kind in _TABLE_KINDS:
         return [excerpt.text for excerpt in group]
     text = " ".join(excerpt.text for excerpt in group)
-    if first.kind in _LIST_KINDS:
+    if first.kind in LIST_KINDS:
         return [f"{' ' * first.level}{first.mark or '-'} {text}"]
     return [text]
 

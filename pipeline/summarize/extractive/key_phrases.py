@@ -83,10 +83,8 @@ def choose_topics(
     """Returns the best phrases, none of which says what another says already.
 
     Args:
-        phrases: candidates.
         phrase_vectors: shape (phrases, dimension), rows of length 1.
         sentence_vectors: of sentences that say what the text is about; shape (sentences, dimension), may be empty.
-        most: topics.
     """
     if not phrases:
         return ()

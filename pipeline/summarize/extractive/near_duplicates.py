@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
 from pipeline.summarize.extractive.lines import count_words, leans_on_previous
 from pipeline.summarize.extractive.selection import Float64
 from pipeline.text.terms import fold_word
@@ -14,7 +14,6 @@ from pipeline.text.terms import fold_word
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
 _MIN_WORDS = 5  # "Beware!" says something else in every place
-_COMPARED_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,8 @@ async def find_near_duplicates(
     The kept one has all terms of the dropped one; a sentence that another needs is not dropped.
 
     Args:
-        excerpts: all that were read.
         positions: of the sentences, rising.
         vectors: shape (sentences, dimension), rows of length 1.
-        rule: when two sentences say the same.
         entailment: asked once, about at most twice `rule.max_pairs` pairs.
     """
     needed = {need for excerpt in excerpts for need in excerpt.needs}
@@ -94,7 +91,7 @@ def _close_pairs(
 
 def _is_compared(excerpt: Excerpt) -> bool:
     """Tells whether a sentence says by itself what it says: "This is the default." does not."""
-    if excerpt.kind not in _COMPARED_KINDS or excerpt.is_cut or count_words(excerpt.text) < _MIN_WORDS:
+    if excerpt.kind not in STATEMENTS or excerpt.is_cut or count_words(excerpt.text) < _MIN_WORDS:
         return False
     return not leans_on_previous(excerpt.text)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
-from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, PROSE, Excerpt, ExcerptKind, written_alone
+from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
     is_prompt,
@@ -36,21 +36,8 @@ _MAX_LISTING_CHARS = 2_000
 _ITEM_KINDS = {SourceBlockKind.BULLET: ExcerptKind.BULLET, SourceBlockKind.STEP: ExcerptKind.STEP}
 
 
-@dataclass(frozen=True, slots=True)
-class ExcerptPiece:
-    """A piece before it is known what stands around it; the attributes are those of `Excerpt`."""
-
-    kind: ExcerptKind
-    text: str
-    level: int = 0
-    mark: str = ""
-    follows_gap: bool = False
-    block: int = 0
-    origin: int = 0
-
-
-def cut_pieces(texts: Sequence[str]) -> Iterator[ExcerptPiece]:
-    """Yields pieces in order. A sentence, a list or a fence may go on in the next text."""
+def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
+    """Yields excerpts in order, still without their places. A sentence, list or fence may go on in the next text."""
     joined, starts = _join(texts)
     source = normalize("", joined)
     listing_end, number = -1, -1
@@ -88,7 +75,7 @@ def _seam(before: str, after: str) -> str:
     return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"
 
 
-def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[ExcerptPiece]:
+def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
     if block.kind is SourceBlockKind.LISTING:
         yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
     elif block.kind is SourceBlockKind.TABLE:
@@ -96,22 +83,22 @@ def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
     elif block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
         kind = ExcerptKind.HEADING if block.kind is SourceBlockKind.HEADING else ExcerptKind.LABEL
         level = block.level or LABEL_LEVEL
-        yield ExcerptPiece(kind, _flat(_original(source, block.start, block.end)), level)
+        yield Excerpt(kind, _flat(_original(source, block.start, block.end)), level)
     else:
         yield from _prose_pieces(source, block)
 
 
-def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[ExcerptPiece]:
+def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
     kind = _ITEM_KINDS.get(block.kind, ExcerptKind.SENTENCE)
     if block.kind in _ITEM_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
-        yield ExcerptPiece(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
+        yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        yield ExcerptPiece(kind, text, block.level, block.mark if number == 0 else "")
+        yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
 
 
-def _listing_pieces(text: str, mark: str) -> Iterator[ExcerptPiece]:
+def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
     """Cuts a long listing before prompts or after some lines; notices the gaps that an earlier cut left."""
     lines: list[str] = []
     follows_gap = False
@@ -120,7 +107,7 @@ def _listing_pieces(text: str, mark: str) -> Iterator[ExcerptPiece]:
         is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
         if lines and (is_gap or is_full or is_prompt(line)):
             if any(character.isalnum() for each in lines for character in each):
-                yield ExcerptPiece(ExcerptKind.CODE, "\n".join(lines), 0, mark, follows_gap)
+                yield Excerpt(ExcerptKind.CODE, "\n".join(lines), mark=mark, follows_gap=follows_gap)
                 follows_gap = False
             lines = []
         follows_gap = follows_gap or is_gap
@@ -128,12 +115,12 @@ def _listing_pieces(text: str, mark: str) -> Iterator[ExcerptPiece]:
             lines.append(line.rstrip())
 
 
-def _table_pieces(text: str) -> Iterator[ExcerptPiece]:
+def _table_pieces(text: str) -> Iterator[Excerpt]:
     rows = [line.strip() for line in text.splitlines()]
     head = 2 if len(rows) > 1 and not any(character.isalnum() for character in rows[1]) else 1
-    yield ExcerptPiece(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
+    yield Excerpt(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
     for row in rows[head:]:
-        yield ExcerptPiece(ExcerptKind.TABLE_ROW, row)
+        yield Excerpt(ExcerptKind.TABLE_ROW, row)
 
 
 def _original(source: NormalizedText, start: int, end: int) -> str:
@@ -150,7 +137,6 @@ _WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one 
 _WHOLE_LIST_ITEMS = 60
 _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
-_LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
 
 
 def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> list[Excerpt]:
@@ -158,7 +144,6 @@ def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> l
 
     Args:
         texts: chunks of a batch, or texts that this writer made, in the order of the document.
-        count_tokens: of a text.
 
     Returns:
         Excerpts in the order of the document. Linear in the length of the texts.
@@ -177,32 +162,22 @@ class _Reader:
     open_headings: list[int] = field(default_factory=list)
     chain_length: int = 0
 
-    def place(self, piece: ExcerptPiece, count_tokens: Callable[[str], int]) -> None:
+    def place(self, piece: Excerpt, count_tokens: Callable[[str], int]) -> None:
         """Adds the piece with its section, and with those of its needs that stand before it."""
         if piece.kind is ExcerptKind.HEADING:
             while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
                 self.open_headings.pop()
         section = self.open_headings[-1] if self.open_headings else -1
         marked = "# " + piece.text if piece.kind is ExcerptKind.HEADING else piece.text
-        excerpt = Excerpt(
-            kind=piece.kind,
-            text=piece.text,
-            level=piece.level,
-            mark=piece.mark,
-            block=piece.block,
-            origin=piece.origin,
+        excerpt = replace(
+            piece,
             section=section,
             needs=() if section < 0 else (section,),
-            token_count=0,
             terms=tuple(find_terms(marked)),
             is_cut=_is_cut(piece),
-            follows_gap=piece.follows_gap,
         )
-        excerpt = replace(
-            excerpt,
-            needs=excerpt.needs + self._leans_on(excerpt),
-            token_count=count_tokens(written_alone(excerpt)),
-        )
+        needs = excerpt.needs + self._leans_on(excerpt)
+        excerpt = replace(excerpt, needs=needs, token_count=count_tokens(written_alone(excerpt)))
         if piece.kind is ExcerptKind.HEADING:
             self.open_headings.append(len(self.excerpts))
         self.excerpts.append(excerpt)
@@ -218,7 +193,7 @@ class _Reader:
         if previous.kind is ExcerptKind.LABEL:
             is_labelled = excerpt.kind is not ExcerptKind.LABEL and not is_caption(previous.text)
             return (position,) if is_labelled else ()
-        if excerpt.kind in _LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
+        if excerpt.kind in LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
             return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":"))
         is_linked = _continues(excerpt, previous) and self.chain_length < _LONGEST_CHAIN
         self.chain_length = self.chain_length + 1 if is_linked else 0
@@ -231,7 +206,7 @@ def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
         return False
     if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
         return True
-    if (excerpt.kind in _LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
+    if (excerpt.kind in LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
         return True
     if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
         return False
@@ -239,7 +214,7 @@ def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
     return is_fragment or leans_on_previous(excerpt.text)
 
 
-def _is_cut(piece: ExcerptPiece) -> bool:
+def _is_cut(piece: Excerpt) -> bool:
     if piece.kind is not ExcerptKind.SENTENCE:
         return is_caption(piece.text)
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
@@ -272,7 +247,7 @@ def _lists(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, int]]:
     first = 0
     while first < len(excerpts):
         last = first + 1
-        if excerpts[first].kind in _LIST_KINDS:
+        if excerpts[first].kind in LIST_KINDS:
             while last < len(excerpts) and excerpts[last].kind is excerpts[first].kind:
                 last += 1
             yield first, last

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
@@ -26,7 +26,6 @@ def centrality(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: F
     """Scores sentences: close to the middle of the whole and of their section, early in a paragraph, not too short.
 
     Args:
-        excerpts: all that were read.
         positions: of the sentences, rising; at least one.
         vectors: shape (sentences, dimension), rows of length 1.
 
@@ -71,14 +70,12 @@ def _scaled(values: Float64) -> Float64:
     return np.ones_like(values) if width <= 0 else np.asarray((values - values.min()) / width)
 
 
-_FILLING_KINDS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
 # Added to the centrality of a sentence that says a value which is not said yet: of two that are about as central, it
 # is taken. With 0.2 the summary of a manual has 6% more of the values that its sentences hold; more changes nothing.
 _VALUE_BONUS = 0.2
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
-_STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,6 @@ class Budget:
         values: until here, excerpts are kept for their values.
         fill: until here, excerpts are kept for being central, at least `fill_extra` beyond what the values took.
         fill_extra: see `fill`.
-        ceiling: nothing goes above.
     """
 
     values: float
@@ -99,25 +95,31 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """What can be chosen from.
+class Material:
+    """What there is to choose from.
 
     Attributes:
-        excerpts: all that were read.
-        dropped: positions of duplicates, which are never chosen.
-        values: of the excerpts.
         sentences: positions of what has a vector, rising.
-        centrality: shape (sentences,).
         vectors: shape (sentences, dimension), rows of length 1.
-        relevance_weight: of MMR.
+        dropped: positions of duplicates.
     """
 
     excerpts: Sequence[Excerpt]
-    dropped: frozenset[int]
-    values: ExcerptValues
     sentences: Sequence[int]
-    centrality: Float64
     vectors: Float64
+    dropped: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Material):
+    """Material with what each part of it is worth.
+
+    Attributes:
+        centrality: shape (sentences,).
+    """
+
+    values: ExcerptValues
+    centrality: Float64
     relevance_weight: float
 
 
@@ -125,7 +127,6 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     """Returns positions to keep, rising.
 
     Args:
-        candidates: what can be chosen from.
         budget: in tokens as the excerpts count them.
         always: positions that are kept in any case, such as the headings that are open at the end.
     """
@@ -200,7 +201,7 @@ class _Selection:
     def open_sections(self, limit: float) -> None:
         """Takes the best sentence of every section that has nothing yet: chapters first, then long sections."""
         excerpts = self.candidates.excerpts
-        served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in _STRUCTURE}
+        served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in STRUCTURE}
         best: dict[int, int] = {}
         sizes: dict[int, int] = {}
         relevance = self._relevance()
@@ -257,7 +258,7 @@ class _Selection:
             row
             for row, position in enumerate(self.candidates.sentences)
             if self._is_free(position)
-            and excerpts[position].kind in _FILLING_KINDS
+            and excerpts[position].kind in STATEMENTS
             and (takes_cut or not excerpts[position].is_cut)
         ]
 

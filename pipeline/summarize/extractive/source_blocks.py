@@ -50,9 +50,7 @@ class SourceBlock:
     """One block.
 
     Attributes:
-        kind: see `SourceBlockKind`.
         start: first character of what it says, behind marks.
-        end: exclusive.
         level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
         mark: of a list item; the words behind the fence of a listing; else empty.
     """

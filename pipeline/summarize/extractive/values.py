@@ -5,10 +5,11 @@ The critic measures the same: a summary is good enough when its values are there
 
 from collections.abc import Sequence
 
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
-from pipeline.summarize.writer import CriticVerdict, SummaryType
+from pipeline.summarize.writer import CriticVerdict
 from pipeline.text.terms import Term, TermKind
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
@@ -33,7 +34,6 @@ class ExcerptValues:
     """What each excerpt is worth for its values, and what is worth nothing once it was said.
 
     Args:
-        excerpts: all that were read.
         summary_type: operators need steps and warnings before figures.
         critique: names terms that the last iteration missed; they come first.
     """
@@ -80,7 +80,6 @@ def judge(retention: Retention, *, min_share: float, fullness: float) -> tuple[C
     A full summary passes whatever it lacks: the same budget spent again would only trade one value for another.
 
     Args:
-        retention: of the document's terms in the summary.
         min_share: of the values.
         fullness: tokens of the summary by the most that it may have.
     """

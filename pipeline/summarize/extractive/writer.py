@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.summarize.extractive.abridge import (
-    Material,
     Shortening,
-    checked_vectors,
     comparable,
     find_repeats,
     keep_all,
@@ -24,7 +23,7 @@ from pipeline.summarize.extractive.excerpt import Excerpt
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Float64
+from pipeline.summarize.extractive.selection import Budget, Float64, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.writer import (
     Critique,
@@ -38,7 +37,7 @@ from pipeline.summarize.writer import (
     WriterLimits,
     Written,
 )
-from pipeline.text.words import token_offsets
+from pipeline.text.windows import token_offsets
 
 _VERSION = "extractive-2"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
@@ -54,7 +53,6 @@ class ExtractiveWriter:
     found in reduce, where it is known which chunks said it.
 
     Args:
-        config: how.
         models: the embedder finds what is central and what is close, the NLI model decides for a few close pairs
             whether they say the same, and all tokens are counted with the tokenizer.
         executor: threads for reading and choosing. None: in the loop's own thread, for scripts and tests.

@@ -3,13 +3,13 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from pipeline.summarize.events import BatchDone, Phase
+from pipeline.summarize.events import BatchDone
 from pipeline.summarize.graph.notes import critique_for, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import extract_fitting
 from pipeline.summarize.graph.run import BatchTask, PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TEXT, TextOutcome
 from pipeline.summarize.packing import fit_context, tail_by_tokens
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import Phase, SummaryPlan
 from pipeline.summarize.retention import measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text

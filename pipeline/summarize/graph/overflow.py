@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import ContextOverflowError
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, SourceChunk, Written
+from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, Written
 
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
 

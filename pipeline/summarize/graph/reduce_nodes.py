@@ -11,12 +11,13 @@ from langgraph.types import Command, Send
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
-from pipeline.summarize.events import GroupDone, Phase
+from pipeline.summarize.events import GroupDone
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_if_cut, written_texts
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import GroupTask, PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
 from pipeline.summarize.packing import group_by_tokens, level_calls, split_by_tokens
+from pipeline.summarize.plan import Phase
 from pipeline.summarize.retention import measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
@@ -95,25 +96,24 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
         critique=await critique_for(run, iteration),
     )
     whole = join_extractions(members)
-
-    async def ask() -> TextOutcome:
-        written = await merge_fitting(run, merge_task)
-        retention = measure(find_terms(whole.text), [run.mentions_of(written.text)])
-        return TextOutcome(written, run.count_tokens(written.text), retention)
-
-    answer = await run.answer(
-        PlannedCall(
-            StepId(iteration, Stage.REDUCE, level, state["group"]),
-            merge_task,
-            ask,
-            TEXT,
-            describe=lambda outcome: StepOutput(0, "", outcome.tokens, whole.chunk_indexes, whole.pages),
-            usage=lambda outcome: outcome.written.usage,
-        )
-    )
+    answer = await _answer(run, StepId(iteration, Stage.REDUCE, level, state["group"]), merge_task, whole)
     _tell(runtime, state, whole, answer, extra)
     await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
     return answer
+
+
+async def _answer(run: Run, step: StepId, task: MergeTask, whole: Extraction) -> StepAnswer[TextOutcome]:
+    """Asks for one text out of `whole`."""
+
+    async def ask() -> TextOutcome:
+        written = await merge_fitting(run, task)
+        retention = measure(find_terms(whole.text), [run.mentions_of(written.text)])
+        return TextOutcome(written, run.count_tokens(written.text), retention)
+
+    def describe(outcome: TextOutcome) -> StepOutput:
+        return StepOutput(0, "", outcome.tokens, whole.chunk_indexes, whole.pages)
+
+    return await run.answer(PlannedCall(step, task, ask, TEXT, lambda outcome: outcome.written.usage, describe))
 
 
 def _tell(
@@ -253,21 +253,6 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
         target_tokens=target_tokens,
         critique=await critique_for(run, step.iteration),
     )
-
-    async def ask() -> TextOutcome:
-        written = await merge_fitting(run, task)
-        retention = measure(find_terms(part.text), [run.mentions_of(written.text)])
-        return TextOutcome(written, run.count_tokens(written.text), retention)
-
-    answer = await run.answer(
-        PlannedCall(
-            step,
-            task,
-            ask,
-            TEXT,
-            describe=lambda outcome: StepOutput(0, "", outcome.tokens, part.chunk_indexes, part.pages),
-            usage=lambda outcome: outcome.written.usage,
-        )
-    )
+    answer = await _answer(run, step, task, part)
     await warn_if_cut(runtime, answer.outcome.written, "a compressed text")
     return answer.outcome

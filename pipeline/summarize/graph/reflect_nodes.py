@@ -3,13 +3,14 @@
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipeline.summarize.events import Phase, Reflected, TopicsFound
+from pipeline.summarize.events import Reflected, TopicsFound
 from pipeline.summarize.graph.notes import final_text, verdict_of, warn
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TOPICS, VERDICT, VerdictOutcome
+from pipeline.summarize.plan import Phase
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
-from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.storage.records import Stage, StepId
 from pipeline.summarize.tracing import node_span
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, TopicList, TopicsTask
 from pipeline.tracing import note
@@ -78,14 +79,7 @@ async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
         return await run.job.writer.topics(task)
 
     return await run.answer(
-        PlannedCall(
-            StepId(best, Stage.TOPICS),
-            task,
-            ask,
-            TOPICS,
-            describe=lambda _: StepOutput(0, ""),
-            usage=lambda outcome: outcome.usage,
-        )
+        PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS, usage=lambda outcome: outcome.usage)
     )
 
 
@@ -97,16 +91,8 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     async def ask() -> VerdictOutcome:
         return VerdictOutcome(await run.job.writer.critique(task), retention)
 
-    answer = await run.answer(
-        PlannedCall(
-            StepId(iteration, Stage.REFLECT),
-            task,
-            ask,
-            VERDICT,
-            describe=lambda _: StepOutput(0, ""),
-            usage=lambda outcome: outcome.verdict.usage,
-        )
-    )
+    step = StepId(iteration, Stage.REFLECT)
+    answer = await run.answer(PlannedCall(step, task, ask, VERDICT, usage=lambda outcome: outcome.verdict.usage))
     return answer.outcome
 
 

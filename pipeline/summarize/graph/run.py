@@ -72,7 +72,6 @@ class WaveContext:
 
     Attributes:
         wave: iteration and first batch of the wave that `texts` belong to.
-        texts: oldest first.
         lock: held while they are read.
     """
 
@@ -86,20 +85,16 @@ class PlannedCall(Generic[Outcome]):
     """One planned call.
 
     Attributes:
-        step: where its answer belongs.
         task: what is asked; with the writer's identity it is the answer's key.
-        ask: makes the call and measures the answer.
-        adapter: stores and reads the outcome.
         describe: the outcome as later steps refer to it; `position` and key are filled in here.
-        usage: what the outcome cost.
     """
 
     step: StepId
     task: Task
     ask: Callable[[], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
-    describe: Callable[[Outcome], StepOutput]
     usage: Callable[[Outcome], LlmUsage]
+    describe: Callable[[Outcome], StepOutput] = lambda _: StepOutput(0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +108,7 @@ class StepAnswer(Generic[Outcome]):
 
 @dataclass(frozen=True, slots=True)
 class SummaryJob:
-    """What is to be done, and with what.
-
-    Attributes:
-        summary_id: names the summary.
-        document: to summarize.
-        options: the caller's.
-        writer: answers the tasks.
-        store: keeps the answers.
-        observer: counts those of all runs.
-        config: defaults and limits.
-        off_loop: runs work that would hold up the event loop.
-    """
+    """What is to be done, and with what."""
 
     summary_id: str
     document: Document
@@ -141,11 +125,6 @@ class Run:
     """One run of one summary.
 
     Attributes:
-        job: what is done.
-        plan: of all calls.
-        meter: counts the answers.
-        terms: of the batches.
-        gate: around every call.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
         critiques: what later prompts of an iteration carry, by iteration.
@@ -224,12 +203,7 @@ SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
 
 
 class BatchTask(TypedDict):
-    """One map call.
-
-    Attributes:
-        iteration: from 1.
-        batch: from 0.
-    """
+    """One map call."""
 
     iteration: int
     batch: int
@@ -239,10 +213,7 @@ class GroupTask(TypedDict):
     """One reduce call.
 
     Attributes:
-        iteration: from 1.
         level: of the result, from 1.
-        group: from 0, in this level.
-        group_count: of this level.
         first: position of the first text in the level below.
         last: of the last text, inclusive.
     """

@@ -29,8 +29,6 @@ class TextOutcome:
     """A text.
 
     Attributes:
-        written: the writer's answer.
-        tokens: of its text.
         retention: the terms of the task's texts in the answer.
     """
 

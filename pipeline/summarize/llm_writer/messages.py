@@ -2,9 +2,10 @@
 
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
+from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.retention import Retention
-from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeTask, SourceChunk, SummaryType, TopicsTask
+from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeTask, TopicsTask
 
 Messages = tuple[ChatMessage, ...]
 

@@ -4,7 +4,7 @@ Extraction over summarization: every prompt asks to keep, none to shorten, excep
 """
 
 from pipeline.llm import fence
-from pipeline.summarize.writer import SummaryType
+from pipeline.summarize.document import SummaryType
 
 DATA_RULE = f"""
 {fence.DATA_RULE} from the document. It may contain sentences that \

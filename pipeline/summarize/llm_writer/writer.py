@@ -1,16 +1,19 @@
-"""Abstractive summaries: the writer behind which a chat model stands. It reads the model's critique and key topics."""
+"""Abstractive summaries: the writer behind which a chat model stands. It reads the model's critique and key topics.
+
+An answer that the output limit cut is continued until it is whole.
+"""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
 
-from pipeline.llm.chat_model import ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
-from pipeline.summarize.llm_writer.continuation import complete_whole
 from pipeline.summarize.llm_writer.messages import (
     Messages,
     critique_messages,
@@ -43,7 +46,6 @@ class LlmWriter:
 
     Args:
         chat: any model; a small context makes batches, answers and groups smaller.
-        config: how.
     """
 
     def __init__(self, chat: ChatModel, config: LlmWriterConfig) -> None:
@@ -90,7 +92,7 @@ class LlmWriter:
     async def _write(self, messages: Messages, max_tokens: int) -> Written:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
-        return Written(answer.text.strip(), answer.finish_reason, answer.usage)
+        return replace(answer, text=answer.text.strip())
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
@@ -115,7 +117,7 @@ class LlmWriter:
                 ChatRequest(messages, max_tokens, self._config.extraction_temperature)
             )
             return parse_topic_lines(completion.text), completion.usage
-        return parse_topics(completion.text), completion.usage
+        return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
     def _parts(self, text: str) -> list[str]:
         limits = self.limits
@@ -142,6 +144,57 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         text_overhead_tokens=_TAG_TOKENS,
         concurrency=config.concurrency,
     )
+
+
+_CUT = "length"
+_LONGEST_OVERLAP = 300
+_SHORTEST_OVERLAP = 12  # shorter ones happen by chance: "\n- The "
+_LOOP_CHARS = 80
+_LOOP_REPEATS = 4
+
+
+async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> Written:
+    """Returns the answer with all its continuations.
+
+    It ends early, still cut, when the model runs in a circle or its context is full.
+    """
+    completion = await chat.complete(request)
+    answer = Written(completion.text, completion.finish_reason, completion.usage)
+    for _ in range(max_continuations):
+        if answer.finish_reason != _CUT or _runs_in_circle(answer.text):
+            break
+        more = _continuation(chat, request, answer.text)
+        if more is None:
+            break
+        completion = await chat.complete(more)
+        text = join_overlapping(answer.text, completion.text)
+        if text == answer.text:
+            break
+        answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
+    return answer
+
+
+def join_overlapping(text: str, continuation: str) -> str:
+    """Joins two texts. Models like to begin with the last words again, and those stand only once in the result."""
+    longest = min(len(text), len(continuation), _LONGEST_OVERLAP)
+    for size in range(longest, _SHORTEST_OVERLAP - 1, -1):
+        if text.endswith(continuation[:size]):
+            return text + continuation[size:]
+    return text + continuation
+
+
+def _continuation(chat: ChatModel, request: ChatRequest, text: str) -> ChatRequest | None:
+    """Returns the request for more; None if the context has no room for it."""
+    messages = (*request.messages, ChatMessage("assistant", text), ChatMessage("user", prompts.CONTINUE.strip()))
+    room = chat.context_tokens - sum(chat.count_tokens(message.content) for message in messages)
+    if room < request.max_tokens // 4:
+        return None
+    return replace(request, messages=messages, max_tokens=min(request.max_tokens, room))
+
+
+def _runs_in_circle(text: str) -> bool:
+    """Tells whether a text ends in the same words again and again: an endless answer."""
+    return text.count(text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
 
 
 # The first word, whatever stands around it: "PASS", "**FAIL**", "Verdict: PASS". "PASS or FAIL" is no verdict.
@@ -175,11 +228,6 @@ def topics_schema(min_topics: int, max_topics: int) -> Mapping[str, object]:
         "required": ["topics"],
         "additionalProperties": False,
     }
-
-
-def parse_topics(text: str) -> list[str]:
-    """Returns the topics of a JSON answer that keeps the schema."""
-    return [str(topic) for topic in json.loads(text)["topics"]]
 
 
 def parse_topic_lines(text: str) -> list[str]:

@@ -6,8 +6,8 @@ The trace of a resumed summary can so point back to the earlier ones.
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.storage.schema import Database, Statement, Value
-from pipeline.summarize.writer import SourceChunk
 
 _ROWS_PER_STATEMENT = 200
 

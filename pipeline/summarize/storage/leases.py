@@ -24,7 +24,6 @@ class Lease:
     """The right to run a summary until it ends or is not renewed in time.
 
     Attributes:
-        summary_id: which.
         holder: this run; no two runs have the same name, not even in one process.
     """
 

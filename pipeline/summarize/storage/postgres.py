@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
@@ -53,9 +52,7 @@ class PostgresDatabase:
                 raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._close()
 
     async def fetch(self, statement: Statement) -> list[Row]:

@@ -33,7 +33,6 @@ class StepId(NamedTuple):
 
     Attributes:
         iteration: from 1.
-        stage: what the step does.
         level: of the reduction its output belongs to; 0 for the map.
         position: from 0, in the order of the document.
     """
@@ -45,15 +44,7 @@ class StepId(NamedTuple):
 
 
 class StepOutput(NamedTuple):
-    """A reference to what a step wrote, and what the next step must know before it reads it.
-
-    Attributes:
-        position: see StepId.
-        result_key: of the text in the store.
-        tokens: of the text.
-        chunk_indexes: first and last chunk behind it, inclusive.
-        pages: first and last page, inclusive.
-    """
+    """A reference to what a step wrote, and what the next step must know before it reads it."""
 
     position: int
     result_key: str
@@ -64,16 +55,7 @@ class StepOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What a summary was asked to do, besides the chunks.
-
-    Attributes:
-        document_id: the caller's.
-        document_name: for people and prompts.
-        total_pages: 0 without pages.
-        empty_chunk_count: chunks that held no text.
-        options: the caller's.
-        writer: identity of the writer that began.
-    """
+    """What a summary was asked to do, besides the chunks."""
 
     document_id: str
     document_name: str
@@ -89,9 +71,6 @@ class PlanRecord:
 
     Attributes:
         plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
-        calls_first: planned calls with one iteration.
-        calls_each: planned calls of every further iteration.
-        input_tokens: of the document.
     """
 
     plan_key: str
@@ -109,11 +88,7 @@ class StoredSummary:
     """One row of the table of summaries.
 
     Attributes:
-        summary_id: names it to callers.
-        request: what was asked.
         request_key: hash of document, options and writer: equal requests have equal results.
-        document_sha256: of the chunks.
-        status: as last written.
         plan: None before the first run has planned.
         is_leased: True while a living server runs it.
         result: JSON of the result, complete or partial; None before the first end.

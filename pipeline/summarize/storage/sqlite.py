@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
@@ -50,9 +49,7 @@ class SqliteDatabase:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self._run(self._close)
         await self._thread.close()
 
@@ -164,7 +161,6 @@ class SerialThread:
     thread and the event loop costs more than a small query. Work is carried out even if the caller is cancelled.
 
     Args:
-        name: of the thread.
         finish: ends what a round of work left open, such as a transaction; its error is the error of the whole round.
     """
 

@@ -44,13 +44,7 @@ _EXPIRE = (
 
 
 class SummaryStore:
-    """Summaries, their steps and what writers answered.
-
-    Attributes:
-        documents: chunks.
-        leases: who runs what.
-        run_traces: in which traces.
-    """
+    """Summaries, their steps and what writers answered."""
 
     def __init__(self, database: Database) -> None:
         self.documents = DocumentTable(database)
@@ -106,8 +100,6 @@ class SummaryStore:
         """Stores a finished step and, if it is new, its result, both or neither. Returns False for a known step.
 
         Args:
-            summary_id: whose step.
-            step: which.
             output: `position` is taken from `step`.
             body: JSON of the result; None if it is stored already.
             is_call: True for what the plan counts as a call.
@@ -147,11 +139,7 @@ class SummaryStore:
     ) -> list[tuple[StepOutput, str]]:
         """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive.
 
-        Args:
-            summary_id: whose steps.
-            first: of them.
-            last_position: the last has the same iteration, stage and level.
-            calls_only: leaves out steps that only passed a text on.
+        `calls_only` leaves out steps that only passed a text on.
         """
         rows = await self._database.fetch(
             Statement(

@@ -11,7 +11,7 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, make_document
+from pipeline.summarize.document import Document, SourceChunk, make_document
 from pipeline.summarize.events import Event, Finished
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -19,7 +19,7 @@ from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from pipeline.summarize.writer import SourceChunk, Writer
+from pipeline.summarize.writer import Writer
 
 CONTEXT_TOKENS = 128_000
 WORDS_PER_CHUNK = 130  # the handbook's 350 pages in 1,400 chunks

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.plan import Region
 from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.judge.evidence.text.overlap import Replacement, align
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import DatePart, Placed, Quantity, Values, agree
+from pipeline.judge.evidence.text.windows import Region
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.passage import TextSpan
 

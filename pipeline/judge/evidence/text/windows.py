@@ -34,6 +34,19 @@ class Window:
         return range(self.first, self.first + self.size)
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where the source speaks about a claim.
+
+    Attributes:
+        near: sentences of the best windows and their neighbours, as character spans of the normalised source.
+        beside: words of the windows that the claim is laid beside, best first.
+    """
+
+    near: tuple[tuple[int, int], ...]
+    beside: tuple[range, ...]
+
+
 def make_windows(text: ReadText, sizes: Sequence[int]) -> dict[int, tuple[Window, ...]]:
     """Returns the windows of each size, by position; a text shorter than every size is one window of its length."""
     count = len(text.sentences)

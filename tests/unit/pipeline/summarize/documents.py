@@ -7,11 +7,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, make_document
+from pipeline.summarize.document import Document, SourceChunk, make_document
 from pipeline.summarize.events import Event, Finished
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from pipeline.summarize.writer import SourceChunk
 
 LIMITS = SummarizeLimits()
 

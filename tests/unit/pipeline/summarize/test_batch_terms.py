@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import ChunkBatch
-from pipeline.summarize.writer import SourceChunk
 from pipeline.text.terms import Term, TermKind
 
 BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]

@@ -4,9 +4,8 @@ import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.config import SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, SummarizeOptions, make_document
+from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.plan import make_plan
-from pipeline.summarize.writer import SourceChunk
 from tests.fakes_summarize import ScriptedWriter
 
 LIMITS = SummarizeLimits(max_chunks=100, max_document_chars=1_000, max_name_chars=20)

@@ -10,13 +10,12 @@ from pipeline.summarize.events import (
     EventChannel,
     Finished,
     GroupDone,
-    Phase,
     Planned,
     Reflected,
-    SummaryProgress,
     TopicsFound,
     Warned,
 )
+from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.retention import Retention
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, summarizer_in

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.llm_writer.continuation import join_overlapping
-from pipeline.summarize.llm_writer.writer import clean_topics, parse_topic_lines, parse_verdict
+from pipeline.summarize.llm_writer.writer import clean_topics, join_overlapping, parse_topic_lines, parse_verdict
 from pipeline.summarize.writer import CriticVerdict
 
 

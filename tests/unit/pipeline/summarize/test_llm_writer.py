@@ -9,7 +9,7 @@ import pytest
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import make_plan
@@ -22,8 +22,6 @@ from pipeline.summarize.writer import (
     ExtractTask,
     MergeStage,
     MergeTask,
-    SourceChunk,
-    SummaryType,
     TopicsTask,
     Writer,
 )

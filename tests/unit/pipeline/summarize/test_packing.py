@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.packing import fit_context, head_by_tokens, pack_batches, split_by_tokens, tail_by_tokens
-from pipeline.summarize.writer import SourceChunk
 
 TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import LeaseLostError, StorageError, StorageFullError, SummaryRunningError
 from pipeline.summarize.events import Accepted, BatchDone
 from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
@@ -26,7 +26,6 @@ from pipeline.summarize.storage.records import (
 from pipeline.summarize.storage.schema import Database, Statement
 from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.writer import SourceChunk
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 

@@ -7,21 +7,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.document import SummarizeOptions, make_document
+from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Finished, GroupDone, Planned, Reflected, TopicsFound, Warned
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import (
-    CriticVerdict,
-    CritiqueTask,
-    ExtractTask,
-    MergeStage,
-    MergeTask,
-    SourceChunk,
-    SummaryType,
-    TopicsTask,
-)
+from pipeline.summarize.writer import CriticVerdict, CritiqueTask, ExtractTask, MergeStage, MergeTask, TopicsTask
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import LIMITS, numbered_document, read_all, result_of, summarizer_in
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.words import token_offsets
+from pipeline.text.windows import token_offsets
 from tests.fakes_pipeline import WordTokenizer
 
 

@@ -7,18 +7,8 @@ import pytest
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import (
-    Accepted,
-    BatchDone,
-    Event,
-    Finished,
-    GroupDone,
-    Phase,
-    Reflected,
-    SummaryProgress,
-    TopicsFound,
-    Warned,
-)
+from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, GroupDone, Reflected, TopicsFound, Warned
+from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus

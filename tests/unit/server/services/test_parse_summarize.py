@@ -6,8 +6,7 @@ from precis.v1 import summarize_pb2 as pb
 from pipeline.errors import InvalidInputError
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
-from pipeline.summarize.document import SummarizeOptions
-from pipeline.summarize.writer import SummaryType
+from pipeline.summarize.document import SummarizeOptions, SummaryType
 from server.services.summarize_request import (
     DocumentRules,
     parse_document,

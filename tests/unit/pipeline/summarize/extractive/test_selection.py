@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.abridge import comparable
 from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Candidates, centrality, select
 from pipeline.summarize.extractive.values import ExcerptValues
-from pipeline.summarize.writer import SummaryType
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens
 

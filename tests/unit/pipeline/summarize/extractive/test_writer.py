@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
 from pipeline.protocols import Float32
+from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
@@ -17,8 +18,6 @@ from pipeline.summarize.writer import (
     ExtractTask,
     MergeStage,
     MergeTask,
-    SourceChunk,
-    SummaryType,
     TopicsTask,
     Writer,
 )
