@@ -16,8 +16,7 @@ from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import Item, read_items, read_summaries
 from server.cli.judge.names import breaches_of
-from server.cli.judge.report.bulk import BulkReport, report_of
-from server.cli.judge.report.page import ReportedItem
+from server.cli.judge.report.page import BulkReport, ReportedItem, report_of
 from server.cli.judge.table import print_comparison, print_judgement
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
 from server.cli.options import Connection, RunOptions

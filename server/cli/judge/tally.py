@@ -12,11 +12,20 @@ from server.cli.console import shown
 from server.cli.errors import NegativeAnswer
 from server.cli.judge.floors import BEST_SCORE, Floor
 from server.cli.judge.items import Item
-from server.cli.judge.names import add, breaches_of, counting_score, framework_name, in_words, metric_name, status_name
+from server.cli.judge.names import (
+    add,
+    breaches_of,
+    counting_score,
+    framework_word,
+    in_words,
+    metric_word,
+    status_name,
+)
 from server.cli.results import Answer
 from server.cli.spread import SHOWN_ITEMS, FailedItems, WorstItems, spread_table, worst_table
 
 JudgeAnswer = Answer[Item, pb.JudgeResult]
+MetricKey = tuple[pb.JudgeFramework.ValueType, pb.JudgeMetricName.ValueType]
 
 
 @dataclass
@@ -37,8 +46,8 @@ class JudgeTally:
     """
 
     floors: Sequence[Floor] = ()
-    scores: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    statuses: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    scores: dict[MetricKey, list[float]] = field(default_factory=dict)
+    statuses: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
     worst: WorstItems[tuple[str, float | None]] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
     failed: FailedItems = field(default_factory=FailedItems)
     kept_count: int = 0
@@ -79,11 +88,11 @@ class JudgeTally:
         self.worst.add(badness_of(result, is_breached=bool(breaches)), (item_id, mean_of(result)))
         for framework in result.frameworks:
             for metric in framework.metrics:
-                key = (framework_name(framework), metric_name(metric))
+                key = (framework.framework, metric.name)
                 score, status = counting_score(metric), status_name(metric)
                 self.scores.setdefault(key, []).extend([] if score is None else [score])
                 if status:
-                    self.statuses[*key, status] += 1
+                    self.statuses[key, status] += 1
 
 
 def mean_of(result: pb.JudgeResult) -> float | None:
@@ -97,15 +106,20 @@ def badness_of(result: pb.JudgeResult, *, is_breached: bool) -> float:
     return BEST_SCORE - (mean_of(result) or 0.0) + (BEST_SCORE if is_breached else 0.0)
 
 
+def words_of(key: MetricKey) -> str:
+    """Names a metric of a framework."""
+    return f"{framework_word(key[0])} {metric_word(key[1])}"
+
+
 def print_tally(console: Console, tally: JudgeTally) -> None:
     """Prints the tables of a bulk run."""
     kept = f", {tally.kept_count} kept from an earlier run" if tally.kept_count else ""
     console.print(f"{tally.item_count} items, {tally.failed.count} failed{kept}", markup=False)
     if tally.judged_count:
-        scores = ((f"{framework} {metric}", scores) for (framework, metric), scores in tally.scores.items())
+        scores = ((words_of(key), scores) for key, scores in tally.scores.items())
         console.print(spread_table(scores, digits=2))
-        for (framework, metric, status), count in tally.statuses.items():
-            console.print(shown(f"{framework} {metric}: {status} in {count} items", style="dim"))
+        for (key, status), count in tally.statuses.items():
+            console.print(shown(f"{words_of(key)}: {status} in {count} items", style="dim"))
         rows = ((item_id, "-" if mean is None else f"{mean:.2f}") for _, (item_id, mean) in tally.worst.ranked())
         console.print(worst_table("mean score", rows))
     if cost := in_words(tally.usage):
