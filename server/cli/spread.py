@@ -8,20 +8,16 @@ from typing import Generic, TypeVar
 
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from server.cli.console import shown
+from server.cli.console import new_table, shown
 from server.cli.errors import CliError
 
 
 def spread_table(rows: Iterable[tuple[str, Sequence[float]]], *, digits: int = 3) -> Table:
     """Builds the table of means and quantiles; a row without numbers is left out."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("")
-    for heading in ("mean", "p10", "median", "p90", "items"):
-        table.add_column(heading, justify="right")
+    table = new_table("", ">mean", ">p10", ">median", ">p90", ">items")
     for name, values in rows:
         if values:
             numbers = (statistics.fmean(values), *deciles(values))
@@ -63,9 +59,7 @@ class WorstItems(Generic[T]):
 
 def worst_table(heading: str, rows: Iterable[tuple[str, str]]) -> Table:
     """Builds the table of the worst items: name, and what is bad about it."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("worst items")
-    table.add_column(heading, justify="right")
+    table = new_table("worst items", f">{heading}")
     for item_id, badness in rows:
         table.add_row(shown(item_id, limit=80), badness)
     return table

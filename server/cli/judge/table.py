@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import shown
+from server.cli.console import new_list, new_table, shown
 from server.cli.judge.names import (
     add,
     cap_name,
@@ -58,9 +57,7 @@ def print_comparison(
 
 def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     """Builds the table of several judgements: one column each, best score of a row in bold."""
-    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("")
-    table.add_column("")
+    table = new_table("", "", title=TITLE)
     for name, _ in results:
         table.add_column(shown(name, limit=30), justify="right")
     for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
@@ -74,10 +71,8 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
 
 def score_table(result: pb.JudgeResult) -> Table:
     """Builds the table of metrics by framework."""
-    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("")
-    for framework in result.frameworks:
-        table.add_column(framework_word(framework.framework), justify="right")
+    headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
+    table = new_table("", *headings, title=TITLE)
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
         table.add_row(metric_word(row[0].name), *map(score_cell, row))
     return table
@@ -98,9 +93,7 @@ def score_cell(metric: pb.JudgeMetric, *, best: float | None = None) -> Text:
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:
     """Lists why each metric of a framework has its score, with the caps that hold."""
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = new_list()
     for metric in framework.metrics:
         text = shown(metric.error or metric.reason, limit=REASON_LIMIT, style="red" if metric.error else "")
         for cap in metric.caps:
@@ -124,9 +117,7 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     if not doubtful:
         said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
         return Text(said + "\n", style="green" if evidence.claims else "")
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = new_list()
     for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
         label = label_word(claim.label)
         table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
