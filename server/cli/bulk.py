@@ -15,7 +15,7 @@ from precis.v1 import common_pb2
 from server.cli.connection import open_client, server_errors, to_cli_error
 from server.cli.console import print_note
 from server.cli.errors import CliError, InputError
-from server.cli.files import STDIN, feed, read_lines, result_file
+from server.cli.files import STDIN, feed, read_lines, result_file, to_json_document, to_json_fields
 from server.cli.options import Connection, RunOptions
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
@@ -55,8 +55,22 @@ def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
     return Items(found(), None if path == STDIN else sum(1 for _ in read_lines(path)))
 
 
+async def run_few(
+    work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions
+) -> tuple[list[R], str]:
+    """Works on a few items at once; returns the results in their order, and all as JSON. Raises CliError."""
+    with result_file(options.output) as output:
+        results = await send_all(work, items, connection, options)
+        pairs = zip(items, results, strict=True)
+        fields = [{"id": item.id, work.name: to_json_fields(result)} for item, result in pairs]
+        document = to_json_document({"results": fields})
+        if output is not None:
+            output.write(document)
+    return results, document
+
+
 async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
-    """Works on a few items at once; the results are in their order. The first failure stops the others."""
+    """Sends all items at once. The first failure stops the others."""
     done = 0
 
     async def one(item: I) -> R:

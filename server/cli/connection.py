@@ -93,10 +93,8 @@ def server_errors(connection: Connection, place: str = "") -> Iterator[None]:
 
 def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
     """Chooses the message and the exit code for a failed call."""
-    if not error.reason:  # made by gRPC itself: every error of a Precis server has one
-        for kind, say in TRANSPORT_ERRORS.items():
-            if isinstance(error, kind):
-                return say(connection, str(error))
+    if not error.reason and (failure := transport_error(error, connection)):
+        return failure
     if isinstance(error, errors.Unauthenticated):
         return unauthenticated(connection)
     message = "; ".join(f"{violation.field}: {violation.description}" for violation in error.violations) or str(error)
@@ -105,6 +103,20 @@ def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
     if isinstance(error, RETRY_ERRORS):
         return TryLaterError(f"{message} (try later)")
     return CliError(f"{error.code.name}: {message}")
+
+
+def transport_error(error: errors.PrecisError, connection: Connection) -> CliError | None:
+    """Says what to do about an error that gRPC itself makes, without the reason that each of this server's has."""
+    match error:
+        case errors.Unavailable():
+            return unreachable(connection, str(error))
+        case errors.DeadlineExceeded():
+            return TryLaterError(f"no answer from {connection.address} in time: raise --timeout, or try later")
+        case errors.MessageTooLarge():
+            return InputError(f"{connection.address} does not take so large a message: {error}")
+        case errors.Unimplemented():
+            return CliError(f"{connection.address} does not offer this call: is it a Precis server of this version?")
+    return None
 
 
 def unauthenticated(connection: Connection) -> CliError:
@@ -130,27 +142,3 @@ def unreachable(connection: Connection, details: str) -> CliError:
     return TryLaterError(
         f"cannot reach {address}: start it with `precis serve`, or name another server with --address{tls}"
     )
-
-
-def too_late(connection: Connection, _: str) -> CliError:
-    """Says that the time was too short."""
-    return TryLaterError(f"no answer from {connection.address} in time: raise --timeout, or try later")
-
-
-def too_large(connection: Connection, details: str) -> CliError:
-    """Says that the transport refused a message."""
-    return InputError(f"{connection.address} does not take so large a message: {details}")
-
-
-def not_offered(connection: Connection, _: str) -> CliError:
-    """Says that something else may listen there."""
-    return CliError(f"{connection.address} does not offer this call: is it a Precis server of this version?")
-
-
-TRANSPORT_ERRORS = {
-    errors.Unavailable: unreachable,
-    errors.DeadlineExceeded: too_late,
-    errors.MessageTooLarge: too_large,
-    errors.Unimplemented: not_offered,
-}
-"""Errors that gRPC itself makes, without the reason that this server's errors carry."""

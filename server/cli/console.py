@@ -8,7 +8,9 @@ import os
 import sys
 from typing import TextIO
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 PIPED_WIDTH = 120  # columns; rich would assume 80 and cut the evidence of a table that goes to a file
@@ -26,6 +28,22 @@ def shown(text: str, *, limit: int = 0, style: str = "") -> Text:
     if limit and len(safe) > limit:
         safe = safe[: limit - 1] + "…"
     return Text(safe, style=style)
+
+
+def new_table(*headings: str, title: str = "") -> Table:
+    """Builds an empty table; a column of numbers, which are set to the right, has a ">" before its heading."""
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
+    for heading in headings:
+        table.add_column(heading.removeprefix(">"), justify="right" if heading.startswith(">") else "left")
+    return table
+
+
+def new_list() -> Table:
+    """Builds an empty list: what a row is about, and what is said of it."""
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    return table
 
 
 def output_console(stream: TextIO | None = None) -> Console:

@@ -12,10 +12,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from server.cli.commands import models
-from server.cli.commands import probe as health
-from server.cli.commands import probe as inference
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
+from server.cli.commands.probe import embed, entail, health
 from server.cli.commands.serve import serve, settings
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
@@ -82,14 +81,8 @@ def precis(
     """Holds the options of the program itself; its help is above."""
 
 
-app.command()(serve)
-app.command()(settings)
-app.command()(summarize)
-app.command()(evaluate)
-app.command()(judge)
-app.command()(inference.embed)
-app.command()(inference.entail)
-app.command()(health.health)
+for command in (serve, settings, summarize, evaluate, judge, embed, entail, health):
+    app.command()(command)
 app.add_typer(models.app, name="models")
 
 

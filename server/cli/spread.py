@@ -2,26 +2,24 @@
 
 import heapq
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from server.cli.console import shown
+from server.cli.console import new_table, shown
 from server.cli.errors import CliError
+from server.cli.results import Answer, I, R
 
 
 def spread_table(rows: Iterable[tuple[str, Sequence[float]]], *, digits: int = 3) -> Table:
     """Builds the table of means and quantiles; a row without numbers is left out."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("")
-    for heading in ("mean", "p10", "median", "p90", "items"):
-        table.add_column(heading, justify="right")
+    table = new_table("", ">mean", ">p10", ">median", ">p90", ">items")
     for name, values in rows:
         if values:
             numbers = (statistics.fmean(values), *deciles(values))
@@ -63,9 +61,7 @@ class WorstItems(Generic[T]):
 
 def worst_table(heading: str, rows: Iterable[tuple[str, str]]) -> Table:
     """Builds the table of the worst items: name, and what is bad about it."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("worst items")
-    table.add_column(heading, justify="right")
+    table = new_table("worst items", f">{heading}")
     for item_id, badness in rows:
         table.add_row(shown(item_id, limit=80), badness)
     return table
@@ -95,6 +91,44 @@ class FailedItems:
         """Raises CliError when items failed."""
         if self.count:
             raise CliError(f"{self.count} of {item_count} items failed; the others are done")
+
+
+@dataclass
+class Tally(ABC, Generic[I, R]):
+    """Collects what the summary of many items needs; a few numbers for each, never the results themselves.
+
+    Attributes:
+        failed: items without a result.
+        done_count: items with a result.
+        kept_count: of those, the ones from an earlier run.
+    """
+
+    failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
+    done_count: int = field(default=0, kw_only=True)
+    kept_count: int = field(default=0, kw_only=True)
+
+    @property
+    def item_count(self) -> int:
+        """Items that were answered."""
+        return self.done_count + self.failed.count
+
+    def add(self, answer: Answer[I, R]) -> None:
+        """Takes one answer in."""
+        if answer.error is not None:
+            self.failed.add(answer.id, answer.error)
+        elif answer.result is not None:
+            self.done_count += 1
+            self.kept_count += answer.is_kept
+            self.add_result(answer.id, answer.result)
+
+    @abstractmethod
+    def add_result(self, item_id: str, result: R, /) -> None:
+        """Takes one result in."""
+
+    def print_counts(self, console: Console, more: str = "") -> None:
+        """Prints how many items there are, and what became of them."""
+        kept = f", {self.kept_count} kept from an earlier run" if self.kept_count else ""
+        console.print(f"{self.item_count} items, {self.failed.count} failed{more}{kept}", markup=False)
 
 
 def describe(error: common_pb2.ItemError) -> str:

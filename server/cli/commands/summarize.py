@@ -99,14 +99,14 @@ def summarize(
         raise InputError("--plan and --resume exclude each other")
     here = named_endpoint(endpoint, model, context)
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key)
-    from server.cli.summarize.run import Target, plan_document, resume_summary, summarize_document
+    from server.cli.summarize.run import Target, plan_document, summarize_document, write_summary
 
     target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"))
 
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:
             if resume is not None:
-                await resume_summary(resume, calls, target)
+                await write_summary(calls.resume(resume), calls, target)
             elif plan and file is not None:
                 await plan_document(file, options, calls, target)
             elif file is not None:

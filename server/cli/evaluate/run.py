@@ -1,5 +1,6 @@
 """Evaluates the candidates of one document and shows them side by side; or evaluates JSON Lines."""
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,16 +11,15 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import read_json_lines, run_bulk, send_all
+from server.cli.bulk import read_json_lines, run_bulk, run_few
 from server.cli.connection import CommandClient
 from server.cli.console import output_console
 from server.cli.errors import NegativeAnswer
 from server.cli.evaluate.files import Candidate, parse_line, read_candidates
 from server.cli.evaluate.table import COMPONENTS, print_report, score_of
-from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import Connection, RunOptions
-from server.cli.results import Answer, Work
-from server.cli.spread import SHOWN_ITEMS, FailedItems, WorstItems, spread_table, worst_table
+from server.cli.results import Work
+from server.cli.spread import SHOWN_ITEMS, Tally, WorstItems, spread_table, worst_table
 
 
 async def evaluate_document(
@@ -27,25 +27,14 @@ async def evaluate_document(
 ) -> None:
     """Reads, evaluates, prints. Raises CliError."""
     candidates = read_candidates(path, summaries)
-    with result_file(options.output) as file:
-        responses = await send_all(to_work(common_pb2.PRIORITY_INTERACTIVE), candidates, connection, options)
-        results = [(candidate.id, response) for candidate, response in zip(candidates, responses, strict=True)]
-        document = {"results": [{"id": name, "response": to_json_fields(response)} for name, response in results]}
-        if file is not None:
-            file.write(to_json_document(document))
+    responses, document = await run_few(to_work(common_pb2.PRIORITY_INTERACTIVE), candidates, connection, options)
+    results = [(candidate.id, response) for candidate, response in zip(candidates, responses, strict=True)]
     if options.as_json:
-        sys.stdout.write(to_json_document(document))
+        sys.stdout.write(document)
     else:
         print_report(output_console(), results, is_brief=options.is_brief)
-    check_losses(results, fail_over)
-
-
-def check_losses(results: Sequence[tuple[str, pb.EvaluateResponse]], fail_over: float | None) -> None:
-    """Raises NegativeAnswer when a loss is over the limit."""
-    if fail_over is None:
-        return
-    over = [f"{name} {response.loss:.4f}" for name, response in results if response.loss > fail_over]
-    if over:
+    limit = math.inf if fail_over is None else fail_over
+    if over := [f"{name} {response.loss:.4f}" for name, response in results if response.loss > limit]:
         raise NegativeAnswer(f"loss over {fail_over}: {', '.join(over)}")
 
 
@@ -71,28 +60,13 @@ def to_work(priority: common_pb2.Priority.ValueType) -> Work[Candidate, pb.Evalu
 
 
 @dataclass
-class BulkSummary:
+class BulkSummary(Tally[Candidate, pb.EvaluateResponse]):
     """Collects what the summary needs; one number for each item, never the responses themselves."""
 
     losses: list[float] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
     worst: WorstItems[str] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
-    failed: FailedItems = field(default_factory=FailedItems)
     hard_fail_count: int = 0
-    kept_count: int = 0
-
-    @property
-    def item_count(self) -> int:
-        """Items that were answered."""
-        return len(self.losses) + self.failed.count
-
-    def add(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> None:
-        """Takes one answer in."""
-        if answer.error is not None:
-            self.failed.add(answer.id, answer.error)
-        elif answer.result is not None:
-            self.kept_count += answer.is_kept
-            self._add_result(answer.id, answer.result)
 
     def check(self, fail_over: float | None) -> None:
         """Raises CliError when items failed, NegativeAnswer when a loss is over the limit."""
@@ -101,7 +75,8 @@ class BulkSummary:
         if over:
             raise NegativeAnswer(f"{over} of {self.item_count} losses are over {fail_over}")
 
-    def _add_result(self, item_id: str, evaluation: pb.EvaluateResponse) -> None:
+    def add_result(self, item_id: str, evaluation: pb.EvaluateResponse) -> None:
+        """See Tally."""
         self.worst.add(evaluation.loss, item_id)
         self.losses.append(evaluation.loss)
         self.hard_fail_count += evaluation.HasField("hard_fail")
@@ -113,9 +88,7 @@ class BulkSummary:
 
 def print_summary(console: Console, summary: BulkSummary) -> None:
     """Prints the tables of a bulk run."""
-    kept = f", {summary.kept_count} kept from an earlier run" if summary.kept_count else ""
-    counts = f"{summary.item_count} items, {summary.failed.count} failed, {summary.hard_fail_count} hard fails"
-    console.print(counts + kept, markup=False)
+    summary.print_counts(console, f", {summary.hard_fail_count} hard fails")
     if summary.losses:
         console.print(spread_table([("loss", summary.losses), *summary.scores.items()]))
         console.print(worst_table("loss", ((item_id, f"{loss:.3f}") for loss, item_id in summary.worst.ranked())))

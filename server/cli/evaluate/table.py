@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from precis.v1 import evaluate_pb2 as pb
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import shown
+from server.cli.console import new_list, new_table, shown
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
@@ -42,11 +41,8 @@ def print_report(console: Console, results: Sequence[Named], *, is_brief: bool =
 
 def component_table(response: pb.EvaluateResponse) -> Table:
     """Builds the table of one evaluation: score, weight, contribution and the formula's inputs."""
-    table = Table(title=f"loss {response.loss:.4f}   (0 perfect, 1 worst)", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("component")
-    for heading in ("score", "weight", "contribution"):
-        table.add_column(heading, justify="right")
-    table.add_column("from")
+    title = f"loss {response.loss:.4f}   (0 perfect, 1 worst)"
+    table = new_table("component", ">score", ">weight", ">contribution", "from", title=title)
     if response.HasField("hard_fail"):
         table.add_row("hard fail", "", "", "1.0000", hard_fail_text(response.hard_fail))
         return table
@@ -62,8 +58,7 @@ def component_table(response: pb.EvaluateResponse) -> Table:
 
 def comparison_table(results: Sequence[Named]) -> Table:
     """Builds the table of several evaluations: one column each, best value of a row in bold."""
-    table = Table(title="loss and component scores", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("")
+    table = new_table("", title="loss and component scores")
     for name, _ in results:
         table.add_column(shown(name, limit=30), justify="right")
     losses = [response.loss for _, response in results]
@@ -191,9 +186,8 @@ def hard_fail_text(hard_fail: pb.HardFail) -> Text:
 def section(title: str, rows: Sequence[Row], row_limit: int | None) -> RenderableType:
     """Builds a titled list; the left column holds the score of each row."""
     left_out = len(rows) - row_limit if row_limit and len(rows) > row_limit else 0
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(justify="right", style="yellow", no_wrap=True)
-    table.add_column()
+    table = new_list()
+    table.columns[0].justify, table.columns[0].style = "right", "yellow"
     for score, text in rows[:row_limit]:
         table.add_row(score, text)
     if left_out:

@@ -1,14 +1,9 @@
-"""Words for the enums of a judgement, the same in tables, pages and messages.
+"""Words for what a judgement says, the same in tables, pages and messages; and whether it reaches `--fail-under`."""
 
-Which passages of the source are worth showing beside a claim, and what they are to it.
-
-What the language model cost, in words.
-
-Whether a judgement reaches the scores of `--fail-under`.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -16,20 +11,16 @@ from precis.words import word_of
 
 from server.cli.judge.floors import Floor
 
+framework_word = partial(word_of, pb.JudgeFramework)
+metric_word = partial(word_of, pb.JudgeMetricName)
+label_word = partial(word_of, evidence_pb2.ClaimLabel)
+mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
+
 COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
 
 WHOLE_SCORE = "score"  # what most caps limit
-
-
-def framework_name(result: pb.FrameworkResult) -> str:
-    """Names a framework."""
-    return str(word_of(pb.JudgeFramework, result.framework))
-
-
-def metric_name(metric: pb.JudgeMetric) -> str:
-    """Names a metric."""
-    return str(word_of(pb.JudgeMetricName, metric.name))
+LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
 
 
 def counting_score(metric: pb.JudgeMetric) -> float | None:
@@ -42,16 +33,6 @@ def status_name(metric: pb.JudgeMetric) -> str:
     if metric.status == pb.JUDGE_METRIC_STATUS_SCORED:
         return ""
     return str(word_of(pb.JudgeMetricStatus, metric.status)).replace("-", " ")
-
-
-def label_name(label: int) -> str:
-    """Names a label of a claim."""
-    return str(word_of(evidence_pb2.ClaimLabel, label))
-
-
-def mismatch_name(kind: int) -> str:
-    """Names what a claim and its source say differently."""
-    return str(word_of(evidence_pb2.MismatchKind, kind))
 
 
 def deciding_caps(metric: pb.JudgeMetric) -> list[pb.MetricCap]:
@@ -70,9 +51,6 @@ def limit_name(limit: float) -> str:
     return f"{limit:.2f}".rstrip("0").rstrip(".")
 
 
-LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
-
-
 def is_contradicted(claim: evidence_pb2.Claim) -> bool:
     """Tells whether `opposition` speaks against the claim, and more clearly than `support` for it."""
     return claim.HasField("opposition") and claim.contradiction > max(claim.entailment, LEAST_CONTRADICTION)
@@ -86,14 +64,6 @@ def has_closest(claim: evidence_pb2.Claim) -> bool:
 def is_supported(claim: evidence_pb2.Claim) -> bool:
     """Tells whether `support` supports the claim, rather than being the closest that there is."""
     return claim.label == evidence_pb2.CLAIM_LABEL_SUPPORTED
-
-
-def cost_of(results: Iterable[pb.JudgeResult]) -> str:
-    """Says what the language model cost for all of these results; empty when that was nothing."""
-    total = common_pb2.LlmUsage()
-    for result in results:
-        add(total, result.language_model_usage)
-    return in_words(total)
 
 
 def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:
@@ -114,51 +84,80 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
     return f"{calls} of the language model, {tokens}{retries}"
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
-    """A metric under its floor.
+class Breach(NamedTuple):
+    """A score under its floor: "ultra hallucination", and "3.00 < 7" or that there is no score that counts."""
 
-    Attributes:
-        floor: what was asked for.
-        metric: framework and metric, for example "ultra hallucination".
-        found: how it falls short: "3.00 < 7", or that there is no score that counts.
-    """
-
-    floor: Floor
     metric: str
-    found: str
+    shortfall: str
 
     def __str__(self) -> str:
-        """Says it in a few words."""
-        return f"{self.metric} {self.found}"
+        return f"{self.metric} {self.shortfall}"
 
 
 def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[Breach]:
     """Lists what is under a floor; a score that is missing or does not count is."""
     return [
-        Breach(floor, f"{framework_name(framework)} {metric_name(metric)}", found(metric, floor))
+        Breach(f"{framework_word(framework.framework)} {floor.metric}", shortfall)
         for floor in floors
-        for framework in frameworks_of(result, floor)
+        for framework in result.frameworks
+        if floor.framework in (None, framework_word(framework.framework))
         for metric in framework.metrics
-        if metric_name(metric) == floor.metric and is_under(counting_score(metric), floor.score)
+        if metric_word(metric.name) == floor.metric and (shortfall := shortfall_of(metric, floor.score))
     ]
 
 
-def frameworks_of(result: pb.JudgeResult, floor: Floor) -> Iterator[pb.FrameworkResult]:
-    """Yields the frameworks that a floor speaks of."""
-    for framework in result.frameworks:
-        if floor.framework in (None, framework_name(framework)):
-            yield framework
-
-
-def is_under(score: float | None, floor: float) -> bool:
-    """Tells whether a score is lower than a floor, or not there."""
-    return score is None or score < floor
-
-
-def found(metric: pb.JudgeMetric, floor: Floor) -> str:
-    """Says how a metric falls short."""
+def shortfall_of(metric: pb.JudgeMetric, floor: float) -> str:
+    """Says how a metric falls short; empty when it does not."""
     score = counting_score(metric)
-    return (
-        f"{score:.2f} < {floor.score:g}" if score is not None else f"has no score that counts ({status_name(metric)})"
+    if score is None:
+        return f"has no score that counts ({status_name(metric)})"
+    return f"{score:.2f} < {floor:g}" if score < floor else ""
+
+
+TITLES = {
+    "twin-lock": "Twin-Lock",
+    "judge-lock": "Judge-Lock",
+    "ultra": "Ultra",
+    "bias-toxicity": "Bias and toxicity",
+}
+QUOTES_SHOWN = 5  # passages that one metric names
+SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
+COVERED = {
+    evidence_pb2.KEY_POINT_COVERAGE_FULLY: ("✓", "fully"),
+    evidence_pb2.KEY_POINT_COVERAGE_PARTIAL: ("~", "in part"),
+    evidence_pb2.KEY_POINT_COVERAGE_NOT: ("✗", "not"),
+}
+
+
+def label_counts(claims: Iterable[evidence_pb2.Claim]) -> Counter[str]:
+    """Counts the claims of each label."""
+    return Counter(label_word(claim.label) for claim in claims)
+
+
+def title_of(word: str) -> str:
+    """Writes a word as a heading."""
+    return TITLES.get(word, word.capitalize())
+
+
+def remarks_of(metric: pb.JudgeMetric) -> list[str]:
+    """Lists what is special about a score, a word or two each; a metric without a status is a mean of no scores."""
+    limits = [cap.limit for cap in deciding_caps(metric)]
+    remarks = (
+        status_name(metric) if metric.status else "no score that counts",
+        f"capped at {limit_name(min(limits))}" if limits else "",
+        f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )
+    return list(filter(None, remarks))
+
+
+def input_text(value: pb.MetricInput) -> str:
+    """Writes an input so that the score can be computed again."""
+    match value.WhichOneof("value"):
+        case "number":
+            return f"{value.number:.6g}"
+        case "count":
+            return str(value.count)
+        case "flag":
+            return "yes" if value.flag else "no"
+        case _:
+            return value.text

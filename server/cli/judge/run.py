@@ -8,16 +8,15 @@ from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.bulk import run_bulk, send_all
+from server.cli.bulk import run_bulk, run_few
 from server.cli.connection import CommandClient
 from server.cli.console import output_console, print_note
 from server.cli.errors import NegativeAnswer
-from server.cli.files import result_file, to_json_document, to_json_fields
+from server.cli.files import result_file
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import Item, read_items, read_summaries
 from server.cli.judge.names import breaches_of
-from server.cli.judge.report.bulk import BulkReport, report_of
-from server.cli.judge.report.page import ReportedItem
+from server.cli.judge.report.page import BulkReport, ReportedItem, report_of
 from server.cli.judge.table import print_comparison, print_judgement
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
 from server.cli.options import Connection, RunOptions
@@ -29,12 +28,10 @@ async def judge_document(
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
     items = read_summaries(source, summaries)
-    with result_file(options.output) as output, result_file(terms.report) as page:
-        results = await send_all(to_work(terms, common_pb2.PRIORITY_INTERACTIVE), items, connection, options)
+    with result_file(terms.report) as page:
+        work = to_work(terms, common_pb2.PRIORITY_INTERACTIVE)
+        results, document = await run_few(work, items, connection, options)
         judged = [ReportedItem(item, result) for item, result in zip(items, results, strict=True)]
-        document = to_json_document({"results": [to_fields(one) for one in judged]})
-        if output is not None:
-            output.write(document)
         if page is not None:
             page.write(report_of(judged, terms.floors))
     if options.as_json:
@@ -42,23 +39,13 @@ async def judge_document(
     elif len(judged) == 1:
         print_judgement(output_console(), results[0], is_brief=options.is_brief)
     else:
-        named = [(one.item.id, one.result) for one in judged]
+        named = [(item.id, result) for item, result in judged]
         print_comparison(output_console(), named, is_brief=options.is_brief)
     note_report(terms)
-    check(judged, terms)
-
-
-def to_fields(judged: ReportedItem) -> dict[str, object]:
-    """Gives one result as plain data."""
-    return {"id": judged.item.id, "result": to_json_fields(judged.result)}
-
-
-def check(judged: Sequence[ReportedItem], terms: JudgeTerms) -> None:
-    """Raises NegativeAnswer when a score is under a limit."""
     breaches = [
-        f"{one.item.id} {breach}" if len(judged) > 1 else str(breach)
-        for one in judged
-        for breach in breaches_of(one.result, terms.floors)
+        f"{item.id} {breach}" if len(judged) > 1 else str(breach)
+        for item, result in judged
+        for breach in breaches_of(result, terms.floors)
     ]
     if breaches:
         raise NegativeAnswer(f"under the limit: {', '.join(breaches)}")

@@ -4,24 +4,24 @@ from collections.abc import Iterator, Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import shown
+from server.cli.console import new_list, new_table, shown
 from server.cli.judge.names import (
+    add,
     cap_name,
-    cost_of,
     counting_score,
     deciding_caps,
-    framework_name,
+    framework_word,
+    in_words,
     is_contradicted,
     is_supported,
-    label_name,
-    metric_name,
-    mismatch_name,
+    label_word,
+    metric_word,
+    mismatch_word,
     status_name,
 )
 
@@ -38,7 +38,7 @@ def print_judgement(console: Console, result: pb.JudgeResult, *, is_brief: bool 
         for framework in result.frameworks:
             console.print(reasons(framework))
         console.print(claim_section(result.evidence))
-    console.print(footer(result, cost_of([result])))
+    console.print(footer(result, result.language_model_usage))
 
 
 def print_comparison(
@@ -46,36 +46,35 @@ def print_comparison(
 ) -> None:
     """Prints the scores of several summaries side by side, and the claims of each that have no support."""
     console.print(comparison_table(results))
+    usage = common_pb2.LlmUsage()
     for name, result in [] if is_brief else results:
         console.print(shown(name, style="bold"))
         console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
-    console.print(footer(results[0][1], cost_of([result for _, result in results])))
+    for _, result in results:
+        add(usage, result.language_model_usage)
+    console.print(footer(results[0][1], usage))
 
 
 def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     """Builds the table of several judgements: one column each, best score of a row in bold."""
-    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("")
-    table.add_column("")
+    table = new_table("", "", title=TITLE)
     for name, _ in results:
         table.add_column(shown(name, limit=30), justify="right")
     for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
         for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
             best = max((score for metric in metrics if (score := counting_score(metric)) is not None), default=None)
             cells = (score_cell(metric, best=best) for metric in metrics)
-            table.add_row(framework_name(frameworks[0]), metric_name(metrics[0]), *cells)
+            table.add_row(framework_word(frameworks[0].framework), metric_word(metrics[0].name), *cells)
         table.add_section()
     return table
 
 
 def score_table(result: pb.JudgeResult) -> Table:
     """Builds the table of metrics by framework."""
-    table = Table(title=TITLE, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("")
-    for framework in result.frameworks:
-        table.add_column(framework_name(framework), justify="right")
+    headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
+    table = new_table("", *headings, title=TITLE)
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(metric_name(row[0]), *map(score_cell, row))
+        table.add_row(metric_word(row[0].name), *map(score_cell, row))
     return table
 
 
@@ -94,16 +93,14 @@ def score_cell(metric: pb.JudgeMetric, *, best: float | None = None) -> Text:
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:
     """Lists why each metric of a framework has its score, with the caps that hold."""
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = new_list()
     for metric in framework.metrics:
         text = shown(metric.error or metric.reason, limit=REASON_LIMIT, style="red" if metric.error else "")
         for cap in metric.caps:
             text.append("\n")
             text.append_text(cap_text(cap))
-        table.add_row(metric_name(metric), text)
-    return Group(Text(framework_name(framework), style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
+        table.add_row(metric_word(metric.name), text)
+    return Group(Text(framework_word(framework.framework), style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
 
 
 def cap_text(cap: pb.MetricCap) -> Text:
@@ -120,11 +117,9 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
     if not doubtful:
         said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
         return Text(said + "\n", style="green" if evidence.claims else "")
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = new_list()
     for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
-        label = label_name(claim.label)
+        label = label_word(claim.label)
         table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
     omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
     title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted})"
@@ -143,7 +138,7 @@ def claim_text(claim: evidence_pb2.Claim) -> Text:
 def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields a line for everything in the claim that the source says otherwise or does not say."""
     for mismatch in claim.mismatches:
-        kind = mismatch_name(mismatch.kind)
+        kind = mismatch_word(mismatch.kind)
         instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")
         yield Text.assemble(
             (f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), ("; the source has ", "dim"), instead
@@ -163,7 +158,7 @@ def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:
     return Text.assemble((lead, "dim"), shown(passage.text, limit=QUOTE_LIMIT, style="dim"))
 
 
-def footer(result: pb.JudgeResult, cost: str) -> Text:
+def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
     """Says what the numbers come from, how long they took, and what the language model cost, if there was one."""
     total_s = result.timings.total.ToTimedelta().total_seconds()
     models = [f"{model.name} {model.sha256[:8]}" for model in result.models]
@@ -172,5 +167,5 @@ def footer(result: pb.JudgeResult, cost: str) -> Text:
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
-    cost = f"; {cost}" if cost else ""
+    cost = f"; {said}" if (said := in_words(usage)) else ""
     return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {', '.join(models)}{cost}{degraded}{notes}", style="dim")

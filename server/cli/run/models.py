@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
 from inference.compile.export import ExportOptions, export_model
@@ -19,9 +18,9 @@ from inference.compile.staging import ProgressEvent
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, list_models
 from inference.models.manifest import Task
-from server.cli.console import output_console, print_note, shown
+from server.cli.console import new_table, output_console, print_note, shown
 from server.cli.errors import CliError, NegativeAnswer
-from server.cli.progress import Progress, State
+from server.cli.progress import MEBIBYTE, Progress, State
 
 
 def install_with_progress(
@@ -74,7 +73,6 @@ class StepProgress(Progress):
 
 
 OK = "ok"
-MEBIBYTE = 1 << 20
 
 
 def show_models(models_dir: Path, *, as_json: bool) -> None:
@@ -107,12 +105,9 @@ def to_fields(model: ListedModel) -> dict[str, Any]:
 
 def models_table(models: tuple[ListedModel, ...]) -> Table:
     """Builds the table."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("role", "name", "revision", "precision", "license"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("tokens", "MiB"):
-        table.add_column(heading, justify="right")
-    table.add_column("status")
+    table = new_table("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
+    for column in table.columns[:5]:
+        column.overflow = "fold"
     for model in models:
         manifest = model.manifest
         facts = (manifest.name, manifest.revision, manifest.precision, manifest.license) if manifest else ("",) * 4

@@ -1,9 +1,5 @@
-"""Calls InferenceService and prints what it answers.
+"""Calls the models, asks for the status of each service, and prints what is answered."""
 
-Asks for the status of each service and prints it.
-"""
-
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +9,13 @@ from precis import RetryPolicy
 from precis.calls import INFERENCE, SERVER, SERVICES, Call, health_check, rpc_path
 from precis.errors import NotFound
 from precis.v1 import inference_pb2 as pb
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import output_console, shown
+from server.cli.console import new_table, output_console, shown
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import read_text, to_json_fields, to_json_line
+from server.cli.files import read_text, to_json_document, to_json_fields, to_json_line
 from server.cli.options import Connection
 
 LABEL_LIMIT = 60  # characters of a text that names a row
@@ -35,13 +30,10 @@ async def embed_texts(
     request = pb.EmbedRequest(texts=[*texts, *lines])
     if not request.texts:
         raise InputError("nothing to embed: give texts, or --file FILE")
+    call = Call(rpc_path(INFERENCE, "Embed"), request, pb.EmbedResponse.FromString)
     async with open_client(connection, timeout_s) as client:
-        response = await client.send(Call(rpc_path(INFERENCE, "Embed"), request, pb.EmbedResponse.FromString))
-    if as_json:
-        sys.stdout.write(to_json_line(to_json_fields(response)))
-    else:
-        output_console().print(similarity_table(request.texts, response))
-    check_items([result.error.message for result in response.results if result.HasField("error")])
+        response = await client.send(call)
+    print_response(response, None if as_json else similarity_table(request.texts, response))
 
 
 async def entail_pairs(
@@ -49,17 +41,19 @@ async def entail_pairs(
 ) -> None:
     """Scores every hypothesis against the premise; prints the probabilities."""
     request = pb.EntailRequest(pairs=[pb.TextPair(premise=premise, hypothesis=text) for text in hypotheses])
+    call = Call(rpc_path(INFERENCE, "Entail"), request, pb.EntailResponse.FromString)
     async with open_client(connection, timeout_s) as client:
-        response = await client.send(Call(rpc_path(INFERENCE, "Entail"), request, pb.EntailResponse.FromString))
-    if as_json:
+        response = await client.send(call)
+    print_response(response, None if as_json else entailment_table(hypotheses, response))
+
+
+def print_response(response: pb.EmbedResponse | pb.EntailResponse, table: Table | None) -> None:
+    """Prints a table, or the response as JSON. Raises CliError when items failed."""
+    if table is None:
         sys.stdout.write(to_json_line(to_json_fields(response)))
     else:
-        output_console().print(entailment_table(hypotheses, response))
-    check_items([result.error.message for result in response.results if result.HasField("error")])
-
-
-def check_items(errors: Sequence[str]) -> None:
-    """Raises CliError when items failed."""
+        output_console().print(table)
+    errors = [result.error.message for result in response.results if result.HasField("error")]
     if errors:
         raise CliError(f"{len(errors)} items failed; the first: {errors[0]}")
 
@@ -67,12 +61,9 @@ def check_items(errors: Sequence[str]) -> None:
 def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
     """Builds the table of tokens, and of cosines between the texts when there are few."""
     vectors = [np.asarray(result.embedding.values, dtype=np.float32) for result in response.results]
-    table = Table(box=box.SIMPLE_HEAD, title=f"{response.model.name}: cosine", title_justify="left")
-    table.add_column("text")
-    table.add_column("tokens", justify="right")
     shown_count = len(vectors) if len(vectors) <= MATRIX_LIMIT else 0
-    for position in range(shown_count):
-        table.add_column(str(position + 1), justify="right")
+    numbers = (f">{number}" for number in range(1, shown_count + 1))
+    table = new_table("text", ">tokens", *numbers, title=f"{response.model.name}: cosine")
     for position, (text, result) in enumerate(zip(texts, response.results, strict=True)):
         cosines = [
             f"{np.dot(vectors[position], other):.3f}" if vectors[position].size and other.size else "-"
@@ -85,10 +76,7 @@ def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
 
 def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> Table:
     """Builds the table of probabilities; the likeliest relation of each row is bold."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("hypothesis")
-    for heading in ("entailment", "neutral", "contradiction"):
-        table.add_column(heading, justify="right")
+    table = new_table("hypothesis", ">entailment", ">neutral", ">contradiction")
     for text, result in zip(hypotheses, response.results, strict=True):
         scores = (result.scores.entailment, result.scores.neutral, result.scores.contradiction)
         cells = [Text(f"{score:.3f}", style="bold" if score == max(scores) else "") for score in scores]
@@ -105,8 +93,7 @@ async def check_health(services: Sequence[str], connection: Connection, *, as_js
     async with open_client(connection, timeout_s, ONCE) as client:
         statuses = {service: await status_of(client, service) for service in services or (SERVER, *SERVICES)}
     if as_json:
-        json.dump(statuses, sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        sys.stdout.write(to_json_document(statuses))
     else:
         print_table(statuses)
     down = [name for name, status in statuses.items() if status != SERVING]
@@ -124,9 +111,7 @@ async def status_of(client: CommandClient, service: str) -> str:
 
 def print_table(statuses: dict[str, str]) -> None:
     """Prints name and status of each service."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("service")
-    table.add_column("status")
+    table = new_table("service", "status")
     for name, status in statuses.items():
         table.add_row(shown(name), shown(status, style="green" if status == SERVING else "red"))
     output_console().print(table)

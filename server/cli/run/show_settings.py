@@ -11,10 +11,9 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
-from rich import box
 from rich.table import Table
 
-from server.cli.console import output_console, shown
+from server.cli.console import new_table, output_console, shown
 from server.cli.errors import InputError
 from server.errors import SettingsError
 from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
@@ -171,9 +170,9 @@ def _shown(path: tuple[str, ...], values: Mapping[str, Any], field: FieldInfo) -
 
 def to_table(settings: list[Setting]) -> Table:
     """Builds the table."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("name", "value", "default", "origin", "meaning"):
-        table.add_column(heading, overflow="fold")
+    table = new_table("name", "value", "default", "origin", "meaning")
+    for column in table.columns:
+        column.overflow = "fold"
     for one in settings:
         table.add_row(
             shown(one.name, style="bold").append(f"\n{one.variable}", style="dim"),

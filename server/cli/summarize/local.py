@@ -36,42 +36,6 @@ from server.settings import Settings, load_settings
 Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
 
 
-class LocalSummaries:
-    """Calls the service's own methods, without gRPC between."""
-
-    def __init__(self, servicer: SummarizeServicer, endpoint: EndpointOptions, timeout_s: float | None) -> None:
-        self._servicer = servicer
-        self._endpoint = endpoint
-        self._timeout_s = timeout_s
-
-    @property
-    def flags(self) -> str:
-        """See SummaryCalls."""
-        key_file = self._endpoint.key_file
-        key = f" --api-key-file {shlex.quote(str(key_file))}" if key_file else ""
-        return f" --endpoint {shlex.quote(self._endpoint.url)} --model {shlex.quote(self._endpoint.model)}{key}"
-
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
-        """See SummaryCalls."""
-        return self._bounded(self._servicer.Summarize(request))
-
-    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
-        """See SummaryCalls."""
-        request = pb.ResumeSummaryRequest(summary_id=summary_id)
-        return self._bounded(self._servicer.ResumeSummary(request))
-
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
-        """See SummaryCalls."""
-        with _service_errors():
-            return (await self._servicer.PlanSummary(request)).plan
-
-    async def _bounded(self, responses: AsyncGenerator[Response, None]) -> AsyncIterator[pb.SummaryEvent]:
-        with _service_errors():
-            async with asyncio.timeout(self._timeout_s), aclosing(responses) as open_responses:
-                async for response in open_responses:
-                    yield response.event
-
-
 @asynccontextmanager
 async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) -> AsyncIterator[SummaryCalls]:
     """Opens the endpoint and the stored summaries for one command. Raises CliError."""
@@ -81,7 +45,25 @@ async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) ->
             settings = _settings(endpoint)
             stack.enter_context(tracing.configured(settings.tracing))
             servicer = await _open_servicer(stack, settings)
-        yield LocalSummaries(servicer, endpoint, timeout_s)
+
+        async def plan(request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
+            with _service_errors():
+                return (await servicer.PlanSummary(request)).plan
+
+        key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
+        yield SummaryCalls(
+            flags=f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}",
+            summarize=lambda request: _events(servicer.Summarize(request), timeout_s),
+            resume=lambda name: _events(servicer.ResumeSummary(pb.ResumeSummaryRequest(summary_id=name)), timeout_s),
+            plan=plan,
+        )
+
+
+async def _events(responses: AsyncGenerator[Response, None], timeout_s: float | None) -> AsyncIterator[pb.SummaryEvent]:
+    with _service_errors():
+        async with asyncio.timeout(timeout_s), aclosing(responses) as open_responses:
+            async for response in open_responses:
+                yield response.event
 
 
 async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> SummarizeServicer:

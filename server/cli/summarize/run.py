@@ -5,11 +5,10 @@ What `precis summarize` calls is a server, or (in `local`) the same service in t
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from precis import AsyncSummaryStream, RetryPolicy
 from precis.calls import plan_summary
@@ -17,7 +16,7 @@ from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.summarize.packing import split_by_tokens
-from server.cli.connection import CommandClient, open_client, server_errors
+from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
 from server.cli.documents import document_name, read_document_pages
 from server.cli.errors import CliError, InputError
@@ -27,66 +26,21 @@ from server.cli.progress import Progress
 from server.cli.summarize.view import ProgressView, ending, print_plan
 
 
-class SummaryCalls(Protocol):
-    """The calls of one command. Errors are CliErrors."""
+@dataclass(frozen=True)
+class SummaryCalls:
+    """The calls of one command. Errors are CliErrors.
 
-    @property
-    def flags(self) -> str:
-        """What to add to a command so that it calls the same; begins with a space, or is empty."""
+    Attributes:
+        flags: to add to a command so that it calls the same; begins with a space, or is empty.
+        summarize: begins a summary.
+        resume: goes on with the summary of an id.
+        plan: counts calls.
+    """
 
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
-        """Begins a summary."""
-
-    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
-        """Goes on with one."""
-
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
-        """Counts calls."""
-
-
-class RemoteSummaries:
-    """Calls a server."""
-
-    def __init__(self, client: CommandClient, connection: Connection, timeout_s: float | None) -> None:
-        self._client = client
-        self._connection = connection
-        self._timeout_s = timeout_s
-
-    @property
-    def flags(self) -> str:
-        """See SummaryCalls."""
-        address = self._connection.address
-        return "" if address == DEFAULT_ADDRESS else f" --address {address}"
-
-    def summarize(self, request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
-        """See SummaryCalls."""
-        return self._events(
-            self._client.summarize(
-                request.document,
-                options=request.options,
-                idempotency_key=request.idempotency_key,
-                timeout_s=self._timeout_s,
-            )
-        )
-
-    def resume(self, summary_id: str) -> AsyncIterator[pb.SummaryEvent]:
-        """See SummaryCalls."""
-        return self._events(self._client.resume_summary(summary_id, timeout_s=self._timeout_s))
-
-    async def plan(self, request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
-        """See SummaryCalls."""
-        return await self._client.send(plan_summary(request.document, request.options))
-
-    async def _events(self, stream: AsyncSummaryStream) -> AsyncIterator[pb.SummaryEvent]:
-        with server_errors(self._connection):
-            async with stream:
-                async for step in stream:
-                    yield step.message
-                try:
-                    summary = await stream.result()
-                except SummaryIncomplete as error:
-                    summary = error.summary
-        yield pb.SummaryEvent(summary=summary)
+    flags: str
+    summarize: Callable[[pb.SummarizeRequest], AsyncIterator[pb.SummaryEvent]]
+    resume: Callable[[str], AsyncIterator[pb.SummaryEvent]]
+    plan: Callable[[pb.PlanSummaryRequest], Awaitable[pb.SummaryPlan]]
 
 
 PLAN_TIMEOUT_S = 600.0  # without --timeout
@@ -98,7 +52,33 @@ BEGIN_TWICE = RetryPolicy(max_attempts=2)
 async def remote_summaries(connection: Connection, timeout_s: float | None) -> AsyncIterator[SummaryCalls]:
     """Opens a client for one command."""
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
-        yield RemoteSummaries(client, connection, timeout_s)
+
+        def summarize(request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
+            key = request.idempotency_key
+            stream = client.summarize(
+                request.document, options=request.options, idempotency_key=key, timeout_s=timeout_s
+            )
+            return events_of(stream, connection)
+
+        yield SummaryCalls(
+            flags="" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}",
+            summarize=summarize,
+            resume=lambda summary_id: events_of(client.resume_summary(summary_id, timeout_s=timeout_s), connection),
+            plan=lambda request: client.send(plan_summary(request.document, request.options)),
+        )
+
+
+async def events_of(stream: AsyncSummaryStream, connection: Connection) -> AsyncIterator[pb.SummaryEvent]:
+    """Yields the events of a summary; the last one is the summary itself, also when it is partial."""
+    with server_errors(connection):
+        async with stream:
+            async for step in stream:
+                yield step.message
+            try:
+                summary = await stream.result()
+            except SummaryIncomplete as error:
+                summary = error.summary
+    yield pb.SummaryEvent(summary=summary)
 
 
 CHUNK_CHARS = 1_000  # about 250 tokens
@@ -134,11 +114,6 @@ async def summarize_document(path: Path, options: SummaryOptions, calls: Summary
         document=read_document(path), options=to_options(options), idempotency_key=options.idempotency_key
     )
     await write_summary(calls.summarize(request), calls, target)
-
-
-async def resume_summary(summary_id: str, calls: SummaryCalls, target: Target) -> None:
-    """Goes on with a summary and writes it. Raises CliError."""
-    await write_summary(calls.resume(summary_id), calls, target)
 
 
 async def write_summary(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls, target: Target) -> None:

@@ -1,11 +1,9 @@
 """A running summary on the terminal: how far it is, and at the end what it kept."""
 
 from precis.v1 import summarize_pb2 as pb
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from server.cli.console import print_note, shown
+from server.cli.console import new_table, print_note, shown
 from server.cli.progress import Progress, State
 
 PHASES = {
@@ -76,9 +74,7 @@ def ending(summary: pb.Summary) -> str:
 
 def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
     """Prints the planned calls."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("step")
-    table.add_column("calls", justify="right")
+    table = new_table("step", ">calls")
     table.add_row("map", str(plan.map_calls))
     for level, calls in enumerate(plan.level_calls, 1):
         table.add_row(f"reduce, level {level}", str(calls))

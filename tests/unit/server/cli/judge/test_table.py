@@ -166,7 +166,7 @@ def test_failed_items_are_counted_and_the_first_are_named() -> None:
     for number in range(SHOWN_ITEMS + 3):
         tally.add(JudgeAnswer(f"bad-{number}", None, None, error, ""))
     text = summarized(tally)
-    assert (tally.item_count, tally.judged_count) == (14, 1)
+    assert (tally.item_count, tally.done_count) == (14, 1)
     assert "14 items, 13 failed" in text
     assert "bad-9: INVALID_ARGUMENT: source: empty [red]" in text
     assert "and 3 more failed items" in text

@@ -8,11 +8,10 @@ from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.commands.summarize import parse_wave
-from server.cli.connection import CommandClient
 from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Connection, SummaryOptions
-from server.cli.summarize.run import RemoteSummaries, how_to_resume, to_markdown, to_options
+from server.cli.summarize.run import how_to_resume, remote_summaries, to_markdown, to_options
 from server.cli.summarize.view import describe, ending, print_plan
 
 
@@ -65,10 +64,9 @@ def test_the_markdown_ends_with_the_topics() -> None:
 
 
 async def test_the_hint_names_a_server_elsewhere() -> None:
-    client = CommandClient("host:1")
-    assert how_to_resume("a1", RemoteSummaries(client, Connection(), None)).endswith("precis summarize --resume a1")
-    there = RemoteSummaries(client, Connection("host:1"), None)
-    assert how_to_resume("a1", there).endswith("--resume a1 --address host:1")
+    async with remote_summaries(Connection(), None) as here, remote_summaries(Connection("host:1"), None) as there:
+        assert how_to_resume("a1", here).endswith("precis summarize --resume a1")
+        assert how_to_resume("a1", there).endswith("--resume a1 --address host:1")
 
 
 def test_options_leave_the_rest_to_the_server() -> None:

@@ -12,9 +12,8 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.bulk import WHOLE_ITEMS, BulkReport
-from server.cli.judge.report.claims import Mark, Role, cut, runs
-from server.cli.judge.report.page import ReportedItem, render_report
+from server.cli.judge.report.marks import Mark, Role, cut, runs
+from server.cli.judge.report.page import WHOLE_ITEMS, BulkReport, ReportedItem, render_report
 from server.cli.judge.tally import JudgeAnswer, JudgeTally
 from server.cli.spread import WorstItems
 from tests.judgements import SOURCE, SUMMARY, judgement

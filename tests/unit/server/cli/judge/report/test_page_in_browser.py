@@ -17,8 +17,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.bulk import BulkReport
-from server.cli.judge.report.page import ReportedItem, render_report
+from server.cli.judge.report.page import BulkReport, ReportedItem, render_report
 from server.cli.judge.tally import JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
 

@@ -1,16 +1,13 @@
-"""The claims of a summary with what the source says of them, and both texts cut for it.
+"""Cuts both texts where marked stretches begin and end, so that stretches which overlap can be shown."""
 
-Cuts a text where marked stretches begin and end, so that stretches which overlap can be shown.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
 from precis.v1 import common_pb2, evidence_pb2
 
-from server.cli.judge.names import has_closest, is_contradicted, is_supported, label_name, mismatch_name
+from server.cli.judge.names import has_closest, is_contradicted, is_supported
 
 
 class Role(StrEnum):
@@ -53,7 +50,7 @@ class MarkedText:
         return sorted({mark.claim for mark in self.marks if mark.role in roles})
 
 
-def cut(text: str, marks: Sequence[Mark]) -> list[MarkedText]:
+def cut(text: str, marks: Iterable[Mark]) -> list[MarkedText]:
     """Cuts a text; the pieces' texts make up the whole again. Marks beyond its end are shortened."""
     inside = [mark for mark in marks if 0 <= mark.start < min(mark.end, len(text))]
     edges = sorted({0, len(text)} | {edge for mark in inside for edge in (mark.start, min(mark.end, len(text)))})
@@ -74,69 +71,6 @@ def runs(pieces: Sequence[MarkedText]) -> list[tuple[int | None, list[MarkedText
         else:
             grouped.append((claim, [piece]))
     return grouped
-
-
-SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Words of a claim that the source does not have; `instead`, if anything, is what it has."""
-
-    kind: str
-    words: str
-    instead: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimCard:
-    """A claim as the page shows it.
-
-    Attributes:
-        number: from 1, in the order of the summary.
-        label: supported, partial or unsupported.
-        symbol: says the label without colour.
-        text: its words.
-        entailment, contradiction: probabilities, in [0, 1].
-        nli_label: what the label would be without doubts.
-        doubts: numbers, dates, names, negations.
-        support: the passage of the source that is closest to saying it; None when there is none, or it is `opposition`.
-        opposition: the passage that contradicts it; None when none does.
-    """
-
-    number: int
-    label: str
-    symbol: str
-    text: str
-    entailment: float
-    contradiction: float
-    nli_label: str
-    doubts: tuple[Doubt, ...]
-    support: str | None
-    opposition: str | None
-
-
-def to_claim(number: int, claim: evidence_pb2.Claim) -> ClaimCard:
-    """Builds one claim."""
-    label = label_name(claim.label)
-    return ClaimCard(
-        number=number,
-        label=label,
-        symbol=SYMBOLS.get(label, "?"),
-        text=claim.passage.text,
-        entailment=claim.entailment,
-        contradiction=claim.contradiction,
-        nli_label=label_name(claim.nli_label),
-        doubts=tuple(map(to_doubt, claim.mismatches)),
-        support=claim.support.text if has_closest(claim) else None,
-        opposition=claim.opposition.text if is_contradicted(claim) else None,
-    )
-
-
-def to_doubt(mismatch: evidence_pb2.ClaimMismatch) -> Doubt:
-    """Builds one doubt."""
-    instead = mismatch.source.text if mismatch.HasField("source") else None
-    return Doubt(mismatch_name(mismatch.kind), mismatch.claim.text, instead)
 
 
 def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
