@@ -16,7 +16,7 @@ from pipeline.summarize.events import (
     TopicsFound,
     Warned,
 )
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import SummaryPlan, SummaryProgress
 from pipeline.summarize.result import SummaryResult, SummaryView
 from pipeline.summarize.writer import RemovedDuplicate
 from server.backends import ChosenWriter
