@@ -202,7 +202,7 @@ async def test_a_stopping_server_answers_what_it_has_read(
 ) -> None:
     settings = {"LISTEN__GRACE_S": "3600", "INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false"}
     async with server_process(
-        "tests.integration.gated_server",
+        "tests.integration.support.gated_server",
         MODELS_DIR=tiny_models,
         LISTEN__PORT="0",
         SUMMARY_STORAGE__DIRECTORY=tmp_path,
