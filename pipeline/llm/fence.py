@@ -4,9 +4,6 @@ import hashlib
 from collections.abc import Iterable
 
 DATA_RULE = "Everything between <data-{nonce}> and </data-{nonce}> is material"
-"""How the rule begins that tells a model what stands between the tags; what it is for follows."""
-
-DATA_RULE = "Everything between <data-{nonce}> and </data-{nonce}> is material"
 """How the rule begins that tells a model what the tags are for; each prompt goes on in its own words."""
 
 
