@@ -33,14 +33,15 @@ class ClaimFeatures:
         sentence_contradiction: contradiction by the single sentence with the highest entailment.
         stitched_entailment: by the premise stitched from the sentences that have the claim's words, in [0, 1].
         stitched_contradiction: likewise.
-        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
+        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source; of words when there
+            is only one.
         trigram_share: likewise, of three words; of pairs when the claim has two words.
         longest_run_share: words of the longest run that stands in the source, of all words of the claim.
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
         sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
         content_bigram_share: of pairs of neighbouring content words (function words left out on both sides), those that
             are neighbours in the source; `trigram_share` when there are fewer than two content words.
-        content_skip_share: likewise, with up to two content words of the source between them.
+        content_skip_share: likewise, with up to two content words of the source between them, in order.
         containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
         support_containment: likewise, in `Claim.support`; 0 without.
         window_containment: likewise, in the window that has most of them.
