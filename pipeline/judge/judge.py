@@ -68,7 +68,7 @@ class Judge:
             InvalidInputError: a field breaks a rule; raised before any model runs.
             ModelOutputError: a model's answer is unusable.
         """
-        return await self._answer(request, _needed(models, request), _ignore)
+        return await self._answer(request, _needed(models, request), lambda _: None)
 
     async def stream(self, request: JudgeRequest, models: Models) -> AsyncGenerator[JudgeEvent, None]:
         """Sends the evidence, each metric in the strict order, and the judgement, as soon as they are there.
@@ -203,10 +203,6 @@ def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
-
-
-def _ignore(_: JudgeEvent) -> None:
-    """For callers who want the judgement alone."""
 
 
 def _log(judgement: Judgement) -> None:

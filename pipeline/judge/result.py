@@ -80,8 +80,6 @@ class MetricResult:
     """A score with everything it was computed from.
 
     Attributes:
-        name: which metric.
-        status: whether the score counts.
         score: in [0, 10], rounded once, at the end; None only with status ERROR. Never NaN.
         confidence: in [0, 1]; None for the two lock frameworks, which are rules and not estimates.
         reason: readable sentences that cite the evidence.
@@ -156,7 +154,6 @@ class FrameworkResult:
     """What one framework says of a summary.
 
     Attributes:
-        framework: which one.
         metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
         objects: the metrics' objects (README, JSON objects), same order; `{"error": "<reason>"}` for one that failed.
         degraded: whether a language model's answer was unusable somewhere.

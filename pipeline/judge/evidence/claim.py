@@ -11,7 +11,6 @@ class WindowScore:
     """The best that windows of one size say about a claim; each value is a maximum of its own.
 
     Attributes:
-        sentence_count: size of the windows.
         entailment: greatest probability, in [0, 1]; 0 without such windows.
         contradiction: greatest probability, in [0, 1]; 0 without such windows.
     """
@@ -98,7 +97,6 @@ class ClaimMismatch:
     """Something in a claim that its evidence does not say, or says otherwise.
 
     Attributes:
-        kind: what it is.
         claim: where it stands in the summary.
         source: what stands in its place in the source; None when nothing does.
     """
@@ -125,7 +123,6 @@ class Claim:
         nli_label: from entailment and contradiction alone.
         label: Supported for a literal copy, else `nli_label`; then one worse if there are mismatches.
         extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
-        features: for calibrated scores.
     """
 
     passage: TextSpan

@@ -58,9 +58,7 @@ class GradeTask:
     """What is asked.
 
     Attributes:
-        metric: which one.
         evidence: what the model sees; JSON.
-        order: of the letters.
         wants_quotes: whether a reason and quotes are asked for besides the letter.
     """
 

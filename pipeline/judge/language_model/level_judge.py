@@ -45,12 +45,7 @@ class _Graded:
 
 
 class LlmLevelJudge:
-    """Asks a chat model; `pipeline.judge.ultra.levels.LevelJudge`. Serves one request.
-
-    Args:
-        chat: any model.
-        config: how it is asked.
-    """
+    """Asks a chat model; `pipeline.judge.ultra.levels.LevelJudge`. Serves one request."""
 
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat

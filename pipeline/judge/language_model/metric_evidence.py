@@ -128,7 +128,8 @@ class QuoteFinder:
         pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"(?!\w)")
         for text, lowered in self._texts:
             for match in pattern.finditer(lowered):
-                if not match.start() or not _is_word_character(lowered[match.start() - 1]):
+                before = lowered[max(0, match.start() - 1) : match.start()]
+                if not (before.isalnum() or before == "_"):
                     return text.passage(*match.span())
         return None
 
@@ -139,7 +140,3 @@ def _lowered(text: str) -> str:
     return (
         lowered if len(lowered) == len(text) else "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
     )
-
-
-def _is_word_character(character: str) -> bool:
-    return character.isalnum() or character == "_"

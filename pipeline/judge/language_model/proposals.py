@@ -44,9 +44,6 @@ class _Side:
     """One direction of questions.
 
     Attributes:
-        name: in notes.
-        statements: asked about.
-        ask: makes the conversation about some of them.
         answering_text: from which the questions are answered.
         with_key_points: whether key points are asked for as well.
     """
@@ -68,12 +65,7 @@ class _Outcome:
 
 
 class LlmProposals:
-    """Asks a chat model; `pipeline.judge.evidence.proposals.Proposals`.
-
-    Args:
-        chat: any model.
-        config: how it is asked.
-    """
+    """Asks a chat model; `pipeline.judge.evidence.proposals.Proposals`."""
 
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat

@@ -21,7 +21,6 @@ class EvidenceView:
     """The evidence table with the support of its claims.
 
     Attributes:
-        table: the evidence.
         supports: probability that a claim is faithful, one for each claim.
         contradicted: claims that the source verifiably contradicts.
     """
@@ -100,7 +99,6 @@ class Instrument:
     """One of Ultra's own tools.
 
     Attributes:
-        name: snake_case.
         measure: gives a share in [0, 1]; None where there is nothing to measure.
         weight: in the mean of the metric's tools.
         weight_of_masks: likewise, while questions are masked words that no language model has written.

@@ -31,7 +31,6 @@ class AnswerSpan:
     """A possible answer.
 
     Attributes:
-        kind: what it is.
         words: indices of its words in the word table of its text.
         value: the number or part of a date that it is; None for names and words.
     """
@@ -49,8 +48,6 @@ def find_spans(text: ReadText, words: range, values: Values, known_names: frozen
     """Returns the possible answers in a stretch of text, by position; a word is in one of them at most.
 
     Args:
-        text: read.
-        words: of the stretch.
         values: of the whole text.
         known_names: casefolded words that stand capitalised inside a sentence somewhere.
     """
@@ -106,14 +103,7 @@ class MaskedStatement:
 def answer(
     question: MaskedStatement, table: WordTable, sentence: range, spans: Sequence[AnswerSpan]
 ) -> AnswerSpan | None:
-    """Returns the best candidate, the first on a tie; None when the sentence does not say.
-
-    Args:
-        question: about one text.
-        table: of the other one.
-        sentence: words of that one.
-        spans: possible answers in the sentence.
-    """
+    """Returns the best candidate in a sentence of the other text, the first on a tie; None when it does not say."""
     asked = question.stems()
     said = set(table.content_stems(sentence))
     share = len(asked & said) / len(asked) if asked else 0.0

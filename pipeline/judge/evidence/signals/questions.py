@@ -40,8 +40,6 @@ def ask_where_wording_departs(
         text: the summary.
         statements: words of its claims.
         reader: finds spans in the summary and weighs them by the source.
-        sequences: of the source.
-        most: questions.
     """
     found = [
         (position, MaskedStatement(text, words, span))
@@ -65,7 +63,6 @@ def ask_about_facts(
         text: the source.
         statements: words of its facts, the most important first.
         reader: finds spans in the source and weighs them by it.
-        most: questions.
     """
     found = []
     for rank, words in enumerate(statements):
@@ -82,7 +79,6 @@ class SpanReader:
         """Reads the values of a text once.
 
         Args:
-            text: where spans are looked for.
             index: of the source.
             names: casefolded words that stand capitalised inside a sentence somewhere.
         """
@@ -127,10 +123,8 @@ def coverage_questions(
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
-        plan: with the facts.
         entailments: of each fact by the summary, in order.
         grounded: grounded sentences of the summary.
-        config: how many.
     """
     draft = plan.draft
     read, summary = draft.source.read, draft.summary.read
@@ -152,13 +146,7 @@ def coverage_questions(
 
 
 def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
-    """Returns questions about claims, answered from the source alone.
-
-    Args:
-        plan: with the claims.
-        claims: the same, labelled.
-        config: how many.
-    """
+    """Returns questions about claims, answered from the source alone."""
     draft = plan.draft
     read = draft.summary.read
     statements = [claim.words for claim in draft.claims]
@@ -231,8 +219,6 @@ def _ask(
     (1), else in other words (0.5). On human judgements a looser rule for the same word cost 0.03 of rank correlation.
 
     Args:
-        question: about the other text.
-        respondent: who answers.
         sentences: where the respondent's text speaks about the statement.
         is_entailed: whether it entails the statement.
     """
