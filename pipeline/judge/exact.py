@@ -54,14 +54,12 @@ def clip(value: Fraction, lowest: int, highest: int) -> Fraction:
 SAME_SPAN_IOU = Fraction(1, 2)
 """Intersection over union from which two spans are duplicates (README, Questions and Caps)."""
 
-_NOTHING = Fraction(0)
-
 
 def intersection_over_union(first: TextSpan, second: TextSpan) -> Fraction:
     """Returns shared characters / characters of either; 0 for passages of different texts."""
     shared = min(first.end, second.end) - max(first.start, second.start)
     if shared <= 0 or first.text_id != second.text_id:
-        return _NOTHING
+        return Fraction(0)
     return Fraction(shared, first.end - first.start + second.end - second.start - shared)
 
 

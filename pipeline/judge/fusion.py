@@ -85,12 +85,10 @@ class Fusion:
 
     Attributes:
         score: in [1, 5], with `PAPER_RAW` in (0, 5].
-        level: of `score`.
         tool_mean: mean of the tool scores; None without tools.
         alpha: weights of the levels around `tool_mean`; None without tools.
         probabilities: of the levels; UNIFORM where none were given.
         agreement: Bhattacharyya coefficient of alpha and probabilities, in [0, 1]; None unless there are both.
-        form: how `score` was computed.
         notes: what was left out, and why.
     """
 
@@ -121,7 +119,6 @@ def fuse(
         tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be; NaN is left out, with a note.
         probabilities: of the levels; None where a model gave none.
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
-        form: which formula to use.
         weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
 
     Raises:

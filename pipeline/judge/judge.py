@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -18,39 +18,23 @@ from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.request import (
     JudgeRequest,
-    MetricToolScore,
     check_request,
     hash_request,
     tool_score_notes,
     usable_tool_scores,
 )
-from pipeline.judge.result import Framework, FrameworkOutcome
-from pipeline.judge.tracing import judgement_span, note_evidence, note_judgement, note_verdict, open_span
+from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
+from pipeline.judge.tracing import judgement_span, note_judgement, open_span
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
+from pipeline.tracing import note
 
 logger = logging.getLogger(__name__)
 
 Emit = Callable[[JudgeEvent], None]
-
-
-async def reach_verdict(
-    framework: Framework,
-    table: EvidenceTable,
-    config: JudgeConfig,
-    *,
-    models: Models,
-    tool_scores: tuple[MetricToolScore, ...],
-) -> FrameworkOutcome:
-    """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
-    if framework is not Framework.ULTRA:
-        return FrameworkOutcome(score_lock(table, config.lock.rules_of(framework)))
-    level_judge = LlmLevelJudge(models.chat, config.proposals) if models.chat else None
-    help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(tool_scores))
-    return await score_ultra(table, config.ultra, help_)
 
 
 class Judge:
@@ -84,7 +68,7 @@ class Judge:
             InvalidInputError: a field breaks a rule; raised before any model runs.
             ModelOutputError: a model's answer is unusable.
         """
-        return await self._answer(request, _needed(models, request), _ignore)
+        return await self._answer(request, _needed(models, request), lambda _: None)
 
     async def stream(self, request: JudgeRequest, models: Models) -> AsyncGenerator[JudgeEvent, None]:
         """Sends the evidence, each metric in the strict order, and the judgement, as soon as they are there.
@@ -105,13 +89,6 @@ class Judge:
 
     async def _answer(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
-        with judgement_span(request) as span:
-            judgement = await self._cached_or_computed(request, models, emit)
-            note_judgement(span, judgement)
-            return judgement
-
-    async def _cached_or_computed(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
-        key = await self._off_loop(partial(self._check, request, models))
         is_computed = False
 
         async def compute() -> Judgement:
@@ -119,11 +96,15 @@ class Judge:
             is_computed = True
             return await self._compute(request, models, key, emit)
 
-        judgement = await (compute() if self._cache is None else self._cache.get(key, compute))
-        if not is_computed:
-            for event in _replay(judgement):
-                emit(event)
-        return judgement
+        with judgement_span(request) as span:
+            key = await self._off_loop(partial(self._check, request, models))
+            judgement = await (compute() if self._cache is None else self._cache.get(key, compute))
+            if not is_computed:
+                emit(EvidenceReady(judgement.evidence))
+                for result in judgement.frameworks:
+                    _emit_metrics(result, emit)
+            note_judgement(span, judgement)
+            return judgement
 
     def _check(self, request: JudgeRequest, models: Models) -> str:
         """Refuses bad input, and returns the hash of the request."""
@@ -136,16 +117,16 @@ class Judge:
         table = await self._gather(request, models)
         stopwatch.lap("evidence_ms")
         emit(EvidenceReady(table))
-        verdicts = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
+        frameworks = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
         stopwatch.lap("scoring_ms")
         judgement = Judgement(
             request_hash=key,
             evidence=table,
-            frameworks=tuple(verdict.result for verdict in verdicts),
+            frameworks=tuple(frameworks),
             config=self._config,
             language_model=_chat_identity(models),
-            degraded=table.proposals_failed or any(verdict.degraded for verdict in verdicts),
-            notes=(*_notes(request, table), *(note for verdict in verdicts for note in verdict.notes)),
+            degraded=table.proposals_failed or any(result.degraded for result in frameworks),
+            notes=(*_notes(request, table), *(words for result in frameworks for words in result.notes)),
             is_cached=False,
             timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
             language_model_usage=meter.usage if meter else LlmUsage(),
@@ -160,20 +141,36 @@ class Judge:
             table = await build_evidence(
                 asked, models, self._config.evidence, proposals=proposals, off_loop=self._off_loop
             )
-            note_evidence(span, table)
+            note(
+                span,
+                claim_count=len(table.claims),
+                pair_count=table.pairs.scored_pair_count,
+                question_author=table.question_author,
+                proposals_failed=table.proposals_failed,
+            )
             return table
 
     async def _score(
         self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: Models, emit: Emit
-    ) -> FrameworkOutcome:
+    ) -> FrameworkResult:
+        """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
         with open_span(f"judge {framework}") as span:
-            verdict = await reach_verdict(
-                framework, table, self._config, models=models, tool_scores=request.tool_scores
+            if framework is Framework.ULTRA:
+                level_judge = LlmLevelJudge(models.chat, self._config.proposals) if models.chat else None
+                help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(request.tool_scores))
+                result = await score_ultra(table, self._config.ultra, help_)
+            else:
+                result = score_lock(table, self._config.lock.rules_of(framework))
+            statuses = [metric.status for metric in result.metrics]
+            note(
+                span,
+                mean_score=result.mean_score,
+                degraded=result.degraded,
+                abstained_count=statuses.count(MetricStatus.ABSTAINED),
+                error_count=statuses.count(MetricStatus.ERROR),
             )
-            note_verdict(span, verdict)
-        for metric in verdict.result.metrics:
-            emit(MetricReady(framework, metric))
-        return verdict
+        _emit_metrics(result, emit)
+        return result
 
 
 _READ_BY = {
@@ -203,16 +200,9 @@ def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
     return (*longer, *tool_score_notes(request.tool_scores), *table.notes)
 
 
-def _replay(judgement: Judgement) -> Iterator[JudgeEvent]:
-    """Returns what led to a judgement that is there already."""
-    yield EvidenceReady(judgement.evidence)
-    for result in judgement.frameworks:
-        for metric in result.metrics:
-            yield MetricReady(result.framework, metric)
-
-
-def _ignore(_: JudgeEvent) -> None:
-    """For callers who want the judgement alone."""
+def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
+    for metric in result.metrics:
+        emit(MetricReady(result.framework, metric))
 
 
 def _log(judgement: Judgement) -> None:

@@ -14,7 +14,6 @@ class JudgeTimings:
 
     Attributes:
         total_ms: from the request to the last metric.
-        evidence_ms: building the evidence table.
         scoring_ms: all frameworks, an LLM's answers included.
     """
 
@@ -31,7 +30,6 @@ class Judgement:
         request_hash: SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits.
         evidence: the table that all frameworks share.
         frameworks: those asked for, in the order of `Framework`.
-        config: the settings as applied.
         language_model: identity of the chat model that helped; None without one.
         degraded: whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it.
         notes: what a reader should know of how the answer came about, for example tool scores that were dropped.

@@ -24,7 +24,6 @@ class MetricToolScore:
     """What one of the caller's own tools says of one metric; Ultra fuses it with its own tools.
 
     Attributes:
-        metric: which metric the tool measures.
         tool: its name; each once for a metric.
         score: in [1, 5], 5 is best, unless there is a mapping. NaN is left out, with a note.
         mapping: brings a score of another scale to [1, 5].
@@ -104,16 +103,10 @@ def _check_tool_scores(scores: Sequence[MetricToolScore], limits: JudgeLimits) -
         if (one.metric, one.tool) in seen:
             raise InvalidInputError(f"{path}.tool", "each tool once for a metric", "one again")
         seen.add((one.metric, one.tool))
-        _check_score(f"{path}.score", one)
-
-
-def _check_score(field: str, one: MetricToolScore) -> None:
-    if math.isnan(one.score):
-        return
-    if math.isinf(one.score):
-        raise InvalidInputError(field, "a finite number", f"{one.score:g}")
-    if not LOWEST <= _mapped(one) <= HIGHEST:
-        raise InvalidInputError(field, "a score in [1, 5], or a mapping to it", f"{one.score:g}")
+        if math.isinf(one.score):
+            raise InvalidInputError(f"{path}.score", "a finite number", f"{one.score:g}")
+        if not (math.isnan(one.score) or LOWEST <= _mapped(one) <= HIGHEST):
+            raise InvalidInputError(f"{path}.score", "a score in [1, 5], or a mapping to it", f"{one.score:g}")
 
 
 def _mapped(one: MetricToolScore) -> float:

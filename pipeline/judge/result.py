@@ -80,8 +80,6 @@ class MetricResult:
     """A score with everything it was computed from.
 
     Attributes:
-        name: which metric.
-        status: whether the score counts.
         score: in [0, 10], rounded once, at the end; None only with status ERROR. Never NaN.
         confidence: in [0, 1]; None for the two lock frameworks, which are rules and not estimates.
         reason: readable sentences that cite the evidence.
@@ -156,19 +154,25 @@ class FrameworkResult:
     """What one framework says of a summary.
 
     Attributes:
-        framework: which one.
         metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
         objects: the metrics' objects (README, JSON objects), same order; `{"error": "<reason>"}` for one that failed.
+        degraded: whether a language model's answer was unusable somewhere.
+        notes: what a reader should know of how it came about.
     """
 
     framework: Framework
     metrics: tuple[MetricResult, ...]
     objects: Mapping[MetricName, JsonObject]
+    degraded: bool = False
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, framework: Framework, scored: Sequence[tuple[MetricResult, JsonObject]]) -> Self:
-        """Puts together the metrics with their objects, in the order of `MetricName`."""
-        return cls(framework, tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored})
+    def of(
+        cls, framework: Framework, scored: Sequence[tuple[MetricResult, JsonObject]], notes: Sequence[str] = ()
+    ) -> Self:
+        """Puts together the metrics with their objects, in the order of `MetricName`; a note is of a failed answer."""
+        metrics, objects = tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored}
+        return cls(framework, metrics, objects, degraded=bool(notes), notes=tuple(notes))
 
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""
@@ -179,21 +183,6 @@ class FrameworkResult:
         """Mean of the scores that count; None when there is none."""
         scores = [metric.score for metric in self.metrics if metric.counts and metric.score is not None]
         return sum(scores) / len(scores) if scores else None
-
-
-@dataclass(frozen=True, slots=True)
-class FrameworkOutcome:
-    """A framework's result, and how it came about.
-
-    Attributes:
-        result: its metrics.
-        degraded: whether a language model's answer was unusable somewhere.
-        notes: what a reader should know of how it came about.
-    """
-
-    result: FrameworkResult
-    degraded: bool = False
-    notes: tuple[str, ...] = ()
 
 
 class MetricError(PipelineError):

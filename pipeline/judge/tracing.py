@@ -7,10 +7,8 @@ from opentelemetry import trace
 from opentelemetry.trace import Span
 
 from pipeline import tracing as spans
-from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import FrameworkOutcome, MetricStatus
 from pipeline.tracing import Attribute, note, prefixed
 
 _tracer = trace.get_tracer("precis.judge")
@@ -36,29 +34,6 @@ def judgement_span(request: JudgeRequest) -> Iterator[Span]:
             span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
             span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
         yield span
-
-
-def note_evidence(span: Span, table: EvidenceTable) -> None:
-    """Adds what the table holds."""
-    note(
-        span,
-        claim_count=len(table.claims),
-        pair_count=table.pairs.scored_pair_count,
-        question_author=table.question_author,
-        proposals_failed=table.proposals_failed,
-    )
-
-
-def note_verdict(span: Span, verdict: FrameworkOutcome) -> None:
-    """Adds what a framework came to."""
-    statuses = [metric.status for metric in verdict.result.metrics]
-    note(
-        span,
-        mean_score=verdict.result.mean_score,
-        degraded=verdict.degraded,
-        abstained_count=statuses.count(MetricStatus.ABSTAINED),
-        error_count=statuses.count(MetricStatus.ERROR),
-    )
 
 
 def note_judgement(span: Span, judgement: Judgement) -> None:

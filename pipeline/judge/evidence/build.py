@@ -27,9 +27,7 @@ async def build_evidence(
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
-        request: the texts.
         models: each is asked once, with one list; of pairs at most a few hundred whatever the length of the source.
-        config: the settings.
         proposals: asked once. None: no LLM.
         off_loop: where long texts are read.
 

@@ -11,7 +11,6 @@ class WindowScore:
     """The best that windows of one size say about a claim; each value is a maximum of its own.
 
     Attributes:
-        sentence_count: size of the windows.
         entailment: greatest probability, in [0, 1]; 0 without such windows.
         contradiction: greatest probability, in [0, 1]; 0 without such windows.
     """
@@ -33,14 +32,15 @@ class ClaimFeatures:
         sentence_contradiction: contradiction by the single sentence with the highest entailment.
         stitched_entailment: by the premise stitched from the sentences that have the claim's words, in [0, 1].
         stitched_contradiction: likewise.
-        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source.
+        bigram_share: of the claim's pairs of neighbouring words, those that stand in the source; of words when there
+            is only one.
         trigram_share: likewise, of three words; of pairs when the claim has two words.
         longest_run_share: words of the longest run that stands in the source, of all words of the claim.
         fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
         sequence_share: of the claim's words, those that the sentence with the highest entailment has in the same order.
         content_bigram_share: of pairs of neighbouring content words (function words left out on both sides), those that
             are neighbours in the source; `trigram_share` when there are fewer than two content words.
-        content_skip_share: likewise, with up to two content words of the source between them.
+        content_skip_share: likewise, with up to two content words of the source between them, in order.
         containment: of the claim's distinct content words (stemmed), those that stand anywhere in the source.
         support_containment: likewise, in `Claim.support`; 0 without.
         window_containment: likewise, in the window that has most of them.
@@ -97,7 +97,6 @@ class ClaimMismatch:
     """Something in a claim that its evidence does not say, or says otherwise.
 
     Attributes:
-        kind: what it is.
         claim: where it stands in the summary.
         source: what stands in its place in the source; None when nothing does.
     """
@@ -124,7 +123,6 @@ class Claim:
         nli_label: from entailment and contradiction alone.
         label: Supported for a literal copy, else `nli_label`; then one worse if there are mismatches.
         extraneous_token_count: content tokens that no evidence carries: all of an unsupported claim, 0 otherwise.
-        features: for calibrated scores.
     """
 
     passage: TextSpan

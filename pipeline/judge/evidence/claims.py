@@ -43,7 +43,6 @@ class ClaimSpan:
 
     Attributes:
         passage: where it stands in the summary.
-        words: indices of its words.
         sentence_index: of the sentence it stands in.
         content_count: content words, repeats included.
     """
@@ -152,11 +151,9 @@ def find_segments(summary: ReadText, tokenizer: Tokenizer, min_tokens: int) -> t
         for start, end in _parts(summary.text.text, sentence.start, sentence.end)
     ]
     long_enough = [segment for segment in segments if segment.token_count >= min_tokens]
-    return tuple(long_enough) or (_whole(summary, tokenizer),)
-
-
-def _whole(summary: ReadText, tokenizer: Tokenizer) -> SegmentSpan:
-    return _segment(summary, 0, len(summary.text.text), range(len(summary.sentences)), tokenizer)
+    if long_enough:
+        return tuple(long_enough)
+    return (_segment(summary, 0, len(summary.text.text), range(len(summary.sentences)), tokenizer),)
 
 
 def _segment(summary: ReadText, start: int, end: int, sentences: range, tokenizer: Tokenizer) -> SegmentSpan:

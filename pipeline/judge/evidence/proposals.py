@@ -43,7 +43,6 @@ class ProposalTask:
         source_sentences: statements of the source worth asking about, by position; ids are their indices here.
         claims: of the summary, by position; ids are their indices here.
         source_windows: for each claim, the passages of the source that are closest to it.
-        summary: the whole summary.
         key_point_count: least and most key points wanted.
         question_count: questions wanted from either side.
     """
@@ -148,7 +147,6 @@ def find_quote(text: ReadText, quote: str, words: range | None = None) -> range 
     Case, white space and punctuation at the edges do not count.
 
     Args:
-        text: to look in.
         quote: as an LLM wrote it.
         words: where it must stand; None: anywhere.
     """
@@ -229,9 +227,7 @@ class _Checker:
 
 def _offered(plan: EvidencePlan) -> list[int]:
     """Returns the sentences that an LLM may choose from, by position: the most central."""
-    ranked = (-plan.centrality).argsort(kind="stable").tolist()
-    chosen = dict.fromkeys(ranked)
-    return sorted(list(chosen)[:_OFFERED_SENTENCES])
+    return sorted((-plan.centrality).argsort(kind="stable").tolist()[:_OFFERED_SENTENCES])
 
 
 def _filled(proposed: Sequence[Question | None], own: Sequence[Question], count: int) -> tuple[Question, ...]:

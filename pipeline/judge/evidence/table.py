@@ -133,8 +133,6 @@ class ToneReading:
     """How source and summary speak, and how far the summary drifts from what the source means.
 
     Attributes:
-        source_tone: of the source.
-        summary_tone: of the summary.
         summary_reason: what decided it, in a few words.
         source_subjectivity: share of opinion in [0, 1].
         summary_subjectivity: likewise.
@@ -166,9 +164,7 @@ class LexiconHit:
     """Words of the summary that a list names.
 
     Attributes:
-        kind: which list.
         passage: where they stand in the summary.
-        severity: as the list says.
         is_quoted: they stand in quotation marks and the source has them too: reported, not said by the summary.
     """
 
@@ -195,13 +191,10 @@ class EvidenceTable:
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
         coverage_questions: at most 6, from distinct facts of the source, answered from the summary alone.
         claim_questions: at most 6, from claims, answered from the source alone.
-        tone: tone, sentiment and drift.
         lexicon_hits: by position in the summary.
         salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
         summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
         extraneous_token_count: content tokens of unsupported claims.
-        pairs: NLI usage.
-        models: what the numbers come from.
         timings: where the time went; differs from run to run.
         question_author: "deterministic", or the name of the chat model that proposed questions.
         proposals_failed: proposals were asked for, and for a part of them the deterministic form had to stand in.

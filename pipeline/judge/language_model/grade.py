@@ -3,14 +3,14 @@
 A rubric says what each level of a metric means, the best first; the prompt adds the letters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
 from pipeline.judge.fusion import LEVELS, Level
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import WrongAnswerError, read_json
+from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import DATA_RULE, Fence
 
@@ -58,9 +58,7 @@ class GradeTask:
     """What is asked.
 
     Attributes:
-        metric: which one.
         evidence: what the model sees; JSON.
-        order: of the letters.
         wants_quotes: whether a reason and quotes are asked for besides the letter.
     """
 
@@ -90,13 +88,7 @@ def grade_schema(*, wants_quotes: bool) -> dict[str, object]:
             "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
             "quotes": {"type": "array", "items": quote, "maxItems": _MAX_QUOTES},
         }
-    return {
-        "title": "grade",
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, "grade")
 
 
 def read_grade(text: str) -> Grade:
@@ -107,11 +99,6 @@ def read_grade(text: str) -> Grade:
         raise WrongAnswerError("level was no letter of the rubric")
     quotes = tuple(dict.fromkeys(quote.strip() for quote in grade.quotes if quote.strip()))[:_MAX_QUOTES]
     return grade.model_copy(update={"level": letter, "quotes": quotes})
-
-
-def levels_of(grades: Sequence[tuple[Grade, LetterOrder]]) -> list[Level]:
-    """Returns the levels that some grades name."""
-    return [order[grade.level] for grade, order in grades]
 
 
 QUESTIONS = {

@@ -22,12 +22,11 @@ from pipeline.judge.language_model.grade import (
     LetterOrder,
     grade_messages,
     grade_schema,
-    levels_of,
     read_grade,
 )
 from pipeline.judge.language_model.metric_evidence import QuoteFinder, metric_evidence
 from pipeline.judge.tracing import open_span
-from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
+from pipeline.judge.ultra.levels import LevelReading, LevelSource, LevelTask
 from pipeline.llm.ask import UnusableAnswerError, ask_json, letter_probabilities
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
 from pipeline.text.normalize import normalize
@@ -46,12 +45,7 @@ class _Graded:
 
 
 class LlmLevelJudge:
-    """Asks a chat model; `pipeline.judge.ultra.levels.LevelJudge`. Serves one request.
-
-    Args:
-        chat: any model.
-        config: how it is asked.
-    """
+    """Asks a chat model; `pipeline.judge.ultra.levels.LevelJudge`. Serves one request."""
 
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat
@@ -59,7 +53,7 @@ class LlmLevelJudge:
         self._finder: QuoteFinder | None = None
 
     async def read_level(self, task: LevelTask) -> LevelReading:
-        """Returns level probabilities. Raises LevelError when the model gives nothing usable."""
+        """Returns level probabilities. Raises UnusableAnswerError when none of the answers can be used."""
         with open_span("judge grade", metric=task.metric.value, attempt=task.attempt) as span:
             reading = await self._read_level(task)
             note(span, level_source=reading.source.value, claimed_span_count=reading.claimed_span_count)
@@ -71,7 +65,7 @@ class LlmLevelJudge:
         tasks = [GradeTask(task.metric, evidence, order, order is BEST_FIRST) for order in _ORDERS]
         first, failures = await self._grade_all(tasks, temperature=0.0)
         if not first:
-            raise LevelError(failures[0])
+            raise failures[0]
         quotes = tuple(dict.fromkeys(quote for one in first for quote in one.grade.quotes))
         if any(one.probabilities is None for one in first):
             probabilities, source = await self._sample(task, evidence, first), LevelSource.SAMPLES
@@ -86,17 +80,19 @@ class LlmLevelJudge:
         missing = range(len(_ORDERS), self._config.sample_count)
         tasks = [GradeTask(task.metric, evidence, _ORDERS[number % 2], wants_quotes=False) for number in missing]
         more, _ = await self._grade_all(tasks, temperature=self._config.sample_temperature)
-        return from_samples(levels_of([(one.grade, one.order) for one in (*first, *more)]))
+        return from_samples([one.order[one.grade.level] for one in (*first, *more)])
 
-    async def _grade_all(self, tasks: Sequence[GradeTask], *, temperature: float) -> tuple[list[_Graded], list[str]]:
+    async def _grade_all(
+        self, tasks: Sequence[GradeTask], *, temperature: float
+    ) -> tuple[list[_Graded], list[UnusableAnswerError]]:
         """Returns the grades that came, in order, and why the others did not."""
         seeds = [self._config.seed + (number if temperature else 0) for number in range(1, len(tasks) + 1)]
         calls = (self._grade(task, temperature, seed) for task, seed in zip(tasks, seeds, strict=True))
         answers = await asyncio.gather(*calls)
         grades = [one for one in answers if isinstance(one, _Graded)]
-        return grades, [one for one in answers if isinstance(one, str)]
+        return grades, [one for one in answers if isinstance(one, UnusableAnswerError)]
 
-    async def _grade(self, task: GradeTask, temperature: float, seed: int) -> _Graded | str:
+    async def _grade(self, task: GradeTask, temperature: float, seed: int) -> _Graded | UnusableAnswerError:
         """Returns a grade, or why there is none."""
         request = ChatRequest(
             grade_messages(task),
@@ -109,7 +105,7 @@ class LlmLevelJudge:
         try:
             answer = await ask_json(self._chat, request, read_grade, max_attempts=self._config.max_attempts)
         except UnusableAnswerError as error:
-            return error.reason
+            return error
         return _Graded(answer.value, task.order, self._probabilities(answer.completion, task.order))
 
     def _probabilities(self, completion: Completion, order: LetterOrder) -> Distribution | None:

@@ -6,10 +6,10 @@ would count them twice if it had read them.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.result import MetricName
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import TextSpan
@@ -33,20 +33,22 @@ def _coverage(table: EvidenceTable) -> Json:
         }
         for point in table.judge_key_points
     ]
-    questions = [
-        {
-            "question": question.question,
-            "answer_in_the_article": question.answer,
-            "answer_in_the_summary": question.given,
-        }
-        for question in table.coverage_questions
+    return {"key_points": points, "questions": _asked(table.coverage_questions, "article", "summary")}
+
+
+def _asked(questions: Sequence[Question], of: str, to: str) -> list[Json]:
+    return [
+        {"question": one.question, f"answer_in_the_{of}": one.answer, f"answer_in_the_{to}": one.given}
+        for one in questions
     ]
-    return {"key_points": points, "questions": questions}
 
 
 def _alignment(table: EvidenceTable) -> Json:
-    points = [_text(point.passage) for point in table.judge_key_points]
-    return {"intent_of_the_article": table.intent, "key_points_of_the_article": points, **_claims(table)}
+    return {"intent_of_the_article": table.intent, **_key_points(table), **_claims(table)}
+
+
+def _key_points(table: EvidenceTable) -> Json:
+    return {"key_points_of_the_article": [_text(point.passage) for point in table.judge_key_points]}
 
 
 def _claims(table: EvidenceTable) -> Json:
@@ -65,34 +67,20 @@ def _claim(claim: Claim) -> Json:
 
 
 def _hallucination(table: EvidenceTable) -> Json:
-    questions = [
-        {
-            "question": question.question,
-            "answer_in_the_summary": question.answer,
-            "answer_in_the_article": question.given,
-        }
-        for question in table.claim_questions
-    ]
-    return {**_claims(table), "questions": questions}
+    return {**_claims(table), "questions": _asked(table.claim_questions, "summary", "article")}
 
 
 def _relevance(table: EvidenceTable) -> Json:
-    points = [_text(point.passage) for point in table.judge_key_points]
     parts = [_text(segment.passage) for segment in table.segments[:_MAX_SEGMENTS]]
-    return {
-        "subject_of_the_article": _text(table.theme),
-        "key_points_of_the_article": points,
-        "parts_of_the_summary": parts,
-    }
+    return {"subject_of_the_article": _text(table.theme), **_key_points(table), "parts_of_the_summary": parts}
 
 
 def _bias_toxicity(table: EvidenceTable) -> Json:
-    points = [_text(point.passage) for point in table.judge_key_points]
     words = [
         {"words": _text(hit.passage), "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
         for hit in table.lexicon_hits
     ]
-    return {"key_points_of_the_article": points, "words_that_a_list_names": words}
+    return {**_key_points(table), "words_that_a_list_names": words}
 
 
 def _text(passage: TextSpan) -> str:
@@ -140,7 +128,8 @@ class QuoteFinder:
         pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"(?!\w)")
         for text, lowered in self._texts:
             for match in pattern.finditer(lowered):
-                if not match.start() or not _is_word_character(lowered[match.start() - 1]):
+                before = lowered[max(0, match.start() - 1) : match.start()]
+                if not (before.isalnum() or before == "_"):
                     return text.passage(*match.span())
         return None
 
@@ -151,7 +140,3 @@ def _lowered(text: str) -> str:
     return (
         lowered if len(lowered) == len(text) else "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
     )
-
-
-def _is_word_character(character: str) -> bool:
-    return character.isalnum() or character == "_"

@@ -28,7 +28,7 @@ from pipeline.judge.language_model.questions import (
     thinned,
 )
 from pipeline.judge.tracing import open_span
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
 from pipeline.text.passage import TextSpan
@@ -44,9 +44,6 @@ class _Side:
     """One direction of questions.
 
     Attributes:
-        name: in notes.
-        statements: asked about.
-        ask: makes the conversation about some of them.
         answering_text: from which the questions are answered.
         with_key_points: whether key points are asked for as well.
     """
@@ -68,12 +65,7 @@ class _Outcome:
 
 
 class LlmProposals:
-    """Asks a chat model; `pipeline.judge.evidence.proposals.Proposals`.
-
-    Args:
-        chat: any model.
-        config: how it is asked.
-    """
+    """Asks a chat model; `pipeline.judge.evidence.proposals.Proposals`."""
 
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat
@@ -194,21 +186,10 @@ def answer_messages(questions: Sequence[WrittenQuestion], text: str) -> Messages
 def answer_schema() -> dict[str, object]:
     """Returns the JSON schema of the reply."""
     answer = {
-        "type": "object",
-        "properties": {
-            "question": {"type": "integer"},
-            "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS},
-        },
-        "required": ["question", "quote"],
-        "additionalProperties": False,
+        "question": {"type": "integer"},
+        "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS},
     }
-    return {
-        "title": "answers",
-        "type": "object",
-        "properties": {"answers": {"type": "array", "items": answer}},
-        "required": ["answers"],
-        "additionalProperties": False,
-    }
+    return object_schema({"answers": {"type": "array", "items": object_schema(answer)}}, "answers")
 
 
 def read_given_answers(text: str, count: int) -> list[str | None]:

@@ -15,12 +15,7 @@ SEVERE_FROM = Fraction(3, 5)
 CONTRADICTION_OVER = 0.5
 """A claim is cited as contradicted when that is more probable than not. It moves no score."""
 
-_PARTS = {
-    "stance": "stance_distance",
-    "tone": "tone_distance",
-    "meaning": "meaning_distance",
-    "focus": "focus_distance",
-}
+_PARTS = {name: f"{name}_distance" for name in ("stance", "tone", "meaning", "focus")}
 
 
 def score_of_drift(drift: Fraction) -> Fraction:
@@ -66,10 +61,7 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
         inputs={
             "drift": float(drift),
             "drift_band": band_of_drift(drift),
-            "stance_distance": table.tone.stance_distance,
-            "tone_distance": table.tone.tone_distance,
-            "meaning_distance": table.tone.meaning_distance,
-            "focus_distance": table.tone.focus_distance,
+            **{field: getattr(table.tone, field) for field in _PARTS.values()},
             "sentiment_source": table.tone.source_sentiment,
             "sentiment_summary": table.tone.summary_sentiment,
             "source_tone": table.tone.source_tone.value,

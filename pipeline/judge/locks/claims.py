@@ -10,7 +10,7 @@ from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.locks.caps import cap_at
-from pipeline.judge.result import Cap, Input, Json, JsonObject
+from pipeline.judge.result import Cap, Input, Json
 from pipeline.text.passage import TextSpan
 
 _WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
@@ -43,7 +43,17 @@ def deciding_passage(claim: Claim) -> TextSpan | None:
 
 def claim_list(claims: Sequence[Claim]) -> list[Json]:
     """Returns the claims as JSON."""
-    return [_to_object(claim) for claim in claims]
+    return [
+        {
+            "claim": claim.passage.text,
+            "label": claim.label.value.capitalize(),
+            "entailment": claim.entailment,
+            "contradiction": claim.contradiction,
+            "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
+            "source": place.text if (place := deciding_passage(claim)) else None,
+        }
+        for claim in claims
+    ]
 
 
 def claim_sentence(claims: Sequence[Claim]) -> str:
@@ -67,18 +77,6 @@ def _worst(claims: Sequence[Claim]) -> str:
     differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
     beside = f" The source has {cite(place)}{differing}." if place else ""
     return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
-
-
-def _to_object(claim: Claim) -> JsonObject:
-    place = deciding_passage(claim)
-    return {
-        "claim": claim.passage.text,
-        "label": claim.label.value.capitalize(),
-        "entailment": claim.entailment,
-        "contradiction": claim.contradiction,
-        "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
-        "source": place.text if place else None,
-    }
 
 
 class HallucinationSeverity(StrEnum):
@@ -140,10 +138,3 @@ def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ..
         return ()
     reason = f"{count(len(passages), 'claim')} not backed by the source: {cite_first(passages)}."
     return cap_at(limit, "extraneous_claim", reason)
-
-
-def precision_of(table: EvidenceTable) -> Fraction:
-    """Returns 1 - extraneous / all content tokens of the summary, in [0, 1]; 1 for a summary without any."""
-    if not table.summary_token_count:
-        return Fraction(1)
-    return 1 - Fraction(table.extraneous_token_count, table.summary_token_count)

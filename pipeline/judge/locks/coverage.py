@@ -3,18 +3,18 @@
 In Judge-Lock it is the harmonic mean of F1 and the accuracy of the coverage questions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from itertools import chain
 
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.exact import harmonic_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.locks.claims import extraneous_caps, precision_of, unsupported_passages
+from pipeline.judge.locks.claims import extraneous_caps, unsupported_passages
 from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName
+from pipeline.judge.result import Framework, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan
 
 
@@ -23,30 +23,25 @@ def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
 
     Without questions F1 stands alone; Judge-Lock's cap for too few right answers holds all the same.
     """
-    is_twin = rules.framework is Framework.TWIN_LOCK
-    f_score = FScore.of(table, table.twin_key_points if is_twin else table.judge_key_points)
+    key_points = table.twin_key_points if rules.framework is Framework.TWIN_LOCK else table.judge_key_points
+    if not key_points:
+        raise MetricError("no_key_points: the source states nothing that a summary could cover")
+    f_score = FScore(key_points, table)
     questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
+    weak_caps = (cap_at(rules.weak_coverage, *weakness) for weakness in _weaknesses(f_score, questions, rules))
     return RawScore(
         MetricName.COVERAGE,
         10 * questions.joined(f_score.value),
-        reason=sentences((f_score.recall.sentence, f_score.sentence, questions.sentence("summary"))),
-        evidence=(*unsupported_passages(table.claims), *f_score.recall.evidence, *questions.evidence),
+        reason=sentences((f_score.recall_sentence, f_score.precision_sentence, questions.sentence("summary"))),
+        evidence=(*unsupported_passages(table.claims), *f_score.evidence, *questions.evidence),
         inputs={**f_score.inputs, **questions.inputs("question_accuracy")},
-        lists={"key_points": f_score.recall.list, **questions.lists},
-        caps=(
-            *extraneous_caps(table.claims, rules.extraneous_coverage),
-            *_weak_caps(f_score, questions, rules),
-        ),
+        lists={"key_points": f_score.list, **questions.lists},
+        caps=(*extraneous_caps(table.claims, rules.extraneous_coverage), *chain.from_iterable(weak_caps)),
     )
 
 
-def _weak_caps(f_score: "FScore", questions: QuestionScores, rules: LockRules) -> Iterator[Cap]:
-    """Yields the cap of every weakness that the lock looks for."""
-    for name, reason in _weaknesses(f_score, questions, rules):
-        yield from cap_at(rules.weak_coverage, name, reason)
-
-
 def _weaknesses(f_score: "FScore", questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
+    """Yields name and reason of every weakness that the lock looks for."""
     needed, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
     if needed is not None and questions.correct < needed:
         answered = count(questions.correct, "question")
@@ -56,63 +51,72 @@ def _weaknesses(f_score: "FScore", questions: QuestionScores, rules: LockRules) 
         yield "duplicate_question_spans", f"{asked_again} about the place of an earlier one."
     if precision is not None and f_score.precision < precision:
         yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
-    if recall is not None and f_score.recall.value < recall:
-        yield "low_recall", f"Recall {float(f_score.recall.value):.3f} is below {float(recall):.2f}."
+    if recall is not None and f_score.recall < recall:
+        yield "low_recall", f"Recall {float(f_score.recall):.3f} is below {float(recall):.2f}."
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
-    """Key-point recall. There is at least one key point."""
+class FScore:
+    """Precision, key-point recall and their harmonic mean. There is at least one key point."""
 
     key_points: tuple[KeyPoint, ...]
-    fully: int
-    partial: int
+    table: EvidenceTable
 
-    @classmethod
-    def of(cls, key_points: Sequence[KeyPoint]) -> Self:
-        """Counts key points.
+    @property
+    def recall(self) -> Fraction:
+        """Returns (fully + partial / 2) / all, in [0, 1]."""
+        told = 2 * len(self._told(KeyPointCoverage.FULLY)) + len(self._told(KeyPointCoverage.PARTIAL))
+        return Fraction(told, 2 * len(self.key_points))
 
-        Raises:
-            MetricError: there is none.
-        """
-        if not key_points:
-            raise MetricError("no_key_points: the source states nothing that a summary could cover")
-        covered = [point.coverage for point in key_points]
-        return cls(tuple(key_points), covered.count(KeyPointCoverage.FULLY), covered.count(KeyPointCoverage.PARTIAL))
+    @property
+    def precision(self) -> Fraction:
+        """Returns 1 - extraneous / all content tokens of the summary, in [0, 1]; 1 for a summary without any."""
+        if not self.table.summary_token_count:
+            return Fraction(1)
+        return 1 - Fraction(self.table.extraneous_token_count, self.table.summary_token_count)
 
     @property
     def value(self) -> Fraction:
-        """Returns (fully + partial / 2) / all, in [0, 1]."""
-        return Fraction(2 * self.fully + self.partial, 2 * len(self.key_points))
+        """F1, in [0, 1]."""
+        return harmonic_mean(self.precision, self.recall)
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """The counts, by the names of README, JSON objects."""
-        missed = len(self.key_points) - self.fully - self.partial
+        """The numbers, by the names of README, JSON objects."""
         return {
             "total_keypoints": len(self.key_points),
-            "fully": self.fully,
-            "partial": self.partial,
-            "not": missed,
-            "recall": float(self.value),
+            **{coverage.value: len(self._told(coverage)) for coverage in KeyPointCoverage},
+            "recall": float(self.recall),
+            "extraneous_tokens": self.table.extraneous_token_count,
+            "total_summary_tokens": self.table.summary_token_count,
+            "precision": float(self.precision),
+            "f1": float(self.value),
         }
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
         """What was missed first, then what was covered and where."""
-        missed = [point.passage for point in self.key_points if point.coverage is KeyPointCoverage.NOT]
         told = [point for point in self.key_points if point.coverage is not KeyPointCoverage.NOT]
-        return (*missed, *(place for point in told for place in (point.passage, point.best) if place is not None))
+        places = (place for point in told for place in (point.passage, point.best) if place is not None)
+        return (*self._told(KeyPointCoverage.NOT), *places)
 
     @property
-    def sentence(self) -> str:
+    def recall_sentence(self) -> str:
         """Says how much was covered, and cites what was not."""
-        covered = f"The summary tells {self.fully} of {count(len(self.key_points), 'key point')} fully"
-        if self.partial:
-            covered += f" and {self.partial} in part"
-        missed = [point.passage for point in self.key_points if point.coverage is KeyPointCoverage.NOT]
+        fully, partial, missed = (self._told(coverage) for coverage in KeyPointCoverage)
+        covered = f"The summary tells {len(fully)} of {count(len(self.key_points), 'key point')} fully"
+        partly = f" and {len(partial)} in part" if partial else ""
         omitted = f" It omits {cite_first(missed)}." if missed else ""
-        return f"{covered} (recall {float(self.value):.2f}).{omitted}"
+        return f"{covered}{partly} (recall {float(self.recall):.2f}).{omitted}"
+
+    @property
+    def precision_sentence(self) -> str:
+        """Says how precise the summary is, and what F1 follows."""
+        extraneous, total = self.table.extraneous_token_count, self.table.summary_token_count
+        carried = f"{extraneous} of its {count(total, 'content token')} have no support"
+        if not extraneous:
+            carried = "all of its content tokens have support"
+        return f"Of what it says, {carried} (precision {float(self.precision):.2f}), so F1 is {float(self.value):.2f}."
 
     @property
     def list(self) -> list[Json]:
@@ -122,42 +126,6 @@ class Recall:
             for point in self.key_points
         ]
 
-
-@dataclass(frozen=True, slots=True)
-class FScore:
-    """Precision, recall and their harmonic mean."""
-
-    recall: Recall
-    precision: Fraction
-    extraneous_tokens: int
-    total_tokens: int
-
-    @classmethod
-    def of(cls, table: EvidenceTable, key_points: Sequence[KeyPoint]) -> Self:
-        """Reads a table. Raises MetricError without key points."""
-        recall = Recall.of(key_points)
-        return cls(recall, precision_of(table), table.extraneous_token_count, table.summary_token_count)
-
-    @property
-    def value(self) -> Fraction:
-        """F1, in [0, 1]."""
-        return harmonic_mean(self.precision, self.recall.value)
-
-    @property
-    def inputs(self) -> dict[str, Input]:
-        """The numbers, by the names of README, JSON objects."""
-        return {
-            **self.recall.inputs,
-            "extraneous_tokens": self.extraneous_tokens,
-            "total_summary_tokens": self.total_tokens,
-            "precision": float(self.precision),
-            "f1": float(self.value),
-        }
-
-    @property
-    def sentence(self) -> str:
-        """Says how precise the summary is, and what F1 follows."""
-        carried = f"{self.extraneous_tokens} of its {count(self.total_tokens, 'content token')} have no support"
-        if not self.extraneous_tokens:
-            carried = "all of its content tokens have support"
-        return f"Of what it says, {carried} (precision {float(self.precision):.2f}), so F1 is {float(self.value):.2f}."
+    def _told(self, coverage: KeyPointCoverage) -> tuple[TextSpan, ...]:
+        """Returns the key points of which the summary tells so much."""
+        return tuple(point.passage for point in self.key_points if point.coverage is coverage)

@@ -71,7 +71,8 @@ class SegmentOverlaps:
         """
         if not segments:
             raise MetricError("no_segments: the summary has no words to compare")
-        return cls(tuple(segments), tuple(overlap_of(value_of(segment, mode)) for segment in segments), mode)
+        measures = [segment.jaccard if mode is RelevanceMode.JACCARD else segment.containment for segment in segments]
+        return cls(tuple(segments), tuple(overlap_of(exact(measure)) for measure in measures), mode)
 
     def mean_of(self, some: Fraction) -> Fraction:
         """Returns the mean label value, in [0, 1]: High 1, Some as given, None 0."""
@@ -79,23 +80,16 @@ class SegmentOverlaps:
         return mean([values[overlap] for overlap in self.overlaps])
 
     @property
-    def irrelevant(self) -> tuple[TextSpan, ...]:
-        """Segments that the article has next to nothing of."""
-        return self._with(Overlap.NONE)
-
-    @property
     def evidence(self) -> tuple[TextSpan, ...]:
         """The least relevant first."""
-        return (*self._with(Overlap.NONE), *self._with(Overlap.SOME), *self._with(Overlap.HIGH))
+        return tuple(place for overlap in reversed(Overlap) for place in self._with(overlap))
 
     @property
     def inputs(self) -> dict[str, Input]:
         """The counts."""
         return {
             "total_segments": len(self.segments),
-            "high": self.overlaps.count(Overlap.HIGH),
-            "some": self.overlaps.count(Overlap.SOME),
-            "none": self.overlaps.count(Overlap.NONE),
+            **{overlap.value: self.overlaps.count(overlap) for overlap in Overlap},
             "relevance_mode": self.mode.value,
         }
 
@@ -105,7 +99,8 @@ class SegmentOverlaps:
         high, some = self.overlaps.count(Overlap.HIGH), self.overlaps.count(Overlap.SOME)
         segments = count(len(self.segments), "segment")
         partly = f", {some} some of them" if some else ""
-        apart = f" Not about the article: {cite_first(self.irrelevant)}." if self.irrelevant else ""
+        irrelevant = self._with(Overlap.NONE)
+        apart = f" Not about the article: {cite_first(irrelevant)}." if irrelevant else ""
         return f"The article has nearly all content words of {high} of {segments}{partly}.{apart}"
 
     @property
@@ -123,19 +118,15 @@ class SegmentOverlaps:
 
     def irrelevance_caps(self, limit: int) -> tuple[Cap, ...]:
         """Returns the cap of a summary with an irrelevant segment; empty for one without."""
-        if not self.irrelevant:
+        irrelevant = self._with(Overlap.NONE)
+        if not irrelevant:
             return ()
-        reason = f"{count(len(self.irrelevant), 'segment')} not about the article: {cite_first(self.irrelevant)}."
+        reason = f"{count(len(irrelevant), 'segment')} not about the article: {cite_first(irrelevant)}."
         return cap_at(limit, "irrelevant_segment", reason)
 
     def _with(self, overlap: Overlap) -> tuple[TextSpan, ...]:
         pairs = zip(self.segments, self.overlaps, strict=True)
         return tuple(segment.passage for segment, found in pairs if found is overlap)
-
-
-def value_of(segment: SummarySegment, mode: RelevanceMode) -> Fraction:
-    """Returns the measure that the bands are of."""
-    return exact(segment.jaccard if mode is RelevanceMode.JACCARD else segment.containment)
 
 
 def overlap_of(value: Fraction) -> Overlap:

@@ -48,18 +48,14 @@ FORMULAS: Mapping[MetricName, Formula] = {
 def score_lock(
     table: EvidenceTable, rules: LockRules, formulas: Mapping[MetricName, Formula] = FORMULAS
 ) -> FrameworkResult:
-    """Scores all five metrics of a lock. One that fails or is missing becomes an error; the rest are scored."""
-    outcomes = [_compute(table, rules, name, formulas.get(name)) for name in MetricName]
+    """Scores all five metrics of a lock. One that fails becomes an error; the rest are scored."""
+    outcomes = [_compute(table, rules, name, formulas[name]) for name in MetricName]
     guard = _perfect_guard([outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
     return FrameworkResult.of(rules.framework, [_finish(outcome, guard) for outcome in outcomes])
 
 
-def _compute(
-    table: EvidenceTable, rules: LockRules, name: MetricName, formula: Formula | None
-) -> RawScore | MetricResult:
+def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: Formula) -> RawScore | MetricResult:
     """Returns what the formula comes to, with all caps but the guard; without a score, the metric that failed."""
-    if formula is None:
-        return MetricResult.failed(name, "missing_metric")
     try:
         raw = formula(table, rules)
         _check(raw, name)

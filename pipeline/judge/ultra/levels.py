@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from pipeline.errors import PipelineError
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import distinct_spans
 from pipeline.judge.fusion import LEVELS, Distribution, Fusion, bhattacharyya, check_distribution, relative_entropy_of
@@ -43,15 +42,11 @@ class LevelTask:
     """What the language model grades.
 
     Attributes:
-        metric: which one.
-        table: the evidence.
-        tools: their opinions; never empty.
         attempt: 1, or 2 after disputed claims were reread.
     """
 
     metric: MetricName
     table: EvidenceTable
-    tools: Sequence[Tool]
     attempt: int
 
 
@@ -79,23 +74,11 @@ class LevelReading:
         return min(1.0, len(self.evidence) / self.claimed_span_count) if self.claimed_span_count else 1.0
 
 
-class LevelError(PipelineError):
-    """The model gave nothing usable for one metric, after all attempts; the tools decide alone.
-
-    Attributes:
-        reason: snake_case word, then what it means; never the caller's text.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 class LevelJudge(Protocol):
     """A language model that grades one metric at a time on an anchored rubric."""
 
     async def read_level(self, task: LevelTask) -> LevelReading:
-        """Returns level probabilities. Raises LevelError when the model gives nothing usable."""
+        """Returns level probabilities. Raises UnusableAnswerError: the tools then decide alone."""
 
 
 _ENTROPY_WEIGHT = 0.5

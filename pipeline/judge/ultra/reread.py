@@ -22,8 +22,6 @@ async def reread(table: EvidenceTable, indices: Sequence[int], widest: int, *, e
     """Returns the table with some claims reread in wider windows; asks the NLI model once.
 
     Args:
-        table: the evidence so far.
-        indices: of the claims to reread.
         widest: sentences of the largest windows.
         entailment: the NLI model that wrote the table.
     """

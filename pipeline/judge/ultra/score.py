@@ -6,24 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.fusion import Fusion, fuse, smooth
-from pipeline.judge.result import Framework, FrameworkOutcome, FrameworkResult, MetricName, MetricResult
+from pipeline.judge.fusion import fuse, smooth
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult
 from pipeline.judge.ultra.config import UltraConfig
-from pipeline.judge.ultra.levels import (
-    LevelError,
-    LevelJudge,
-    LevelReading,
-    LevelTask,
-    ScoreAgreement,
-    Tool,
-    assess_agreement,
-    tool_opinions,
-)
+from pipeline.judge.ultra.levels import LevelJudge, LevelReading, LevelTask, Tool, assess_agreement, tool_opinions
 from pipeline.judge.ultra.reread import reread
 from pipeline.judge.ultra.tools import EvidenceView, measure
 from pipeline.judge.ultra.verdict import Opinion, Outcome, deciding_places, to_metric
+from pipeline.llm.ask import UnusableAnswerError
 from pipeline.protocols import Entailment
-from pipeline.text.passage import TextSpan
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +39,7 @@ class UltraHelp:
     caller_tools: CallerTools = field(default_factory=dict)
 
 
-async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> FrameworkOutcome:
+async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> FrameworkResult:
     """Scores all five metrics; metrics whose opinions disagree get a second look, once.
 
     A language model that fails is noted, and a metric that fails has status ERROR. Errors of the NLI model are raised.
@@ -58,13 +49,15 @@ async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHel
     view = EvidenceView.of(table)
     opinions = await scorer.look(view, tuple(MetricName), FIRST)
     doubtful = [name for name, opinion in opinions.items() if scorer.is_doubtful(opinion)]
-    reread_claims = view.disputed() if doubtful and helped.entailment is not None else ()
-    if reread_claims and helped.entailment is not None:
+    if doubtful and helped.entailment is not None and (disputed := view.disputed()):
         widest = config.reread_window_sentences
-        view = EvidenceView.of(await reread(table, reread_claims, widest, entailment=helped.entailment))
+        view = EvidenceView.of(await reread(table, disputed, widest, entailment=helped.entailment))
         # All metrics read the same evidence, so all are computed again; the model is asked about the doubtful ones.
         opinions = await scorer.look_again(view, opinions, doubtful)
-    return _outcome(view, opinions, config)
+    failures = {name: one.failure for name, one in opinions.items() if isinstance(one, Opinion) and one.failure}
+    scored = [to_metric(opinions[name], view, config) for name in MetricName]
+    notes = [f"{name.value}: tools alone, {failure}" for name, failure in failures.items()]
+    return FrameworkResult.of(Framework.ULTRA, scored, notes)
 
 
 class _Scorer:
@@ -88,10 +81,12 @@ class _Scorer:
     ) -> dict[MetricName, Outcome]:
         """Forms all opinions anew; where there was no doubt, with what the model said before."""
         second = await self.look(view, doubtful, SECOND)
-        return {name: second.get(name) or self._reconsider(view, old) for name, old in opinions.items()}
-
-    def _reconsider(self, view: EvidenceView, old: Outcome) -> Outcome:
-        return self._conclude(view, old.metric, old.reading, old.failure) if isinstance(old, Opinion) else old
+        again = {
+            name: self._conclude(view, name, old.reading, old.failure)
+            for name, old in opinions.items()
+            if isinstance(old, Opinion) and name not in second
+        }
+        return {**opinions, **again, **second}
 
     async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Outcome:
         unaided = self._conclude(view, metric, None, None)
@@ -99,8 +94,8 @@ class _Scorer:
         if judge is None or isinstance(unaided, MetricResult):
             return unaided
         try:
-            reading = await judge.read_level(LevelTask(metric, view.table, unaided.tools, attempt))
-        except LevelError as error:
+            reading = await judge.read_level(LevelTask(metric, view.table, attempt))
+        except UnusableAnswerError as error:
             return self._conclude(view, metric, None, error.reason)
         return self._conclude(view, metric, reading, None)
 
@@ -108,37 +103,21 @@ class _Scorer:
         self, view: EvidenceView, metric: MetricName, reading: LevelReading | None, failure: str | None
     ) -> Outcome:
         """Fuses what there is. A bug in one metric must not take the others with it."""
+        config = self._config
         try:
             tools = (*measure(view, metric), *self._help.caller_tools.get(metric, ()))
-            fusion = self._fuse(tools, reading)
+            probabilities = smooth(reading.probabilities, config.smoothing) if reading else None
+            scores, weights = [tool.score for tool in tools], [tool.weight for tool in tools]
+            fusion = fuse(scores, probabilities, eta=config.eta, form=config.form, weights=weights)
             places = (*deciding_places(view, metric), *(reading.evidence if reading else ()))
-            agreement = self._agreement(tools, reading, fusion, places)
+            agreement = assess_agreement(
+                fusion,
+                fusion.probabilities if reading else tool_opinions(tools),
+                verified_share=reading.verified_share if reading else 1.0,
+                evidence=places,
+                enough_evidence=config.enough_evidence,
+            )
         except Exception as error:
             logger.exception("judge framework=ultra metric=%s failed", metric)
             return MetricResult.failed(metric, f"malformed_metric: {type(error).__name__}")
         return Opinion(metric, tools, reading, fusion, agreement, places, failure)
-
-    def _fuse(self, tools: Sequence[Tool], reading: LevelReading | None) -> Fusion:
-        probabilities = smooth(reading.probabilities, self._config.smoothing) if reading else None
-        scores, weights = [tool.score for tool in tools], [tool.weight for tool in tools]
-        return fuse(scores, probabilities, eta=self._config.eta, form=self._config.form, weights=weights)
-
-    def _agreement(
-        self, tools: Sequence[Tool], reading: LevelReading | None, fusion: Fusion, places: Sequence[TextSpan]
-    ) -> ScoreAgreement:
-        return assess_agreement(
-            fusion,
-            fusion.probabilities if reading else tool_opinions(tools),
-            verified_share=reading.verified_share if reading else 1.0,
-            evidence=places,
-            enough_evidence=self._config.enough_evidence,
-        )
-
-
-def _outcome(view: EvidenceView, opinions: Mapping[MetricName, Outcome], config: UltraConfig) -> FrameworkOutcome:
-    failures = {name: one.failure for name, one in opinions.items() if isinstance(one, Opinion) and one.failure}
-    return FrameworkOutcome(
-        FrameworkResult.of(Framework.ULTRA, [to_metric(opinions[name], view, config) for name in MetricName]),
-        degraded=bool(failures),
-        notes=tuple(f"{name.value}: tools alone, {failure}" for name, failure in failures.items()),
-    )

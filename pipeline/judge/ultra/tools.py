@@ -21,7 +21,6 @@ class EvidenceView:
     """The evidence table with the support of its claims.
 
     Attributes:
-        table: the evidence.
         supports: probability that a claim is faithful, one for each claim.
         contradicted: claims that the source verifiably contradicts.
     """
@@ -100,7 +99,6 @@ class Instrument:
     """One of Ultra's own tools.
 
     Attributes:
-        name: snake_case.
         measure: gives a share in [0, 1]; None where there is nothing to measure.
         weight: in the mean of the metric's tools.
         weight_of_masks: likewise, while questions are masked words that no language model has written.
@@ -126,32 +124,16 @@ def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
 
 def to_score(share: float) -> float:
     """Returns 1 + 4 t for a share t, kept in [0, 1]."""
-    return 1 + 4 * min(1.0, max(0.0, share))
+    return 1 + 4 * _clipped(share)
 
 
-def _key_point_recall(view: EvidenceView) -> float | None:
-    """Mean covered share of the key points."""
-    return _mean([point.covered_share for point in view.table.judge_key_points])
-
-
-def _coverage_answers(view: EvidenceView) -> float | None:
-    """Questions about the source that the summary answers."""
-    return _answered(view.table.coverage_questions)
+def _clipped(share: float) -> float:
+    return min(1.0, max(0.0, share))
 
 
 def _salient_words(view: EvidenceView) -> float | None:
     """The salient share; .6 counts as all, since a summary has no room for more."""
     return min(1.0, view.table.salient_share / _FULL_SALIENCE)
-
-
-def _claim_support(view: EvidenceView) -> float | None:
-    """1 - the expected share of unsupported sentences."""
-    return 1 - view.unsupported_share
-
-
-def _claim_answers(view: EvidenceView) -> float | None:
-    """Mean score of the questions about claims."""
-    return _answered(view.table.claim_questions)
 
 
 def _no_contradiction(view: EvidenceView) -> float | None:
@@ -174,7 +156,7 @@ def _containment(view: EvidenceView) -> float | None:
 def _theme(view: EvidenceView) -> float | None:
     """Mean cosine of the segments to the source's theme."""
     segments = view.table.segments
-    return _over_segments(segments, [_share_of_cosine(one.theme_cosine) for one in segments], [1.0] * len(segments))
+    return _over_segments(segments, [_clipped(one.theme_cosine) for one in segments], [1.0] * len(segments))
 
 
 def _over_segments(
@@ -203,11 +185,6 @@ def _stance(view: EvidenceView) -> float | None:
     return 1 - max(tone.stance_distance, tone.tone_distance, tone.focus_distance)
 
 
-def _meaning(view: EvidenceView) -> float | None:
-    """1 - the share of the summary that the source contradicts."""
-    return 1 - view.table.tone.meaning_distance
-
-
 def _lexicon(view: EvidenceView) -> float | None:
     """The worst listed word that the summary does not quote."""
     worst = [1.0]
@@ -230,18 +207,25 @@ def _tone(view: EvidenceView) -> float | None:
 
 TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     MetricName.COVERAGE: (
-        Instrument("key_point_recall", _key_point_recall),
+        Instrument(
+            "key_point_recall", lambda view: _mean([point.covered_share for point in view.table.judge_key_points])
+        ),
         # Six masked words, each found or not, say less than shares of all that is told: without one of its sentences a
         # summary scored lower in 73 cases of 100 (ties count half), by the other two tools in 89 and 93.
-        Instrument("answered_questions", _coverage_answers, 1.0, weight_of_masks=0.5),
+        Instrument(
+            "answered_questions", lambda view: _answered(view.table.coverage_questions), 1.0, weight_of_masks=0.5
+        ),
         Instrument("salient_words", _salient_words),
     ),
-    MetricName.ALIGNMENT: (Instrument("stance", _stance), Instrument("meaning", _meaning)),
+    MetricName.ALIGNMENT: (
+        Instrument("stance", _stance),
+        Instrument("meaning", lambda view: 1 - view.table.tone.meaning_distance),
+    ),
     # Claim support has read what the other two read. Fitted together with it on corrupted sentences, masked questions
     # weigh nothing; those of a language model are evidence of their own.
     MetricName.HALLUCINATION: (
-        Instrument("claim_support", _claim_support, 2.8),
-        Instrument("answered_claims", _claim_answers, 1.0, weight_of_masks=0.0),
+        Instrument("claim_support", lambda view: 1 - view.unsupported_share, 2.8),
+        Instrument("answered_claims", lambda view: _answered(view.table.claim_questions), 1.0, weight_of_masks=0.0),
         Instrument("no_contradiction", _no_contradiction, 0.2),
     ),
     MetricName.RELEVANCE: (
@@ -254,13 +238,9 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
 """The tools of each metric, in the order in which they are reported."""
 
 
-def _answered(questions: Sequence[Question]) -> float | None:
-    return _mean([question.score for question in questions])
-
-
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _share_of_cosine(cosine: float) -> float:
-    return min(1.0, max(0.0, cosine))
+def _answered(questions: Sequence[Question]) -> float | None:
+    return _mean([question.score for question in questions])

@@ -33,11 +33,9 @@ class Opinion:
     """The opinion of a metric: tools and language model, fused.
 
     Attributes:
-        metric: which one.
         tools: their scores; at least one.
         reading: the language model's grade; None without one, or when it failed.
         fusion: of the two.
-        agreement: of the two.
         places: that decided, most important first.
         failure: why the model's answer could not be used; None otherwise.
     """

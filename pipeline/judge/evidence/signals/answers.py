@@ -4,7 +4,7 @@ Candidates are numbers, dates, names and content words of the mask's kind. One i
 also around the mask, and by how much of the question its sentence says.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -31,7 +31,6 @@ class AnswerSpan:
     """A possible answer.
 
     Attributes:
-        kind: what it is.
         words: indices of its words in the word table of its text.
         value: the number or part of a date that it is; None for names and words.
     """
@@ -49,8 +48,6 @@ def find_spans(text: ReadText, words: range, values: Values, known_names: frozen
     """Returns the possible answers in a stretch of text, by position; a word is in one of them at most.
 
     Args:
-        text: read.
-        words: of the stretch.
         values: of the whole text.
         known_names: casefolded words that stand capitalised inside a sentence somewhere.
     """
@@ -91,13 +88,7 @@ _LEAST_SCORE = 0.5  # below, next to nothing around a candidate speaks for it: t
 
 @dataclass(frozen=True, slots=True)
 class MaskedStatement:
-    """A statement with one span masked.
-
-    Attributes:
-        text: the text of the statement.
-        words: of the statement.
-        span: that is masked.
-    """
+    """A statement, given by its words, with one span masked."""
 
     text: ReadText
     words: range
@@ -109,38 +100,22 @@ class MaskedStatement:
         return frozenset(table.content_stems(index for index in self.words if index not in self.span.words))
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A sentence in which the answer may stand.
-
-    Attributes:
-        words: of the sentence.
-        spans: possible answers in it.
-    """
-
-    words: range
-    spans: Sequence[AnswerSpan]
-
-
-def answer(question: MaskedStatement, text: ReadText, places: Iterable[Place]) -> AnswerSpan | None:
-    """Returns the best candidate, the first on a tie; None when the text does not say.
-
-    Args:
-        question: about one text.
-        text: the other one.
-        places: where to look in it, in order of the text.
-    """
+def answer(
+    question: MaskedStatement, table: WordTable, sentence: range, spans: Sequence[AnswerSpan]
+) -> AnswerSpan | None:
+    """Returns the best candidate in a sentence of the other text, the first on a tie; None when it does not say."""
     asked = question.stems()
+    said = set(table.content_stems(sentence))
+    share = len(asked & said) / len(asked) if asked else 0.0
     best, best_score = None, -inf
-    for place in places:
-        said = set(text.table.content_stems(place.words))
-        share = len(asked & said) / len(asked) if asked else 0.0
-        for span in place.spans:
-            if not span.competes_with(question.span) or _repeats_question(span, text.table, asked):
-                continue
-            score = _SENTENCE_WEIGHT * share + _context_score(question, text.table, place.words, span)
-            if score > best_score:
-                best, best_score = span, score
+    for span in spans:
+        # A word that is in the question already is hardly its answer.
+        is_repeated = span.kind is SpanKind.WORD and table.stems[span.words[0]] in asked
+        if is_repeated or not span.competes_with(question.span):
+            continue
+        score = _SENTENCE_WEIGHT * share + _context_score(question, table, sentence, span)
+        if score > best_score:
+            best, best_score = span, score
     return best if best_score >= _LEAST_SCORE else None
 
 
@@ -155,11 +130,6 @@ def score_answer(expected: AnswerSpan, expected_in: WordTable, given: AnswerSpan
     if left <= right or right <= left:  # "Obama" and "Barack Obama"
         return 1.0
     return 0.5 if left & right else 0.0
-
-
-def _repeats_question(span: AnswerSpan, table: WordTable, asked: frozenset[str]) -> bool:
-    """Tells whether a word is in the question already, and so is hardly its answer."""
-    return span.kind is SpanKind.WORD and table.stems[span.words[0]] in asked
 
 
 def _context_score(question: MaskedStatement, table: WordTable, place: range, span: AnswerSpan) -> float:

@@ -33,8 +33,6 @@ class Compared:
         source: tone_score of the source.
         summary: tone_score of the summary.
         covered: sentences of the source that the summary is about.
-        grounded: grounded sentences of the summary.
-        others: the rest of the summary.
         focus_cosine: of the two texts' mean vectors, in [-1, 1].
     """
 
@@ -52,9 +50,7 @@ def read_drift(
     """Returns tone, sentiment and drift.
 
     Args:
-        claims: of the summary, labelled.
         grounded: indices of the grounded sentences of the summary.
-        compared: what stands beside what.
         contradicted: contradiction that refutes, when above the entailment.
     """
     source, summary, focus_cosine = compared.source, compared.summary, compared.focus_cosine
@@ -139,12 +135,7 @@ class Grounding:
 
 
 def find_grounding(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
-    """Finds the grounded sentences of the summary.
-
-    Args:
-        plan: of the table.
-        claims: those that were checked.
-    """
+    """Finds the grounded sentences of the summary."""
     summary = plan.draft.summary.read
     entailed = {claim.sentence_index for claim in claims if claim.entailment >= _ENTAILED}
     grounded = [

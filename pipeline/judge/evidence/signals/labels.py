@@ -19,12 +19,6 @@ from pipeline.judge.evidence.text.windows import Window
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
-_WORSE = {
-    ClaimLabel.SUPPORTED: ClaimLabel.PARTIAL,
-    ClaimLabel.PARTIAL: ClaimLabel.UNSUPPORTED,
-    ClaimLabel.UNSUPPORTED: ClaimLabel.UNSUPPORTED,
-}
-
 
 def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> ClaimLabel:
     """Returns the label of a claim from the probabilities; thresholds are inclusive (README, Claim labels)."""
@@ -34,11 +28,6 @@ def label_of(entailment: float, contradiction: float, config: EvidenceConfig) ->
     if entailment >= config.supported_entailment and contradiction < config.supported_contradiction:
         return ClaimLabel.SUPPORTED
     return ClaimLabel.PARTIAL
-
-
-def demote(label: ClaimLabel) -> ClaimLabel:
-    """Returns the next worse label; the worst stays."""
-    return _WORSE[label]
 
 
 def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
@@ -66,8 +55,8 @@ def read_claim(
     label = nli_label
     if len(claim.words) >= _LEAST_COPIED_WORDS and copied >= config.copied_trigram_share:
         label = ClaimLabel.SUPPORTED
-    if mismatches:
-        label = demote(label)
+    if mismatches:  # one worse
+        label = ClaimLabel.PARTIAL if label is ClaimLabel.SUPPORTED else ClaimLabel.UNSUPPORTED
     return Claim(
         passage=claim.passage,
         token_count=len(tokenizer.offsets(text)),
@@ -88,7 +77,6 @@ def read_claim(
 def _features(
     draft: ReadTexts, plan: ClaimPlan, scores: PairScores, values: ClaimValues, support: Window | None
 ) -> ClaimFeatures:
-    copying = draft.sequences.copying(draft.summary.read.table, plan.claim.words)
     text = plan.claim.passage.text
     content = draft.summary.read.table.content_stems(plan.claim.words)
     stems = frozenset(content)
@@ -108,13 +96,8 @@ def _features(
         sentence_contradiction=scores.contradiction(sentence.passage.text, text) if sentence else 0.0,
         stitched_entailment=scores.entailment(plan.stitched.passage.text, text) if plan.stitched else 0.0,
         stitched_contradiction=scores.contradiction(plan.stitched.passage.text, text) if plan.stitched else 0.0,
-        bigram_share=copying.bigram_share,
-        trigram_share=copying.trigram_share,
-        longest_run_share=copying.longest_run_share,
-        fragment_share=copying.fragment_share,
+        **draft.sequences.copying(draft.summary.read.table, plan.claim.words),
         sequence_share=_sequence_share(draft, plan, sentence),
-        content_bigram_share=copying.content_bigram_share,
-        content_skip_share=copying.content_skip_share,
         containment=len(stems & known) / len(stems) if stems else 0.0,
         support_containment=_containment(draft, stems, support),
         window_containment=plan.best_share,

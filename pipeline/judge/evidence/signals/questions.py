@@ -15,7 +15,6 @@ from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.answers import (
     AnswerSpan,
     MaskedStatement,
-    Place,
     SpanKind,
     answer,
     find_spans,
@@ -32,60 +31,45 @@ _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class AskedStatement:
-    """A statement that questions are made of.
-
-    Attributes:
-        position: in the list of claims or facts.
-        words: of the statement.
-    """
-
-    position: int
-    words: range
-
-
 def ask_where_wording_departs(
-    text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", sequences: SourceSequences, *, most: int
+    text: ReadText, statements: Sequence[range], reader: "SpanReader", sequences: SourceSequences, *, most: int
 ) -> list[tuple[int, MaskedStatement]]:
     """Returns questions about claims with the position of the claim, in order of the text.
 
     Args:
         text: the summary.
-        statements: its claims.
+        statements: words of its claims.
         reader: finds spans in the summary and weighs them by the source.
-        sequences: of the source.
-        most: questions.
     """
     found = [
-        (statement, span, (-_departures(text, statement.words, span, sequences), -reader.weight(span), span.words[0]))
-        for statement in statements
-        for span in reader.spans(statement.words)
+        (position, MaskedStatement(text, words, span))
+        for position, words in enumerate(statements)
+        for span in reader.spans(words)
     ]
-    found.sort(key=lambda item: item[2])
-    chosen = sorted(found[:most], key=lambda item: item[1].words[0])
-    return [(statement.position, MaskedStatement(text, statement.words, span)) for statement, span, _ in chosen]
+
+    def rank(asked: tuple[int, MaskedStatement]) -> tuple[int, float, int]:
+        span = asked[1].span
+        return -_departures(asked[1], sequences), -reader.weight(span), span.words[0]
+
+    return sorted(sorted(found, key=rank)[:most], key=lambda asked: asked[1].span.words[0])
 
 
 def ask_about_facts(
-    text: ReadText, statements: Sequence[AskedStatement], reader: "SpanReader", *, most: int
+    text: ReadText, statements: Sequence[range], reader: "SpanReader", *, most: int
 ) -> list[tuple[int, MaskedStatement]]:
     """Returns questions about facts with the position of the fact: one for each, then a second one, until enough.
 
     Args:
         text: the source.
-        statements: its facts, the most important first.
+        statements: words of its facts, the most important first.
         reader: finds spans in the source and weighs them by it.
-        most: questions.
     """
     found = []
-    for rank, statement in enumerate(statements):
-        spans = sorted(reader.spans(statement.words), key=lambda span: (-reader.weight(span), span.words[0]))
-        found += [(nth, rank, statement, span) for nth, span in enumerate(spans)]
+    for rank, words in enumerate(statements):
+        spans = sorted(reader.spans(words), key=lambda span: (-reader.weight(span), span.words[0]))
+        found += [(nth, rank, MaskedStatement(text, words, span)) for nth, span in enumerate(spans)]
     found.sort(key=lambda item: item[:2])
-    return [
-        (statement.position, MaskedStatement(text, statement.words, span)) for _, _, statement, span in found[:most]
-    ]
+    return [(rank, asked) for _, rank, asked in found[:most]]
 
 
 class SpanReader:
@@ -95,7 +79,6 @@ class SpanReader:
         """Reads the values of a text once.
 
         Args:
-            text: where spans are looked for.
             index: of the source.
             names: casefolded words that stand capitalised inside a sentence somewhere.
         """
@@ -106,13 +89,10 @@ class SpanReader:
         """Returns the possible answers in a stretch, by position."""
         return find_spans(self._text, words, self._values, self._names)
 
-    def rarity(self, span: AnswerSpan) -> float:
-        """Returns the weight of the rarest word."""
-        return max(self._index.rarity(self._text.table.stems[word]) for word in span.words)
-
     def weight(self, span: AnswerSpan) -> float:
-        """Returns how well a span identifies a fact: names, numbers and dates before words."""
-        return self.rarity(span) + _KIND_WEIGHTS[span.kind]
+        """Returns how well a span identifies a fact: by its rarest word; names, numbers and dates before words."""
+        rarity = max(self._index.rarity(self._text.table.stems[word]) for word in span.words)
+        return rarity + _KIND_WEIGHTS[span.kind]
 
 
 def masked(question: MaskedStatement) -> str:
@@ -123,12 +103,12 @@ def masked(question: MaskedStatement) -> str:
     return " ".join((table.text[start:first] + _MASK + table.text[last:end]).split())
 
 
-def _departures(text: ReadText, words: range, span: AnswerSpan, sequences: SourceSequences) -> int:
+def _departures(question: MaskedStatement, sequences: SourceSequences) -> int:
     """Returns on how many sides of a span the source never has the neighbouring word, 0 to 2."""
-    stems = text.table.stems
-    first, last = span.words[0], span.words[-1]
-    before = first - 1 in words and not sequences.has_pair(stems[first - 1], stems[first])
-    after = last + 1 in words and not sequences.has_pair(stems[last], stems[last + 1])
+    stems = question.text.table.stems
+    first, last = question.span.words[0], question.span.words[-1]
+    before = first - 1 in question.words and not sequences.has_pair(stems[first - 1], stems[first])
+    after = last + 1 in question.words and not sequences.has_pair(stems[last], stems[last + 1])
     return int(before) + int(after)
 
 
@@ -143,15 +123,13 @@ def coverage_questions(
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
-        plan: with the facts.
         entailments: of each fact by the summary, in order.
         grounded: grounded sentences of the summary.
-        config: how many.
     """
     draft = plan.draft
     read, summary = draft.source.read, draft.summary.read
     facts = plan.facts[: config.question_count]
-    statements = [AskedStatement(rank, read.ranges[fact.sentence]) for rank, fact in enumerate(facts)]
+    statements = [read.ranges[fact.sentence] for fact in facts]
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
@@ -168,16 +146,10 @@ def coverage_questions(
 
 
 def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
-    """Returns questions about claims, answered from the source alone.
-
-    Args:
-        plan: with the claims.
-        claims: the same, labelled.
-        config: how many.
-    """
+    """Returns questions about claims, answered from the source alone."""
     draft = plan.draft
     read = draft.summary.read
-    statements = [AskedStatement(place, claim.words) for place, claim in enumerate(draft.claims)]
+    statements = [claim.words for claim in draft.claims]
     reader = SpanReader(read, draft.source.index, draft.names)
     asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.question_count)
     everything = range(len(draft.source.read.sentences))
@@ -211,7 +183,7 @@ class _Respondent:
         allowed = set(sentences).intersection(self.sentences)
         for place in dict.fromkeys([first, *sorted(allowed, key=lambda place: (-shares[place], place))]):
             words = read.ranges[place]
-            found = answer(question, read, [Place(words, self.reader.spans(words))])
+            found = answer(question, read.table, words, self.reader.spans(words))
             if found:
                 return found
         return None
@@ -247,8 +219,6 @@ def _ask(
     (1), else in other words (0.5). On human judgements a looser rule for the same word cost 0.03 of rank correlation.
 
     Args:
-        question: about the other text.
-        respondent: who answers.
         sentences: where the respondent's text speaks about the statement.
         is_entailed: whether it entails the statement.
     """

@@ -62,10 +62,8 @@ class ToneScore:
     """The tone of a text.
 
     Attributes:
-        tone: in one word.
         subjectivity: share of sentences with a mark of opinion, in [0, 1].
         intensity: 0 neutral, 0.5 subjective, 1 hostile.
-        reason: what decided it.
     """
 
     tone: Tone
@@ -145,10 +143,7 @@ def describe_intent(
     """Returns the bullets, fewer topic words when they would be too long.
 
     Args:
-        source: read.
         sentences: of it, a bounded number.
-        tone_score: how it speaks.
-        tokenizer: counts tokens.
         most: tokens.
     """
     counts = [(sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES]

@@ -57,8 +57,6 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
     """Returns the names among some words of a text, in order.
 
     Args:
-        table: of the text.
-        indices: of the words to look at.
         known: casefolded words that stand capitalised inside a sentence somewhere.
     """
     capitals = [index for index in indices if _is_capitalised(table.raw(index)) and table.words[index] not in _NO_NAMES]
@@ -137,15 +135,18 @@ def _is_harmless(table: WordTable, index: int) -> bool:
     return following in _NO_CUES_AFTER.get(word, frozenset()) or (word == "no" and following[0].isdigit())  # no 1
 
 
+_MOST_UNMATCHED_NAME = 0.5
+_SHORTEST_FUZZY = 5
+_SHARED_BEGINNING = 3
+_SAME_NAME = 88.0  # spelling variants, in percent
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceValues:
     """What claims are compared with, read once.
 
     Attributes:
         text: the source.
-        values: its numbers and dates.
-        words: its casefolded words.
-        stems: of its words.
         initials: of runs of two to five neighbouring words that are capitalised, casefolded.
         known_names: that stand capitalised inside a sentence of source or summary.
     """
@@ -185,9 +186,6 @@ class SourceValues:
         )
 
 
-_SHORTEST_FUZZY = 5
-
-
 def _initials(table: WordTable) -> frozenset[str]:
     """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
     found: set[str] = set()
@@ -197,12 +195,3 @@ def _initials(table: WordTable) -> frozenset[str]:
         run = run + first.casefold() if first.isupper() else ""
         found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
     return frozenset(found)
-
-
-_MOST_UNMATCHED_NAME = 0.5
-
-
-_SAME_NAME = 88.0  # spelling variants, in percent
-
-
-_SHARED_BEGINNING = 3

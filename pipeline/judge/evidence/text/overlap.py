@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TypedDict
 
 from rapidfuzz.distance import LCSseq
 
@@ -62,19 +63,8 @@ def align(claim: WordTable, claim_words: range, source: WordTable, source_words:
 _MOST_SKIPPED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Copying:
-    """Shares of a claim's word sequences that the source has, each in [0, 1].
-
-    Attributes:
-        bigram_share: of pairs of neighbouring words; of words when there is only one.
-        trigram_share: likewise of three; of pairs when there are only two words.
-        longest_run_share: words of the longest run that stands in the source, of all words.
-        fragment_share: runs of the source that the claim is pieced together from, of all words; near 0 for a copy.
-        content_bigram_share: of pairs of neighbouring content words, function words left out on both sides;
-            `trigram_share` when there are fewer than two.
-        content_skip_share: likewise, of pairs with up to two content words of the source between them, in order.
-    """
+class Copying(TypedDict):
+    """Shares of a claim's word sequences that the source has; `ClaimFeatures` says what each is."""
 
     bigram_share: float
     trigram_share: float

@@ -54,11 +54,8 @@ def choose_distinct(
     """Chooses sentences by maximal marginal relevance, best first; none repeats what another says.
 
     Args:
-        text: read.
         centrality: shape (sentences,).
-        closeness: vectors of the sentences.
         allowed: indices of the sentences to choose from, rising.
-        most: sentences to choose.
     """
     stems = {index: frozenset(text.table.content_stems(text.ranges[index])) for index in allowed}
     open_ones = [index for index in allowed if stems[index]]
@@ -98,7 +95,6 @@ def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
     """Returns the share of the salient words that the summary has, each weighted by its number of sentences.
 
     Args:
-        source: words of the source.
         summary_stems: of the content words of the grounded sentences of the summary.
 
     Returns:
@@ -121,10 +117,7 @@ def find_theme(
     With it comes the index of the sentence; None when the source has none.
 
     Args:
-        source: read.
         ranked: indices of sentences, the most central first; may be empty.
-        tokenizer: counts tokens.
-        max_tokens: of the theme.
     """
     for index in ranked[:3]:
         if len(tokenizer.offsets(source.passages[index].text)) <= max_tokens:

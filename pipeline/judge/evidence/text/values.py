@@ -29,12 +29,9 @@ class Quantity:
     Attributes:
         start: first character.
         end: exclusive; magnitude ("million") and percent sign included.
-        value: what it says.
-        measure: what it counts.
         step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5".
         is_lower_bound: "more than 40", "over 40", "at least 40".
         is_approximate: "about 40", "nearly 40".
-        is_word: written in letters.
     """
 
     start: int
@@ -175,7 +172,6 @@ class DatePart:
     Attributes:
         start: first character.
         end: exclusive.
-        kind: what it is.
         value: 1 for January and for Monday.
     """
 

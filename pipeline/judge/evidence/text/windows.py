@@ -21,7 +21,6 @@ class Window:
     Attributes:
         passage: where they stand, and what models read.
         first: index of the first sentence.
-        size: sentences.
     """
 
     passage: TextSpan

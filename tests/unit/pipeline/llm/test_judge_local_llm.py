@@ -11,7 +11,7 @@ from pipeline.judge.language_model.config import ProposalConfig
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.levels import LevelTask, Tool
+from pipeline.judge.ultra.levels import LevelTask
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
@@ -53,7 +53,7 @@ async def test_it_cannot_see_and_the_answer_says_so(config: LlmConfig) -> None:
 
 
 async def test_it_grades_in_both_orders_of_the_letters(config: LlmConfig) -> None:
-    task = LevelTask(MetricName.HALLUCINATION, TABLE, (Tool("claim_support", 3.0),), 1)
+    task = LevelTask(MetricName.HALLUCINATION, TABLE, 1)
     async with Endpoint(config) as endpoint:
         reading = await LlmLevelJudge(OpenAiChatModel(endpoint), QUICK).read_level(task)
     assert sum(reading.probabilities) == pytest.approx(1)

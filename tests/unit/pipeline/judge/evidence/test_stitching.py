@@ -57,7 +57,7 @@ def test_the_passage_reaches_from_the_first_to_the_last_sentence() -> None:
 def fragments(claim: str) -> float:
     source, _ = read(SOURCE)
     table = WordTable.of(claim)
-    return SourceSequences(source.table).copying(table, range(len(table))).fragment_share
+    return SourceSequences(source.table).copying(table, range(len(table)))["fragment_share"]
 
 
 def test_a_copy_is_one_fragment() -> None:

@@ -38,13 +38,11 @@ def drafting(name: MetricName, raw: Fraction | int = 10, **changes: object) -> F
 
 
 def scored(
-    changes: Mapping[MetricName, Formula | None], made: EvidenceTable | None = None, *, raw: int = 10
+    changes: Mapping[MetricName, Formula], made: EvidenceTable | None = None, *, raw: int = 10
 ) -> FrameworkResult:
-    """Scores with formulas that give `raw`, except for those that are changed; None leaves one out."""
-    formulas: dict[MetricName, Formula | None] = {name: drafting(name, raw) for name in MetricName}
-    formulas.update(changes)
-    kept = {name: formula for name, formula in formulas.items() if formula is not None}
-    return score_lock(made or table(), JUDGE_LOCK, kept)
+    """Scores with formulas that give `raw`, except for those that are changed."""
+    formulas = {name: drafting(name, raw) for name in MetricName}
+    return score_lock(made or table(), JUDGE_LOCK, {**formulas, **changes})
 
 
 def failing(error: Exception) -> Formula:
@@ -57,7 +55,6 @@ def failing(error: Exception) -> Formula:
 @pytest.mark.parametrize(
     ("formula", "error"),
     [
-        (None, "missing_metric"),
         (failing(KeyError(WORDS)), "malformed_metric: KeyError"),
         (failing(ZeroDivisionError()), "malformed_metric: ZeroDivisionError"),
         (drafting(BIAS), "malformed_metric: bias_toxicity in place of relevance"),
@@ -66,7 +63,7 @@ def failing(error: Exception) -> Formula:
         (drafting(RELEVANCE, inputs={"cosine": float("nan")}), "malformed_metric: an input is no number"),
     ],
 )
-def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula | None, error: str) -> None:
+def test_a_metric_that_fails_is_an_error_of_its_own(formula: Formula, error: str) -> None:
     result = scored({RELEVANCE: formula}, raw=8)
     failed = result[RELEVANCE]
     assert (failed.status, failed.score, failed.error, failed.caps) == (MetricStatus.ERROR, None, error, ())
@@ -93,7 +90,7 @@ def test_a_source_without_statements_has_no_coverage_and_a_summary_without_words
 
 
 def test_when_all_fail_there_is_no_mean() -> None:
-    result = scored(dict.fromkeys(MetricName))
+    result = scored(dict.fromkeys(MetricName, failing(ZeroDivisionError())))
     assert result.mean_score is None
     assert {metric.status for metric in result.metrics} == {MetricStatus.ERROR}
 

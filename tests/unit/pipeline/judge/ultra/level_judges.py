@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from pipeline.judge.fusion import Distribution
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.levels import LevelError, LevelReading, LevelSource, LevelTask
+from pipeline.judge.ultra.levels import LevelReading, LevelSource, LevelTask
+from pipeline.llm.ask import UnusableAnswerError
 from pipeline.text.passage import TextSpan
 
 FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
@@ -29,5 +30,5 @@ class ScriptedLevelJudge:
         self.asked.append((task.metric, task.attempt))
         answer = self._script.get(task.metric, FAIR)
         if isinstance(answer, str):
-            raise LevelError(answer)
+            raise UnusableAnswerError(answer)
         return LevelReading(answer, LevelSource.LOGITS, self._claimed, self._evidence, "It is fair.")

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.fusion import FusionForm, fuse, smooth
-from pipeline.judge.result import Framework, FrameworkOutcome, MetricName, MetricStatus
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import Tool
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
@@ -48,12 +48,12 @@ class CertainEntailment:
 
 def score(
     evidence: EvidenceTable, config: UltraConfig | None = None, help_: UltraHelp | None = None
-) -> FrameworkOutcome:
+) -> FrameworkResult:
     return asyncio.run(score_ultra(evidence, config or UltraConfig(), help_))
 
 
 def test_all_metrics_come_in_the_strict_order() -> None:
-    result = score(table()).result
+    result = score(table())
     assert result.framework is Framework.ULTRA
     assert [metric.name for metric in result.metrics] == list(MetricName)
     assert list(result.objects) == list(MetricName)
@@ -62,7 +62,7 @@ def test_all_metrics_come_in_the_strict_order() -> None:
 def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
     # Coverage: recall (.9 + .9 + .1) / 3, no questions answered (masks count half), salient .5 / .6.
     evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=questions(0, 0))
-    metric = score(evidence).result[COVERAGE]
+    metric = score(evidence)[COVERAGE]
     shares = [(0.9 + 0.9 + 0.1) / 3, 0.0, 0.5 / 0.6]
     expected = 1 + 4 * (shares[0] + 0.5 * shares[1] + shares[2]) / 2.5
     assert metric.inputs["q_bar"] == pytest.approx(expected)
@@ -72,7 +72,7 @@ def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
 
 
 def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
-    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge())).result[HALLUCINATION]
+    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge()))[HALLUCINATION]
     names = [name.removeprefix("tool_") for name in metric.inputs if name.startswith("tool_")]
     scores = [float(metric.inputs[f"tool_{name}"]) for name in names]
     weights = [float(metric.inputs[f"weight_{name}"]) for name in names]
@@ -85,14 +85,14 @@ def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
 
 
 def test_a_model_is_fused_with_smoothing() -> None:
-    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
+    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge()))[ALIGNMENT]
     assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR)).score)
     assert "The language model: It is fair." in metric.reason
 
 
 def test_the_form_of_the_paper_can_be_chosen() -> None:
     config = UltraConfig(form=FusionForm.PAPER_RAW)
-    metric = score(table(), config, UltraHelp(ScriptedLevelJudge())).result[ALIGNMENT]
+    metric = score(table(), config, UltraHelp(ScriptedLevelJudge()))[ALIGNMENT]
     assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).score)
 
 
@@ -101,15 +101,15 @@ def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
     outcome = score(table(), help_=UltraHelp(judge))
     assert outcome.degraded
     assert outcome.notes == ("relevance: tools alone, refused: the model declined",)
-    assert outcome.result[RELEVANCE].score == score(table()).result[RELEVANCE].score
-    assert outcome.result[ALIGNMENT].inputs["level_source"] == "log_probabilities"
+    assert outcome[RELEVANCE].score == score(table())[RELEVANCE].score
+    assert outcome[ALIGNMENT].inputs["level_source"] == "log_probabilities"
     assert not score(table()).degraded
 
 
 def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None:
     # Tools at 5, the model certain of 1: BC = sqrt(alpha_1 p_1) + ... stays far below .5 on both attempts.
     judge = ScriptedLevelJudge({ALIGNMENT: CERTAINLY_BAD})
-    metric = score(table(), help_=UltraHelp(judge)).result[ALIGNMENT]
+    metric = score(table(), help_=UltraHelp(judge))[ALIGNMENT]
     assert metric.status is MetricStatus.ABSTAINED
     assert metric.score is not None
     assert not metric.counts
@@ -129,7 +129,7 @@ def test_disputed_claims_are_reread_once_and_the_model_asked_again() -> None:
     assert len(entailment.calls) == 1
     assert set(entailment.calls[0]) == {"claim 0"}
     assert judge.asked == [*((name, 1) for name in MetricName), (ALIGNMENT, 2)]
-    before, after = (one.result[HALLUCINATION].inputs["tool_claim_support"] for one in (score(evidence), outcome))
+    before, after = (one[HALLUCINATION].inputs["tool_claim_support"] for one in (score(evidence), outcome))
     assert float(after) > float(before)
 
 
@@ -141,13 +141,13 @@ def test_nothing_is_reread_where_opinions_agree() -> None:
 
 
 def test_no_claims_is_a_status_of_its_own() -> None:
-    metric = score(table(made_claims=(), about_claims=())).result[HALLUCINATION]
+    metric = score(table(made_claims=(), about_claims=()))[HALLUCINATION]
     assert (metric.status, metric.score) == (MetricStatus.NO_CLAIMS, 10.0)
 
 
 def test_a_metric_that_fails_does_not_take_the_others_with_it() -> None:
     broken = replace(table(), tone=replace(NEUTRAL, summary_tone="shouting"))  # type: ignore[arg-type]  # no tone
-    result = score(broken).result
+    result = score(broken)
     assert result[BIAS].status is MetricStatus.ERROR
     assert result.objects[BIAS] == {"error": "malformed_metric: KeyError"}
     assert [metric.status for metric in result.metrics[:4]] == [MetricStatus.SCORED] * 4
@@ -155,15 +155,15 @@ def test_a_metric_that_fails_does_not_take_the_others_with_it() -> None:
 
 def test_scores_of_the_callers_tools_count_like_one_of_ours() -> None:
     helped = UltraHelp(caller_tools={ALIGNMENT: (Tool("mine", 1.0),)})
-    metric = score(table(), help_=helped).result[ALIGNMENT]
+    metric = score(table(), help_=helped)[ALIGNMENT]
     assert metric.inputs["q_bar"] == pytest.approx((5 + 5 + 1) / 3)
     assert metric.inputs["tool_mine"] == 1.0
 
 
 def test_drift_lowers_alignment_and_foreign_words_lower_relevance() -> None:
-    result = score(table()).result
-    assert (score(table(tone=drifting(0.8))).result[ALIGNMENT].score or 0) < (result[ALIGNMENT].score or 0)
-    foreign = score(table(made_segments=segments(0.1, 0.2))).result[RELEVANCE]
+    result = score(table())
+    assert (score(table(tone=drifting(0.8)))[ALIGNMENT].score or 0) < (result[ALIGNMENT].score or 0)
+    foreign = score(table(made_segments=segments(0.1, 0.2)))[RELEVANCE]
     assert (foreign.score or 0) < (result[RELEVANCE].score or 0)
 
 
@@ -172,26 +172,26 @@ def test_drift_lowers_alignment_and_foreign_words_lower_relevance() -> None:
     [(LexiconKind.SLUR, LexiconSeverity.STRONG, 6.0), (LexiconKind.STEREOTYPE, LexiconSeverity.MILD, 7.0)],
 )
 def test_listed_words_lower_bias(kind: LexiconKind, severity: LexiconSeverity, most: float) -> None:
-    assert score(table()).result[BIAS].score == 10
-    assert (score(table(hits=[hit(kind, severity)])).result[BIAS].score or 0) < most
-    assert score(table(hits=[hit(kind, severity, is_quoted=True)])).result[BIAS].score == 10
+    assert score(table())[BIAS].score == 10
+    assert (score(table(hits=[hit(kind, severity)]))[BIAS].score or 0) < most
+    assert score(table(hits=[hit(kind, severity, is_quoted=True)]))[BIAS].score == 10
 
 
 def test_a_heated_source_excuses_half_of_a_heated_summary() -> None:
     hostile = replace(NEUTRAL, summary_tone=Tone.HOSTILE, tone_distance=1.0)
     inherited = replace(hostile, source_tone=Tone.HOSTILE, tone_distance=0.0)
-    own, taken_over = (score(table(tone=tone)).result[BIAS].score or 0 for tone in (hostile, inherited))
+    own, taken_over = (score(table(tone=tone))[BIAS].score or 0 for tone in (hostile, inherited))
     assert own < taken_over < 10
 
 
 def test_the_same_table_gives_the_same_result_and_valid_json() -> None:
     first, second = (score(table(), help_=UltraHelp(ScriptedLevelJudge())) for _ in range(2))
     assert first == second
-    json.dumps({name.value: value for name, value in first.result.objects.items()}, allow_nan=False)
+    json.dumps({name.value: value for name, value in first.objects.items()}, allow_nan=False)
 
 
 def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
-    for metric in score(table(), help_=UltraHelp(ScriptedLevelJudge(claimed=4))).result.metrics:
+    for metric in score(table(), help_=UltraHelp(ScriptedLevelJudge(claimed=4))).metrics:
         assert metric.score is not None
         assert round(metric.score, 2) == metric.score
         assert metric.confidence == 0  # four quotes claimed, none found
@@ -200,6 +200,6 @@ def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
 def test_masked_questions_weigh_nothing_for_hallucination_and_those_of_a_model_do() -> None:
     masked = table(about_claims=questions(0, 0, side="summary"))
     without = table(about_claims=())
-    assert score(masked).result[HALLUCINATION].score == score(without).result[HALLUCINATION].score
+    assert score(masked)[HALLUCINATION].score == score(without)[HALLUCINATION].score
     written = replace(masked, question_author="some-model")
-    assert (score(written).result[HALLUCINATION].score or 0) < (score(masked).result[HALLUCINATION].score or 0)
+    assert (score(written)[HALLUCINATION].score or 0) < (score(masked)[HALLUCINATION].score or 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.signals.answers import AnswerSpan, MaskedStatement, Place, answer, find_spans, score_answer
+from pipeline.judge.evidence.signals.answers import AnswerSpan, MaskedStatement, answer, find_spans, score_answer
 from pipeline.judge.evidence.text.names import known_names
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
@@ -13,11 +13,11 @@ def spans(text: ReadText, words: range) -> list[AnswerSpan]:
 
 
 def ask(claim: str, masked: str, source: str) -> tuple[str | None, float]:
-    """Masks a span of a claim and answers from all of a source; returns the answer and its score."""
+    """Masks a span of a claim and answers from a source of one sentence; returns the answer and its score."""
     asking, answering = ReadText.of("summary", claim, 700), ReadText.of("source", source, 700)
     (span,) = [span for span in spans(asking, asking.ranges[0]) if asking.words_passage(span.words).quote == masked]
-    places = [Place(words, spans(answering, words)) for words in answering.ranges]
-    given = answer(MaskedStatement(asking, asking.ranges[0], span), answering, places)
+    (words,) = answering.ranges
+    given = answer(MaskedStatement(asking, asking.ranges[0], span), answering.table, words, spans(answering, words))
     if given is None:
         return None, 0.0
     return answering.words_passage(given.words).quote, score_answer(span, asking.table, given, answering.table)
