@@ -11,15 +11,14 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pipeline.errors import InvalidInputError
+from pipeline.frozen import FrozenModel
 
 
-class ImageLimits(BaseModel):
+class ImageLimits(FrozenModel):
     """What images one request may bring. More is an InvalidInputError."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_images: int = Field(default=4, ge=0, description="Images of one request.")
     max_bytes: int = Field(default=5 << 20, ge=1, description="Bytes of one file; endpoints take 5 to 20 MB.")

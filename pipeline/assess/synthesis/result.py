@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
+from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import Fusion
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
@@ -94,10 +95,8 @@ DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""
 
 
-class SummarizerOutput(BaseModel):
+class SummarizerOutput(FrozenModel):
     """The answer (README, Answers). Its fields cannot contradict each other."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     final_answer: str = Field(description="Letter of a choice, letter of the level, or an open answer.")
     quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")
