@@ -7,7 +7,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Generic, TypeVar
@@ -110,6 +110,17 @@ def read_json(text: str, kind: type[Reply]) -> Reply:
         raise WrongAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (ValueError, RecursionError):
         raise WrongAnswerError("it was no JSON") from None
+
+
+def object_schema(properties: Mapping[str, object], **more: object) -> dict[str, object]:
+    """Returns the JSON schema of an object with exactly these properties."""
+    return {
+        **more,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def fits(chat: ChatModel, request: ChatRequest) -> bool:
