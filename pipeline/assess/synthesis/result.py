@@ -30,13 +30,7 @@ class ReplanReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplanNeed:
-    """One gap.
-
-    Attributes:
-        reason: of what kind.
-        message: what is missing, one readable clause; may repeat names of the caller.
-        scope: the parts that it is about.
-    """
+    """One gap in some parts of the scope. The message is one readable clause; it may repeat names of the caller."""
 
     reason: ReplanReason
     message: str
@@ -122,16 +116,12 @@ class Synthesis:
     """An answer with everything it came from.
 
     Attributes:
-        output: the answer.
-        mode: its kind.
         fusion: how the score came about; None when there was nothing to fuse.
         level_source: where the level probabilities come from.
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
-        used_evidence: what the answer rests on.
         author: "deterministic", or the identity of the chat model.
         attempt_count: answers that the language model was asked for; 0 without one.
         usage: what they cost.
-        notes: what a reader should know, in a few words each.
     """
 
     output: SummarizerOutput
