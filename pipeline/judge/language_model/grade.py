@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.judge.fusion import LEVELS, Level
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import WrongAnswerError, read_json
+from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import DATA_RULE, Fence
 
@@ -90,13 +90,7 @@ def grade_schema(*, wants_quotes: bool) -> dict[str, object]:
             "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
             "quotes": {"type": "array", "items": quote, "maxItems": _MAX_QUOTES},
         }
-    return {
-        "title": "grade",
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, title="grade")
 
 
 def read_grade(text: str) -> Grade:

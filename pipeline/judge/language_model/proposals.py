@@ -28,7 +28,7 @@ from pipeline.judge.language_model.questions import (
     thinned,
 )
 from pipeline.judge.tracing import open_span
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
 from pipeline.text.passage import TextSpan
@@ -194,21 +194,10 @@ def answer_messages(questions: Sequence[WrittenQuestion], text: str) -> Messages
 def answer_schema() -> dict[str, object]:
     """Returns the JSON schema of the reply."""
     answer = {
-        "type": "object",
-        "properties": {
-            "question": {"type": "integer"},
-            "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS},
-        },
-        "required": ["question", "quote"],
-        "additionalProperties": False,
+        "question": {"type": "integer"},
+        "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS},
     }
-    return {
-        "title": "answers",
-        "type": "object",
-        "properties": {"answers": {"type": "array", "items": answer}},
-        "required": ["answers"],
-        "additionalProperties": False,
-    }
+    return object_schema({"answers": {"type": "array", "items": object_schema(answer)}}, title="answers")
 
 
 def read_given_answers(text: str, count: int) -> list[str | None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.llm.ask import WrongAnswerError, read_json
+from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import DATA_RULE, Fence
 from pipeline.text.passage import TextSpan
@@ -63,25 +63,14 @@ def claim_messages(statements: Statements, count: int) -> Messages:
 def question_schema(*, with_key_points: bool) -> dict[str, object]:
     """Returns the JSON schema of the reply."""
     question = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            "question": {"type": "string", "maxLength": _MAX_QUESTION_CHARS},
-            "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
-        },
-        "required": ["id", "question", "answer"],
-        "additionalProperties": False,
+        "id": {"type": "integer"},
+        "question": {"type": "string", "maxLength": _MAX_QUESTION_CHARS},
+        "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
     }
-    properties: dict[str, object] = {"questions": {"type": "array", "items": question}}
+    properties: dict[str, object] = {"questions": {"type": "array", "items": object_schema(question)}}
     if with_key_points:
         properties = {"key_points": {"type": "array", "items": {"type": "integer"}}, **properties}
-    return {
-        "title": "questions",
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, title="questions")
 
 
 def read_questions(text: str, statements: Statements, count: int) -> WrittenQuestions:
