@@ -29,10 +29,9 @@ class MethodMetrics:
 
     def observe(self, code: str, seconds: float) -> None:
         """Counts one call that ended."""
-        counter = self._by_code.get(code)
-        if counter is None:
-            counter = self._by_code[code] = self._calls.labels(self.rpc, code)
-        counter.inc()
+        if code not in self._by_code:
+            self._by_code[code] = self._calls.labels(self.rpc, code)
+        self._by_code[code].inc()
         self._seconds.observe(seconds)
 
 
@@ -136,11 +135,10 @@ class BatchMetrics:
 
     def batch_finished(self, record: BatchRecord) -> None:
         """Notes one forward pass."""
-        histograms = self._models.get(record.model)
-        if histograms is None:
-            histograms = self._models[record.model] = [family.labels(record.model) for family in self._families]
+        if record.model not in self._models:
+            self._models[record.model] = [family.labels(record.model) for family in self._families]
         values = (record.rows, record.queue_s, record.compute_s, 1 - record.tokens / record.padded_tokens)
-        for histogram, value in zip(histograms, values, strict=True):
+        for histogram, value in zip(self._models[record.model], values, strict=True):
             histogram.observe(value)
 
 
@@ -157,16 +155,12 @@ class EngineCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges of all models."""
         statistics = self._statistics()
-        for field, text in GAUGES.items():
-            gauge = GaugeMetricFamily(f"precis_{field}", text, labels=["model"])
-            for model, values in statistics.models.items():
-                gauge.add_metric([model], getattr(values, field))
-            yield gauge
-        for field, text in COUNTERS.items():
-            counter = CounterMetricFamily(f"precis_{NAMES.get(field, field)}", text, labels=["model"])
-            for model, values in statistics.models.items():
-                counter.add_metric([model], getattr(values, field))
-            yield counter
+        for kind, fields in ((GaugeMetricFamily, GAUGES), (CounterMetricFamily, COUNTERS)):
+            for field, text in fields.items():
+                family = kind(f"precis_{NAMES.get(field, field)}", text, labels=["model"])
+                for model, values in statistics.models.items():
+                    family.add_metric([model], getattr(values, field))
+                yield family
         yield GaugeMetricFamily("precis_ready", "1 when every worker can compute.", value=int(statistics.is_ready))
         yield CounterMetricFamily(
             "precis_worker_restarts", "Workers started again after they died.", value=statistics.worker_restarts
