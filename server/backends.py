@@ -25,12 +25,7 @@ from server.rpc.models import EngineModels
 
 @dataclass(frozen=True, slots=True)
 class ChosenWriter:
-    """Who writes.
-
-    Attributes:
-        writer: one for the whole process.
-        kind: what the response calls it.
-    """
+    """Who writes, one for the whole process, and what the response calls it."""
 
     writer: Writer
     kind: pb.WriterKind.ValueType
@@ -41,7 +36,6 @@ class Backends:
     """What the services compute with.
 
     Attributes:
-        scoring: models of the engine.
         chat: one object for all services, so that they share the endpoint's limits; None without an endpoint.
     """
 
@@ -52,13 +46,7 @@ class Backends:
 async def open_backends(
     stack: AsyncExitStack, engine: Engine, llm: LlmConfig | None, *, registry: CollectorRegistry
 ) -> Backends:
-    """Opens the endpoint, if the settings name one.
-
-    Args:
-        stack: closes the endpoint's connections.
-        engine: entered already.
-        llm: the endpoint.
-        registry: gets the endpoint's metrics.
+    """Opens the endpoint, if the settings name one. The engine is entered already.
 
     Raises:
         StartupError: the endpoint's key or tokenizer cannot be read.

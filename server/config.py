@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+from pipeline.frozen import FrozenModel
 
 
-class ListenConfig(BaseModel):
+class ListenConfig(FrozenModel):
     """Where and how the server listens."""
-
-    model_config = FROZEN
 
     host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 or [::] for every interface.")
     port: int = Field(default=50051, ge=0, le=65535, description="gRPC port; 0 lets the system choose one.")
@@ -50,10 +48,8 @@ class ListenConfig(BaseModel):
     )
 
 
-class LimitsConfig(BaseModel):
+class LimitsConfig(FrozenModel):
     """What one request of InferenceService may hold. More is INVALID_ARGUMENT that names the field."""
-
-    model_config = FROZEN
 
     max_items: int = Field(default=10_000, ge=1, description="Texts of an Embed, pairs of an Entail request.")
     max_text_chars: int = Field(
@@ -63,10 +59,8 @@ class LimitsConfig(BaseModel):
     )
 
 
-class BulkConfig(BaseModel):
+class BulkConfig(FrozenModel):
     """How much one stream of items may do at once: an EvaluateStream, a JudgeBatch."""
-
-    model_config = FROZEN
 
     max_stream_items: int = Field(
         default=8,
@@ -93,10 +87,8 @@ class EvaluateServiceConfig(BulkConfig):
     )
 
 
-class SummarizeServiceConfig(BaseModel):
+class SummarizeServiceConfig(FrozenModel):
     """How SummarizeService works; what it writes is in the sections `summarize`, `llm_writer` and `extractive`."""
-
-    model_config = FROZEN
 
     chunk_tokens: int = Field(
         default=300,
@@ -122,10 +114,8 @@ class JudgeServiceConfig(BulkConfig):
     )
 
 
-class TlsConfig(BaseModel):
+class TlsConfig(FrozenModel):
     """TLS, and mutual TLS when a client CA is given. Files are read again on SIGHUP."""
-
-    model_config = FROZEN
 
     certificate_file: Path | None = Field(default=None, description="PEM chain of the server; without it: no TLS.")
     key_file: Path | None = Field(default=None, description="PEM private key of the certificate.")
@@ -142,10 +132,8 @@ class TlsConfig(BaseModel):
         return self
 
 
-class AuthConfig(BaseModel):
+class AuthConfig(FrozenModel):
     """Bearer keys."""
-
-    model_config = FROZEN
 
     keys_file: Path | None = Field(
         default=None,
@@ -154,20 +142,16 @@ class AuthConfig(BaseModel):
     )
 
 
-class MetricsConfig(BaseModel):
+class MetricsConfig(FrozenModel):
     """Prometheus metrics over HTTP."""
-
-    model_config = FROZEN
 
     enabled: bool = Field(default=True, description="Serve /metrics.")
     host: str = Field(default="127.0.0.1", description="Address of the metrics server.")
     port: int = Field(default=9464, ge=0, le=65535, description="Port of the metrics server; 0: the system chooses.")
 
 
-class TracingConfig(BaseModel):
+class TracingConfig(FrozenModel):
     """OpenTelemetry spans of calls, summaries, graph nodes and requests to the language model."""
-
-    model_config = FROZEN
 
     endpoint: str | None = Field(
         default=None,
@@ -204,10 +188,8 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-class LogConfig(BaseModel):
+class LogConfig(FrozenModel):
     """Log lines, key=value, on standard error."""
-
-    model_config = FROZEN
 
     level: LogLevel = Field(default=LogLevel.INFO, description="Least severity that is written.")
     delay_s: float = Field(

@@ -113,12 +113,7 @@ class SettingsError(StartupError):
 
 @dataclass(frozen=True, slots=True)
 class StatusRule:
-    """How an error is told to a client.
-
-    Attributes:
-        code: canonical gRPC code.
-        reason: of google.rpc.ErrorInfo; stable, for programs.
-    """
+    """How an error is told to a client. The reason is that of google.rpc.ErrorInfo: stable, for programs."""
 
     code: StatusCode
     reason: str
@@ -152,11 +147,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
 
 def rule_for(error: BaseException) -> StatusRule:
     """Finds the most specific rule for an error; INTERNAL when there is none."""
-    for kind in type(error).__mro__:
-        rule = STATUS_RULES.get(kind)
-        if rule is not None:
-            return rule
-    return INTERNAL
+    return next((STATUS_RULES[kind] for kind in type(error).__mro__ if kind in STATUS_RULES), INTERNAL)
 
 
 def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:

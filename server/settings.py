@@ -55,12 +55,7 @@ class Settings(BaseSettings):
     names, `[listen]` and `port = 6000`. Unknown names are refused.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter=SEPARATOR,
-        extra="forbid",
-        frozen=True,
-    )
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, extra="forbid", frozen=True)
 
     models_dir: Path = Field(
         default=Path("models"), description="Folder with the model directories `nli` and `embedding`."
@@ -122,7 +117,7 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
 
     Args:
         file: TOML; default: the one that PRECIS_SETTINGS_FILE names, if any.
-        overrides: sections, whole or in part, that stand above the environment.
+        overrides: values, and sections whole or in part, that stand above the environment.
 
     Raises:
         SettingsError: one line with every setting that is wrong and where it comes from.
@@ -184,9 +179,7 @@ def _refuse_unknown_variables() -> None:
 def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     path = [str(part) for part in problem["loc"]]
     message = str(problem["msg"]).removeprefix("Value error, ")
-    if isinstance(
-        problem["input"], dict
-    ):  # a rule between settings: what was set is in the message, as far as it matters
+    if isinstance(problem["input"], dict):  # a rule between settings: the message has what was set, where it matters
         return f"{'.'.join(path)}: {message}" if path else message
     got = re.sub(r"//[^/@\s]*@", "//***@", repr(problem["input"]))  # a password in an address
     return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): {message}, got {got}"

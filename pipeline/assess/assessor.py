@@ -2,13 +2,13 @@
 
 The graph: planner -> executor -> summarizer, and again while evidence is missing and the limit allows it.
 
-OpenTelemetry spans of assessments: one for each execution of a graph node, above those of what it does.
+Each execution of a node has an OpenTelemetry span, above those of what it does.
 """
 
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import Executor
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from functools import partial
 from typing import Any, Literal, TypedDict, cast
 
@@ -17,7 +17,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from opentelemetry.trace import Span
 
 from pipeline.assess.config import AssessConfig
 from pipeline.assess.execute import execute, gather
@@ -48,11 +47,8 @@ class AssessState(TypedDict, total=False):
     """Where an assessment stands between two steps (README, Data flow).
 
     Attributes:
-        plan: of this iteration.
-        evidence: found so far.
         synthesis: the last answer; missing before the first.
         iteration_count: replannings so far.
-        max_replan_iterations: most of them.
         replan_history: why, one entry for each.
     """
 
@@ -82,7 +78,8 @@ def build_graph() -> AssessGraph:
 async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[str]:
     """Plans; ends the loop when another plan would find nothing new."""
     run, last = runtime.context, state.get("synthesis")
-    with node_span("planner", 0 if last is None else state["plan"].iteration + 1) as span:
+    iteration = 0 if last is None else state["plan"].iteration + 1
+    with open_span("assess planner", node="planner", iteration=iteration) as span:
         plan = await _first(run) if last is None else _next(run, state["plan"], last)
         if plan is None:
             run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
@@ -99,7 +96,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
 async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Runs the tools of the plan, and gathers what they found."""
     run, plan = runtime.context, state["plan"]
-    with node_span("executor", plan.iteration) as span:
+    with open_span("assess executor", node="executor", iteration=plan.iteration) as span:
         async for done in execute(run, plan):
             runtime.stream_writer(done)
         evidence = gather(run, plan)
@@ -111,7 +108,7 @@ async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessSta
 async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Answers from the evidence, and says whether it suffices."""
     run, plan = runtime.context, state["plan"]
-    with node_span("summarizer", plan.iteration) as span:
+    with open_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
         synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=run.chat)
         output = synthesis.output
         note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
@@ -239,15 +236,3 @@ def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Asse
         notes=tuple(run.found.notes),
         elapsed_s=elapsed_s,
     )
-
-
-@contextmanager
-def node_span(node: str, iteration: int) -> Iterator[Span]:
-    """Opens the span of a node. An error that comes out of the `with` is its end.
-
-    Args:
-        node: its name in the graph.
-        iteration: from 0.
-    """
-    with open_span(f"assess {node}", node=node, iteration=iteration) as span:
-        yield span

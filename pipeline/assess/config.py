@@ -1,12 +1,12 @@
 """How assessments run: every number that an operator may choose."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from pipeline.frozen import FrozenModel
 
 
-class AssessConfig(BaseModel):
+class AssessConfig(FrozenModel):
     """The settings of planner and executor."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(default=2, ge=1, le=5, description="Answers asked for until a plan or a look is valid.")
     plan_tokens: int = Field(default=300, ge=64, description="Longest plan of a language model.")

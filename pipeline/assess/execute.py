@@ -8,6 +8,7 @@ What a judgement of a summary says about quality: findings and scores for the wh
 import math
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
+from operator import itemgetter
 
 from pipeline.assess.images.tools import MissingImageToolsError, measure_image
 from pipeline.assess.look import look_messages, look_schema, read_look
@@ -120,16 +121,12 @@ def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
     scores = [*callers, *(one.score for one in run.found.runs.values() if one.score)]
     analysis: dict[str, list[Finding]] = {}
     for part in plan.scope:
-        found = [*_seen(run, part), *_judged(run, plan, part, scores)]
+        found = [*(run.found.seen.get(part) or ()), *_judged(run, plan, part, scores)]
         kinds = {finding.kind.casefold() for finding in found}
         measured = [one for (scope, _), one in score_findings(scores).items() if scope == part]
         analysis[part] = [*found, *(one for one in measured if one.kind.casefold() not in kinds)]
     about = tuple(score for score in scores if score.scope in plan.scope or score in callers)
     return Evidence({part: tuple(found) or None for part, found in analysis.items()}, about or tuple(scores))
-
-
-def _seen(run: AssessRun, part: str) -> tuple[Finding, ...]:
-    return run.found.seen.get(part) or ()
 
 
 def _judged(run: AssessRun, plan: AssessPlan, part: str, scores: list[ToolScore]) -> list[Finding]:
@@ -190,28 +187,23 @@ def part_findings(
 ) -> tuple[tuple[Finding, ...], tuple[ToolScore, ...]]:
     """Returns what the claims and key points that mention a part say about it; both empty when none does.
 
-    Args:
-        part: a name.
-        table: evidence.
-        is_wide: one word of the name suffices.
+    With `is_wide` one word of its name suffices.
     """
     claims = [claim for claim in table.claims if _mentions(claim.passage.text, part, is_wide=is_wide)]
     told = table.judge_key_points or table.twin_key_points
     points = [point for point in told if _mentions(point.passage.text, part, is_wide=is_wide)]
+    told_of = {
+        (MetricName.HALLUCINATION, "claim_labels"): [(_LABELS[claim.label], _about_claim(claim)) for claim in claims],
+        (MetricName.COVERAGE, "key_point_labels"): [(_COVERED[one.coverage], _about_point(one)) for one in points],
+    }
     found: list[Finding] = []
     scores: list[ToolScore] = []
-    if claims:
-        worst = min(claims, key=lambda claim: _LABELS[claim.label])
-        kind = MetricName.HALLUCINATION.value
-        found.append(Finding(kind, severity_of(_LABELS[worst.label]), _about_claim(worst)))
-        mean = math.fsum(_LABELS[claim.label] for claim in claims) / len(claims)
-        scores.append(ToolScore("claim_labels", mean, part, kind))
-    if points:
-        worst_point = min(points, key=lambda point: _COVERED[point.coverage])
-        kind = MetricName.COVERAGE.value
-        found.append(Finding(kind, severity_of(_COVERED[worst_point.coverage]), _about_point(worst_point)))
-        mean = math.fsum(_COVERED[point.coverage] for point in points) / len(points)
-        scores.append(ToolScore("key_point_labels", mean, part, kind))
+    for (metric, tool), rated in told_of.items():
+        if rated:
+            worst, about = min(rated, key=itemgetter(0))
+            found.append(Finding(metric.value, severity_of(worst), about))
+            mean = math.fsum(score for score, _ in rated) / len(rated)
+            scores.append(ToolScore(tool, mean, part, metric.value))
     return tuple(found), tuple(scores)
 
 

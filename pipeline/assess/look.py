@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.assess.images.image import Image
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding
-from pipeline.llm.ask import WrongAnswerError, read_json
+from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
 
@@ -65,23 +65,12 @@ def look_messages(
 def look_schema() -> dict[str, object]:
     """Returns the JSON schema of the reply."""
     finding = {
-        "type": "object",
-        "properties": {
-            "part": {"type": "integer"},
-            "type": {"type": "string", "maxLength": 100},
-            "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
-            "explanation": {"type": "string", "maxLength": _MAX_CHARS},
-        },
-        "required": ["part", "type", "severity", "explanation"],
-        "additionalProperties": False,
+        "part": {"type": "integer"},
+        "type": {"type": "string", "maxLength": 100},
+        "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
+        "explanation": {"type": "string", "maxLength": _MAX_CHARS},
     }
-    return {
-        "title": "findings",
-        "type": "object",
-        "properties": {"findings": {"type": "array", "items": finding}},
-        "required": ["findings"],
-        "additionalProperties": False,
-    }
+    return object_schema({"findings": {"type": "array", "items": object_schema(finding)}}, title="findings")
 
 
 def read_look(text: str, scope: Sequence[str]) -> Seen:

@@ -17,7 +17,7 @@ from pipeline.assess.synthesis.evidence import GLOBAL
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanNeed, ReplanReason
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
 
@@ -130,13 +130,7 @@ class _Choice(BaseModel):
 
 
 async def choose_plan(run: AssessRun, rules: AssessPlan, chat: ChatModel) -> AssessPlan:
-    """Returns the model's first plan within what the request leaves open; the plan of the rules if it gives none.
-
-    Args:
-        run: the assessment.
-        rules: the plan without a model.
-        chat: the model.
-    """
+    """Returns the model's first plan within what the request leaves open; the plan of the rules if it gives none."""
     names = [tool.name for tool in run.tools if not tool.is_second_opinion]
     messages = _messages(run.checked.request.question, names)
     request = ChatRequest(messages, run.config.plan_tokens, 0.0, json_schema=_schema(names), seed=run.config.seed)
@@ -188,13 +182,7 @@ def _schema(names: Sequence[str]) -> dict[str, object]:
         "tools": {"type": "array", "items": {"type": "string", "enum": list(names)}},
         "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
     }
-    return {
-        "title": "plan",
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, title="plan")
 
 
 def _read(text: str, names: Sequence[str]) -> _Choice:

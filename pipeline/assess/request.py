@@ -22,13 +22,11 @@ class AssessRequest:
     """A question about quality.
 
     Attributes:
-        question: the caller's.
         mode: kind of answer; None: the planner sees from the question.
         scope: what the question is about; None: the planner sees from the question.
         choices: answers to choose from; empty for an open answer.
         source: text to assess; with `summary`, or empty.
         summary: likewise.
-        images: files to assess.
         reference: the undistorted original of the first image.
         tool_scores: of the caller's own tools; kept through every iteration.
         eta: how fast level weights fall around the tools' mean.
@@ -56,8 +54,6 @@ class CheckedAssessment:
 
     Attributes:
         request: with scores mapped to [1, 5], and without those that are NaN.
-        images: checked.
-        reference: likewise; None without one.
         notes: what was left out.
     """
 
@@ -73,11 +69,7 @@ class CheckedAssessment:
 
 
 def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> CheckedAssessment:
-    """Checks all parts but source and summary themselves, which the judge checks.
-
-    Raises:
-        InvalidInputError: for the first that breaks a rule.
-    """
+    """Checks all parts but source and summary, which the judge checks. Raises InvalidInputError for the first."""
     if bool(request.source.strip()) != bool(request.summary.strip()):
         field = "source" if request.summary.strip() else "summary"
         raise InvalidInputError(field, "source and summary together, or neither", "only the other one")
@@ -87,10 +79,9 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
         got = str(request.max_replan_iterations)
         raise InvalidInputError("options.max_replan_iterations", f"0 to {MOST_REPLANS}", got)
     scores, notes = mapped_scores(request.tool_scores, "tool_scores")
-    mode = request.mode or Mode.EXPLANATION
     asked = SynthesisRequest(
         question=request.question,
-        mode=mode,
+        mode=request.mode or Mode.EXPLANATION,
         evidence=Evidence({}, scores),
         scope=(GLOBAL,) if request.scope is None else request.scope,
         choices=request.choices,
@@ -110,10 +101,7 @@ def _reference(request: AssessRequest, images: tuple[Image, ...], limits: Synthe
     if not images:
         raise InvalidInputError("reference", "an image that it is the reference of", "none")
     reference = read_image(request.reference, limits.images, path="reference")
-    first = images[0]
-    if (reference.width, reference.height) != (first.width, first.height):
-        expected = f"the size of {first.path}, {first.width} x {first.height}"
-        raise InvalidInputError("reference", expected, f"{reference.width} x {reference.height}")
+    images[0].check_reference(reference)
     return reference
 
 
@@ -131,9 +119,6 @@ class AssessTool:
     Attributes:
         name: for plans and events, for example "ultra.hallucination" or "blur".
         distortion: what it measures; `OVERALL` for quality as a whole.
-        framework: of a metric.
-        metric: of a text.
-        image_tool: of an image.
     """
 
     name: str

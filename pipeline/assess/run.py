@@ -29,14 +29,9 @@ class AssessPlan:
 
     Attributes:
         iteration: from 0.
-        mode: kind of answer.
-        scope: what is looked at.
-        distortions: that are looked for.
         tools: names, in the order in which they run; with those of earlier iterations.
         is_wide: whether a part of the scope is also looked for by single words of its name.
-        reason: why, in a few words.
         author: "deterministic", or the identity of the chat model.
-        notes: what a reader should know.
     """
 
     iteration: int
@@ -67,7 +62,6 @@ class ToolRun:
 
     Attributes:
         iteration: from 0.
-        tool: its name.
         score: in [1, 5]; None when it failed.
         raw: on its own scale: scores of texts are in [0, 10]; None when it failed.
         error: why it failed: a snake_case word, then what it means; None when it did not.
@@ -102,13 +96,11 @@ class Assessment:
     """The outcome; the last event.
 
     Attributes:
-        synthesis: the last answer.
         iteration_count: replannings that were made.
         replan_history: why, one entry for each.
         evidence: of the last iteration.
         usage: of the language model's plans, looks at images and answers, and of the judge's questions to it.
         notes: of request, plans and looks; those of the answer are in `synthesis`.
-        elapsed_s: from the request to the answer.
     """
 
     synthesis: Synthesis
@@ -136,7 +128,6 @@ class Findings:
         metrics: of texts, by the tool's name.
         table: the evidence about the summary; None before the first metric.
         seen: what the language model saw in the images, by part of the scope; a part that it said nothing of is None.
-        notes: what a reader should know.
         judge_usage: what the judge's own questions to the language model cost.
     """
 
@@ -153,14 +144,9 @@ class AssessRun:
     """One assessment.
 
     Attributes:
-        checked: the request.
         tools: that may run.
         judge: of texts; None when there is none to assess.
         chat: plans, looks at images and answers, and is counted; None: the deterministic forms.
-        synthesizer: answers.
-        config: of planner and executor.
-        off_loop: runs work that would hold up the event loop.
-        found: by the iterations so far.
     """
 
     checked: CheckedAssessment

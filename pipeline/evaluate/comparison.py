@@ -12,11 +12,9 @@ class EntailmentEvidence:
     """A hypothesis with the premise that supports it best.
 
     Attributes:
-        hypothesis: what was asked.
         premise: the window with the highest entailment, the first one on a tie; None when there was no premise.
         premise_index: its place among the premises that were offered; None with `premise`.
-        entailment: probability, in [0, 1].
-        contradiction: probability of the same pair, in [0, 1].
+        entailment: probability, in [0, 1], as `contradiction` of the same pair.
         hit: whether entailment >= hit_threshold.
     """
 
@@ -33,7 +31,6 @@ class Comparison:
     """One hypothesis against the windows of a text, or of several.
 
     Attributes:
-        hypothesis: what is asked.
         premises: all that exact mode scores; may be empty. Comparisons against the same text share one tuple.
         chosen: indices of the premises to score, rising; all of them in exact mode.
     """

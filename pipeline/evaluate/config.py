@@ -5,9 +5,10 @@ from math import fsum
 from typing import Annotated, Any, Self
 
 from annotated_types import Interval
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pipeline.errors import parse
+from pipeline.frozen import FrozenModel
 
 WEIGHT_SUM_TOLERANCE = 1e-6
 
@@ -29,10 +30,8 @@ class NliMode(StrEnum):
     PRUNED = "pruned"
 
 
-class EvaluateWeights(BaseModel):
+class EvaluateWeights(FrozenModel):
     """Weights of the five components; together 1."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts: Weight = Field(default=0.40, description="Weight of the facts that are told and supported.")
     entities: Weight = Field(default=0.20, description="Weight of the names that are there.")
@@ -48,10 +47,8 @@ class EvaluateWeights(BaseModel):
         return self
 
 
-class EvaluateLimits(BaseModel):
+class EvaluateLimits(FrozenModel):
     """How much one request may ask for. More is an InvalidInputError, never a cut text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_source_chars: int = Field(default=2_000_000, ge=1, description="Characters of the source text.")
     max_summary_chars: int = Field(default=200_000, ge=1, description="Characters of either summary.")
@@ -62,10 +59,8 @@ class EvaluateLimits(BaseModel):
     max_embedding_texts: int = Field(default=5_000, ge=1, description="Texts to embed of one request.")
 
 
-class EvaluateConfig(BaseModel):
+class EvaluateConfig(FrozenModel):
     """The settings of the loss (README, Loss)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     weights: EvaluateWeights = EvaluateWeights()
     hit_threshold: float = Field(default=0.5, gt=0, le=1, description="Entailment from which a hypothesis is hit.")

@@ -3,7 +3,9 @@
 from typing import Annotated
 
 from annotated_types import Len
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from pipeline.frozen import FrozenModel
 
 MIN_KEY_FACTS = 10
 MAX_KEY_FACTS = 20
@@ -11,10 +13,8 @@ MAX_KEY_FACTS = 20
 NonEmpty = Annotated[str, Len(min_length=1)]
 
 
-class GoldStandardEntry(BaseModel):
+class GoldStandardEntry(FrozenModel):
     """The document that was summarized."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     category: str = Field(default="", description="Category of the text, for example GovReport, BillSum, WikiHow.")
     source_id: str = Field(default="", description="Unique identifier of the source document.")
@@ -22,10 +22,8 @@ class GoldStandardEntry(BaseModel):
     token_count: int = Field(default=0, ge=0, description="Tokens of the text as the caller counted; informative.")
 
 
-class GoldStandardSummary(BaseModel):
+class GoldStandardSummary(FrozenModel):
     """The golden reference. An empty list means that the component built on it does not apply."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     main_theme: str = Field(default="", description="One sentence: primary topic and scope of the document.")
     summary: NonEmpty = Field(description="A dense, coherent narrative summary without meta-commentary.")
@@ -41,19 +39,15 @@ class GoldStandardSummary(BaseModel):
         return key_facts
 
 
-class GoldStandardDatum(BaseModel):
+class GoldStandardDatum(FrozenModel):
     """A source text with its golden summary."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     entry: GoldStandardEntry
     summary: GoldStandardSummary
 
 
-class GeneratedSummary(BaseModel):
+class GeneratedSummary(FrozenModel):
     """The summary to evaluate. Its text may be empty, which is a hard fail and not an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(description="The text as the model wrote it.")
     finish_reason: str = Field(default="", description="The model's finish reason, for example stop; empty: unknown.")

@@ -44,11 +44,6 @@ class FoldedWords:
 
         n is the name's word count, one less and one more. Reading stops, at the end of a block of 8,192 words, once
         `limit` are found: the text may be a book, and the first mentions do.
-
-        Args:
-            name: the words of the name.
-            threshold: exclusive, in [0, 1).
-            limit: how many to return at most.
         """
         needle = _joined(name)
         found: list[FuzzyMatch] = []
@@ -144,7 +139,6 @@ class EntitySearch:
     """What the texts say about one entity, before any context is compared.
 
     Attributes:
-        entity: as listed in the gold.
         matches: in the generated summary, best first, above the threshold.
         nearest: the most similar words of the summary; None when it has no words.
         mentions: in the gold summary, then in the source.

@@ -4,19 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.evaluate.comparison import Comparison, EntailmentEvidence
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.result import FactsResult
-from pipeline.text.passage import TextSpan
-
-
-def recall_comparisons(key_facts: Sequence[TextSpan], windows: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
-    """Compares every key fact with the windows of the generated summary."""
-    return tuple(Comparison.exact(fact, windows) for fact in key_facts)
-
-
-def precision_comparisons(sentences: Sequence[TextSpan], windows: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
-    """Compares every generated sentence with the windows of the gold texts, or of the source."""
-    return tuple(Comparison.exact(sentence, windows) for sentence in sentences)
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[EntailmentEvidence]) -> FactsResult:

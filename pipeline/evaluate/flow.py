@@ -3,14 +3,8 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from pipeline.evaluate.comparison import Comparison, EntailmentEvidence
+from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.result import COVERAGE_WEIGHT, ORDER_WEIGHT, FlowResult, OutlineInversion, OutlinePoint
-from pipeline.text.passage import TextSpan
-
-
-def flow_comparisons(outline: Sequence[TextSpan], sentences: tuple[TextSpan, ...]) -> tuple[Comparison, ...]:
-    """Compares every outline point with the single sentences of the generated summary."""
-    return tuple(Comparison.exact(point, sentences) for point in outline)
 
 
 def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:

@@ -14,11 +14,8 @@ def score_length(
 ) -> LengthResult:
     """Compares the summary's length with the target for its source.
 
-    Args:
-        generated_tokens: counted by the tokenizer.
-        input_tokens: of the source, counted by the same tokenizer; 0 (a source of control characters) counts as 1.
-        declared_input_tokens: what the datum says; reported, not used.
-        tokenizer_name: reported.
+    The source is counted by the same tokenizer; 0 tokens, of control characters, count as 1. What the datum declares is
+    reported and not used.
     """
     schedule_tokens = get_target_summary_length(input_tokens)
     target_tokens = min(schedule_tokens, max(input_tokens, 1))

@@ -4,7 +4,7 @@ In pruned mode, of each hypothesis' premises only those that the embedder finds 
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,11 +12,9 @@ import numpy as np
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate import texts as text_ids
 from pipeline.evaluate.comparison import Comparison
-from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, NliMode, PrecisionSource
+from pipeline.evaluate.config import EvaluateConfig, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import EntitySearch, contexts, search_entities
-from pipeline.evaluate.facts import precision_comparisons, recall_comparisons
-from pipeline.evaluate.flow import flow_comparisons
 from pipeline.evaluate.length import score_length
 from pipeline.evaluate.loss import applicable_components, applied_weights
 from pipeline.evaluate.result import LengthResult
@@ -24,7 +22,7 @@ from pipeline.evaluate.semantic import WeightedChunk, weighted_chunks
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.protocols import Tokenizer
-from pipeline.text.normalize import check_text, normalize
+from pipeline.text.normalize import NormalizedText, check_text, normalize
 from pipeline.text.windows import token_offsets
 
 
@@ -33,13 +31,10 @@ class EvaluatePlan:
     """One evaluation between the heuristics and the models.
 
     Attributes:
-        recall: one comparison for each key fact.
-        precision: one for each generated sentence; empty without key facts.
-        flow: one for each outline point.
-        entities: one search for each entity.
-        generated_chunks: of the summary, for the semantic component.
-        gold_chunks: of the gold summary.
-        length: needs no model.
+        recall: one comparison for each key fact, with the windows of the generated summary.
+        precision: one for each generated sentence, with the windows of the gold texts, or of the source; empty without
+            key facts.
+        flow: one for each outline point, with the single generated sentences.
         texts: to embed, without repeats.
     """
 
@@ -77,12 +72,12 @@ def make_plan(
     """
     gold = SplitText.of(normalize(text_ids.GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     source = normalize(text_ids.SOURCE, datum.entry.text)
-    entities = [normalize(text_ids.entity(index), name) for index, name in enumerate(datum.summary.entity_list)]
-    outline = [normalize(text_ids.outline_point(index), p) for index, p in enumerate(datum.summary.logical_outline)]
+    entities = _normalized(text_ids.ENTITIES, datum.summary.entity_list)
+    outline = _normalized(text_ids.OUTLINE, datum.summary.logical_outline)
 
     sentences = summary.claims()
     recall, precision = _facts_comparisons(datum, summary, gold, config)
-    flow = flow_comparisons([point.whole() for point in outline], sentences)
+    flow = tuple(Comparison.exact(point.whole(), sentences) for point in outline)
     check_pairs((*recall, *precision, *flow), config)
 
     searches = search_entities(entities, summary.source, (gold.source, source), config)
@@ -108,10 +103,11 @@ def _facts_comparisons(
     datum: GoldStandardDatum, summary: SplitText, gold: SplitText, config: EvaluateConfig
 ) -> tuple[tuple[Comparison, ...], tuple[Comparison, ...]]:
     """Returns the comparisons for recall and for precision; none without key facts."""
-    facts = [normalize(text_ids.key_fact(index), fact) for index, fact in enumerate(datum.summary.key_facts)]
+    facts = _normalized(text_ids.KEY_FACTS, datum.summary.key_facts)
     if not facts:
         return (), ()
-    recall = recall_comparisons([fact.whole() for fact in facts], summary.windows(config.window_sentences))
+    generated_windows = summary.windows(config.window_sentences)
+    recall = tuple(Comparison.exact(fact.whole(), generated_windows) for fact in facts)
     if config.precision_source is PrecisionSource.SOURCE_TEXT:
         texts = [normalize(text_ids.SOURCE, datum.entry.text)]
     else:
@@ -121,7 +117,11 @@ def _facts_comparisons(
         split.insert(0, gold)
     # Text by text: a window never crosses from one into another.
     windows = tuple(window for text in split for window in text.windows(config.window_sentences))
-    return recall, precision_comparisons(summary.claims(), windows)
+    return recall, tuple(Comparison.exact(sentence, windows) for sentence in summary.claims())
+
+
+def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
+    return [normalize(f"{path}[{index}]", item) for index, item in enumerate(items)]
 
 
 def compared_texts(comparisons: Iterable[Comparison]) -> dict[str, None]:
@@ -154,29 +154,25 @@ def _closest(comparison: Comparison, embeddings: Embeddings, top_k: int) -> list
 
 
 def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: EvaluateConfig) -> None:
-    """Checks sizes and contents of all texts, and that the weights leave something to score.
-
-    Raises:
-        InvalidInputError: for the first field that breaks a rule.
-    """
+    """Checks all texts, and that the weights leave something to score. Raises InvalidInputError for the first field."""
     limits = config.limits
     check_text(text_ids.GENERATED, generated.text, limits.max_summary_chars, may_be_blank=True)
     check_text(text_ids.SOURCE, datum.entry.text, limits.max_source_chars)
     check_text(text_ids.GOLD_SUMMARY, datum.summary.summary, limits.max_summary_chars)
     check_text(text_ids.MAIN_THEME, datum.summary.main_theme, limits.max_item_chars, may_be_blank=True)
-    for field, text, max_chars in _items(datum, limits):
-        check_text(field, text, max_chars)
-    _check_count("datum.summary.logical_outline", datum.summary.logical_outline, limits.max_list_items)
-    _check_count("datum.summary.entity_list", datum.summary.entity_list, limits.max_list_items)
+    max_chars = {text_ids.ENTITIES: limits.max_entity_chars}
+    lists = {name: getattr(datum.summary, name.rpartition(".")[2]) for name in text_ids.LISTS}
+    for name, items in lists.items():
+        for index, item in enumerate(items):
+            check_text(f"{name}[{index}]", item, max_chars.get(name, limits.max_item_chars))
+    for name in (text_ids.OUTLINE, text_ids.ENTITIES):
+        if (count := len(lists[name])) > limits.max_list_items:
+            raise InvalidInputError(name, f"at most {limits.max_list_items} items", f"{count} items")
     applied_weights(applicable_components(datum.summary), config.weights)
 
 
 def check_pairs(comparisons: Sequence[Comparison], config: EvaluateConfig) -> None:
-    """Checks how many NLI pairs there would be; in pruned mode at most `pruned_top_k` for each comparison.
-
-    Raises:
-        InvalidInputError: too many.
-    """
+    """Checks how many NLI pairs there would be. Raises InvalidInputError: too many."""
     top_k = config.pruned_top_k if config.nli_mode is NliMode.PRUNED else sys.maxsize
     count = sum(min(len(comparison.premises), top_k) for comparison in comparisons)
     if count > config.limits.max_nli_pairs:
@@ -185,11 +181,7 @@ def check_pairs(comparisons: Sequence[Comparison], config: EvaluateConfig) -> No
 
 
 def check_text_count(count: int, config: EvaluateConfig) -> None:
-    """Checks how many texts there would be to embed.
-
-    Raises:
-        InvalidInputError: too many.
-    """
+    """Checks how many texts there would be to embed. Raises InvalidInputError: too many."""
     if count > config.limits.max_embedding_texts:
         expected = f"at most {config.limits.max_embedding_texts} texts to embed"
         raise InvalidInputError(_field_to_blame(config), expected, f"{count} texts")
@@ -198,18 +190,3 @@ def check_text_count(count: int, config: EvaluateConfig) -> None:
 def _field_to_blame(config: EvaluateConfig) -> str:
     reads_source = config.precision_source is PrecisionSource.SOURCE_TEXT
     return "options.precision_source" if reads_source else text_ids.GENERATED
-
-
-def _items(datum: GoldStandardDatum, limits: EvaluateLimits) -> Iterator[tuple[str, str, int]]:
-    summary = datum.summary
-    for index, fact in enumerate(summary.key_facts):
-        yield text_ids.key_fact(index), fact, limits.max_item_chars
-    for index, point in enumerate(summary.logical_outline):
-        yield text_ids.outline_point(index), point, limits.max_item_chars
-    for index, entity in enumerate(summary.entity_list):
-        yield text_ids.entity(index), entity, limits.max_entity_chars
-
-
-def _check_count(field: str, items: Sequence[str], max_count: int) -> None:
-    if len(items) > max_count:
-        raise InvalidInputError(field, f"at most {max_count} items", f"{len(items)} items")

@@ -102,8 +102,6 @@ class EntityEvidence:
     """How one entity was looked for.
 
     Attributes:
-        entity: as listed in the golden reference.
-        status: what came of it.
         match: the deciding words of the summary: the valid match, else the most similar words; None without words.
         fuzzy_ratio: of entity and match, in [0, 1].
         mention: the gold mention whose context is closest to the match's; None without mention or fuzzy match.
@@ -205,15 +203,11 @@ class LengthResult:
     """score = 1 - min(1, ln(1 + deviation)); deviation = |generated - target| / target.
 
     Attributes:
-        score: in [0, 1].
-        deviation: at least 0.
         generated_tokens: counted by `tokenizer`, as `input_tokens`.
         input_tokens: of the source text.
         declared_input_tokens: what the datum says; not used.
         schedule_tokens: what the compression schedule asks for.
-        target_tokens: min(schedule_tokens, input_tokens).
-        target_lowered_to_input: whether the two differ.
-        tokenizer: name of the one tokenizer that counted both sides.
+        target_tokens: min(schedule_tokens, input_tokens); `target_lowered_to_input` tells whether the two differ.
     """
 
     score: float
@@ -257,11 +251,7 @@ class Evaluation:
         loss: in [0, 1]; 0 is perfect; exactly 1 after a hard fail.
         hard_fail: set when a rule fired; then `components` is None and `scores` empty.
         scores: one for each component, in the order facts, entities, flow, semantic, length.
-        components: what the scores were computed from.
         config: the settings as applied.
-        models: what the numbers come from.
-        nli: pair counts.
-        timings: where the time went.
     """
 
     loss: float

@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipeline.errors import parse
+from pipeline.frozen import FrozenModel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.language_model.config import ProposalConfig
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.ultra.config import UltraConfig
 
 
-class JudgeLimits(BaseModel):
+class JudgeLimits(FrozenModel):
     """How much one request may ask for. More is an InvalidInputError, never a cut text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_source_chars: int = Field(default=2_000_000, ge=1, description="Characters of the source text.")
     max_summary_chars: int = Field(default=200_000, ge=1, description="Characters of the summary.")
@@ -23,10 +22,8 @@ class JudgeLimits(BaseModel):
     max_tool_name_chars: int = Field(default=100, ge=1, description="Characters of a tool's name.")
 
 
-class JudgementCacheConfig(BaseModel):
+class JudgementCacheConfig(FrozenModel):
     """How many judgements are kept in memory, for requests that come again."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_judgements: int = Field(default=256, ge=0, description="Judgements kept, the last used ones. 0: none.")
     max_chars: int = Field(
@@ -34,10 +31,8 @@ class JudgementCacheConfig(BaseModel):
     )
 
 
-class JudgeConfig(BaseModel):
+class JudgeConfig(FrozenModel):
     """The settings of a judgement; the README names each beside its rule."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     evidence: EvidenceConfig = EvidenceConfig()
     lock: LockConfig = LockConfig()

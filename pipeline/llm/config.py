@@ -4,16 +4,14 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from pipeline.frozen import FrozenModel
 
 _STREAM_SILENCE_S = 120.0  # a slow machine may read a long prompt for a minute before the first token
 
 
-class _Config(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RateConfig(_Config):
+class RateConfig(FrozenModel):
     """How much is asked of the endpoint at once, by all users in the process together."""
 
     max_concurrency: int = Field(
@@ -33,7 +31,7 @@ class RateConfig(_Config):
     )
 
 
-class RetryConfig(_Config):
+class RetryConfig(FrozenModel):
     """When a failed request is made again. What cannot succeed (key, model, a refused request) never is."""
 
     max_attempts: int = Field(default=10, ge=1, description="Requests for one call, the first included.")
@@ -57,7 +55,7 @@ class RetryConfig(_Config):
     )
 
 
-class TimeoutConfig(_Config):
+class TimeoutConfig(FrozenModel):
     """How long to wait for one request."""
 
     connect_s: float = Field(default=10.0, gt=0, description="For the connection, TLS included.")
@@ -70,7 +68,7 @@ class TimeoutConfig(_Config):
     attempt_s: float = Field(default=900.0, gt=0, description="For one request from its first byte to its last.")
 
 
-class PriceConfig(_Config):
+class PriceConfig(FrozenModel):
     """What tokens cost, in any currency, and how much may be spent."""
 
     prompt_per_million: float = Field(default=0.0, ge=0, description="For a million prompt tokens.")
@@ -83,7 +81,7 @@ class PriceConfig(_Config):
     )
 
 
-class LlmConfig(_Config):
+class LlmConfig(FrozenModel):
     """An endpoint and the model asked for there."""
 
     base_url: str = Field(

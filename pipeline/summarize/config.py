@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
+
+from pipeline.frozen import FrozenModel
 
 ALL = "all"
 
@@ -11,10 +13,8 @@ Wave = Annotated[int, Field(ge=1)] | Literal["all"]
 """Batches that run at once; see `SummarizeConfig.wave`."""
 
 
-class SummarizeLimits(BaseModel):
+class SummarizeLimits(FrozenModel):
     """How much one document may hold. More is an InvalidInputError, never a cut text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_chunks: int = Field(default=50_000, ge=1, description="Chunks of a document.")
     max_document_chars: int = Field(default=40_000_000, ge=1, description="Characters of all chunks together.")
@@ -22,10 +22,8 @@ class SummarizeLimits(BaseModel):
     max_key_chars: int = Field(default=200, ge=1, description="Characters of an idempotency key.")
 
 
-class StorageConfig(BaseModel):
+class StorageConfig(FrozenModel):
     """Where summaries, their results and LangGraph's checkpoints are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     directory: Path = Field(default=Path("summaries"), description="Folder of the SQLite files; made if missing.")
     postgres_url: SecretStr | None = Field(
@@ -34,10 +32,8 @@ class StorageConfig(BaseModel):
     postgres_pool_size: int = Field(default=4, ge=1, description="Connections for summaries, and as many again.")
 
 
-class SummarizeConfig(BaseModel):
+class SummarizeConfig(FrozenModel):
     """Defaults of a summary (README, Parameters)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     batch_size: int = Field(default=7, ge=1, le=1_000, description="Most chunks of a map batch.")
     context_batches: int = Field(default=3, ge=0, le=20, description="Earlier extractions that a batch sees.")

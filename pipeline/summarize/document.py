@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pipeline.errors import InvalidInputError
+from pipeline.frozen import FrozenModel
 from pipeline.summarize.config import SummarizeLimits, Wave
 
 _HASH_VERSION = b"document-1"
@@ -134,10 +135,8 @@ def _check_chunks(chunks: list[SourceChunk], limits: SummarizeLimits) -> None:
         )
 
 
-class SummarizeOptions(BaseModel):
+class SummarizeOptions(FrozenModel):
     """One summary's choices; None takes the default of `SummarizeConfig`. They are part of the request's identity."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     summary_type: SummaryType = Field(default=SummaryType.TECHNICAL, description="Whom the summary is for.")
     batch_size: int | None = Field(default=None, ge=1, le=1_000, description="Most chunks of a map batch.")

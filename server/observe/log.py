@@ -72,9 +72,8 @@ class KeyValueFormatter(logging.Formatter):
 def quoted(text: str) -> str:
     """Puts a value in quotes and escapes what would end it or start a new line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"' + "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in escaped) + '"'
-    )
+    printable = (char if char.isprintable() else char.encode("unicode_escape").decode() for char in escaped)
+    return f'"{"".join(printable)}"'
 
 
 class LogWriter(logging.Handler):

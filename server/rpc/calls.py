@@ -45,7 +45,6 @@ class CallRecord:
         started_s: `time.monotonic` when the request had been read.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
-        code: the status that the call ended with.
     """
 
     call_id: str

@@ -4,6 +4,7 @@ from enum import Enum, StrEnum
 from typing import Any, Generic, TypeVar, overload
 
 from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.message import Message
 from precis.v1 import common_pb2
 
 from pipeline.errors import InvalidInputError
@@ -38,6 +39,11 @@ class EnumCodec(Generic[E]):
         if number not in self.members:
             raise InvalidInputError(field, "one of the numbers " + ", ".join(map(str, self.members)), str(number))
         return self.members[number]
+
+
+def set_fields(message: Message) -> dict[str, Any]:
+    """Returns exactly what was set: an explicit 0 of an `optional` field counts, an absent field does not."""
+    return {descriptor.name: value for descriptor, value in message.ListFields()}
 
 
 def words_of(proto: EnumDescriptor) -> dict[int, str]:

@@ -171,12 +171,7 @@ PRIORITIES: dict[int, Priority] = {
 
 
 def to_call(context: Context, priority: int, *, default: Priority = Priority.INTERACTIVE) -> Call:
-    """Binds deadline and priority of an RPC.
-
-    Args:
-        context: of the RPC.
-        priority: a valid number of the enum Priority.
-        default: what PRIORITY_UNSPECIFIED means in this RPC.
+    """Binds deadline and priority of an RPC; `default` is what PRIORITY_UNSPECIFIED means in it.
 
     Raises:
         DeadlineExpiredError: there is no time left, so nothing is computed.
@@ -185,11 +180,7 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
 
 
 def deadline_s_of(context: Context) -> float | None:
-    """Returns the RPC's deadline on the clock of `time.monotonic`; None when it has none.
-
-    Raises:
-        DeadlineExpiredError: it has passed.
-    """
+    """Returns the RPC's deadline on the clock of `time.monotonic`, if any. Raises DeadlineExpiredError when over."""
     remaining_s: float | None = context.time_remaining()
     if remaining_s is None:
         return None
@@ -200,8 +191,7 @@ def deadline_s_of(context: Context) -> float | None:
 
 def parse_priority(priority: int) -> int:
     """Checks the priority of a request. Raises InvalidRequestError for a number that is no Priority."""
-    violations = priority_violations(priority)
-    if violations:
+    if violations := priority_violations(priority):
         raise InvalidRequestError(violations)
     return priority
 

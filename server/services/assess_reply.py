@@ -82,9 +82,7 @@ _to_assessment = reply(Assessment, pb.Assessment, _EXCEPTIONS)
 def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
     """Gives an answer with everything it came from.
 
-    Args:
-        synthesis: the answer.
-        language_model: identity of the one that may have been asked; a degraded answer has another author.
+    `language_model` is the identity of the one that may have been asked; a degraded answer has another author.
     """
     message = _to_synthesis(synthesis)
     _add_usage(message, synthesis, language_model)
@@ -92,12 +90,7 @@ def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
 
 
 def to_assess_event(event: AssessEvent, *, language_model: str) -> pb.AssessResponse:
-    """Gives one event.
-
-    Args:
-        event: what happened.
-        language_model: identity of the one that may have been asked; empty without one.
-    """
+    """Gives one event; `language_model` is the identity of the one that may have been asked, empty without one."""
     match event:
         case AssessmentPlanned(plan):
             return pb.AssessResponse(plan=_to_plan(plan))

@@ -32,8 +32,7 @@ class StreamItem:
     Attributes:
         index: position in the stream, from 0.
         id: the caller's name for it; may repeat.
-        request: what to answer; None when the message is malformed.
-        malformed: why the message could not be read.
+        request: None when the message is malformed.
     """
 
     index: int

@@ -22,7 +22,6 @@ class EvaluateServicer(EvaluateServiceServicer):
     """Computes the five-factor loss.
 
     Args:
-        models: of the engine.
         defaults: scoring settings, which a request may override.
         config: how much one stream may do at once, and where CPU work runs.
         cpu: threads for splitting and matching long texts; owned by the app.

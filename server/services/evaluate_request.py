@@ -8,7 +8,7 @@ from precis.v1 import evaluate_pb2 as pb
 from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from server.rpc.fields import EnumCodec, ResultView, parse_view
+from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
 
 NLI_MODES = EnumCodec(NliMode, pb.NliMode.DESCRIPTOR)
 PRECISION_SOURCES = EnumCodec(PrecisionSource, pb.PrecisionSource.DESCRIPTOR)
@@ -36,10 +36,9 @@ def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> Eva
         InvalidInputError: the first field that breaks its rule. Sizes of texts are left to the evaluator.
     """
     config, view = defaults.with_overrides(parse_overrides(request.options)), parse_view(request.view)
-    if not request.HasField("datum"):
-        raise InvalidInputError("datum", "a value", "nothing")
-    if not request.HasField("generated"):
-        raise InvalidInputError("generated", "a value", "nothing")
+    for name in ("datum", "generated"):
+        if not request.HasField(name):
+            raise InvalidInputError(name, "a value", "nothing")
     datum = parse(GoldStandardDatum, datum_fields(request.datum), "datum")
     generated = GeneratedSummary(
         text=request.generated.text,
@@ -67,14 +66,12 @@ def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
 
 def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     """Lists the options that the caller set, as fields of EvaluateConfig. Raises InvalidInputError."""
-    # ListFields gives exactly what was set: an explicit 0 of an `optional` field counts, an absent field does not.
-    overrides: dict[str, Any] = {descriptor.name: value for descriptor, value in options.ListFields()}
+    overrides = set_fields(options)
     if "weights" in overrides:
         overrides["weights"] = {field: getattr(options.weights, field) for field in EvaluateWeights.model_fields}
     if "window_sentences" in overrides:
         overrides["window_sentences"] = tuple(options.window_sentences)
-    if "nli_mode" in overrides:
-        overrides["nli_mode"] = NLI_MODES.parse(options.nli_mode, "options.nli_mode")
-    if "precision_source" in overrides:
-        overrides["precision_source"] = PRECISION_SOURCES.parse(options.precision_source, "options.precision_source")
+    for name, codec in (("nli_mode", NLI_MODES), ("precision_source", PRECISION_SOURCES)):
+        if name in overrides:
+            overrides[name] = codec.parse(overrides[name], f"options.{name}")
     return overrides

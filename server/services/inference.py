@@ -6,7 +6,7 @@ Turns what the inference package answers into the messages of InferenceService.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from precis.v1 import common_pb2, inference_pb2
@@ -15,12 +15,12 @@ from precis.v1.inference_pb2_grpc import InferenceServiceServicer
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
-from inference.models.directory import ModelDirectory
 from inference.models.model import LoadedModel
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.calls import CallRecord, Context, current_call
-from server.rpc.models import priority_violations, to_call
+from server.rpc.fields import to_model_identity
+from server.rpc.models import priority_violations, to_call, to_identity
 from server.rpc.status import to_item_error
 
 
@@ -33,7 +33,8 @@ class InferenceServicer(InferenceServiceServicer):
         self._limits = limits
         self._embedder = engine.embedder if "embedding" in engine.models else None
         self._nli = engine.nli if "nli" in engine.models else None
-        self._identities = {role: to_identity(model.directory) for role, model in engine.models.items()}
+        models = engine.models.items()
+        self._identities = {role: to_model_identity(to_identity(model.directory)) for role, model in models}
 
     async def Embed(self, request: inference_pb2.EmbedRequest, context: Context) -> inference_pb2.EmbedResponse:
         """Embeds a list of texts."""
@@ -83,7 +84,8 @@ def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> li
     """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
     texts = list(request.texts)
     if not _all_fit(texts, limits) or len(texts) > limits.max_items or request.priority:
-        _refuse(_text_violations(request, texts, limits))
+        named = ((f"texts[{index}]", text) for index, text in enumerate(texts))
+        _refuse(_violations(request.priority, "texts", len(texts), named, limits))
     return texts
 
 
@@ -92,7 +94,12 @@ def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> l
     pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
     is_fit = _all_fit([text for pair in pairs for text in pair], limits)
     if not is_fit or len(pairs) > limits.max_items or request.priority:
-        _refuse(_pair_violations(request, pairs, limits))
+        named = (
+            (f"pairs[{index}].{side}", text)
+            for index, pair in enumerate(pairs)
+            for side, text in zip(("premise", "hypothesis"), pair, strict=True)
+        )
+        _refuse(_violations(request.priority, "pairs", len(pairs), named, limits))
     return pairs
 
 
@@ -117,35 +124,18 @@ def _refuse(violations: Iterator[FieldViolation]) -> None:
         raise InvalidRequestError(found)
 
 
-def _text_violations(
-    request: inference_pb2.EmbedRequest, texts: Sequence[str], limits: LimitsConfig
+def _violations(
+    priority: int, items: str, count: int, texts: Iterable[tuple[str, str]], limits: LimitsConfig
 ) -> Iterator[FieldViolation]:
-    yield from priority_violations(request.priority)
-    yield from _count_violations("texts", len(texts), limits)
-    for index, text in enumerate(texts):
-        yield from _violations_of(f"texts[{index}]", text, limits)
-
-
-def _pair_violations(
-    request: inference_pb2.EntailRequest, pairs: Sequence[tuple[str, str]], limits: LimitsConfig
-) -> Iterator[FieldViolation]:
-    yield from priority_violations(request.priority)
-    yield from _count_violations("pairs", len(pairs), limits)
-    for index, (premise, hypothesis) in enumerate(pairs):
-        yield from _violations_of(f"pairs[{index}].premise", premise, limits)
-        yield from _violations_of(f"pairs[{index}].hypothesis", hypothesis, limits)
-
-
-def _count_violations(field: str, count: int, limits: LimitsConfig) -> Iterator[FieldViolation]:
+    """Yields what is wrong with a request of so many items, whose texts come with their paths."""
+    yield from priority_violations(priority)
     if not 1 <= count <= limits.max_items:
-        yield FieldViolation(field, f"expected 1 to {limits.max_items} {field}, got {count}")
-
-
-def _violations_of(field: str, text: str, limits: LimitsConfig) -> Iterator[FieldViolation]:
-    if not text or text.isspace():
-        yield FieldViolation(field, "expected a text, got an empty one")
-    elif len(text) > limits.max_text_chars:
-        yield FieldViolation(field, f"expected at most {limits.max_text_chars} characters, got {len(text)}")
+        yield FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}")
+    for field, text in texts:
+        if not text or text.isspace():
+            yield FieldViolation(field, "expected a text, got an empty one")
+        elif len(text) > limits.max_text_chars:
+            yield FieldViolation(field, f"expected at most {limits.max_text_chars} characters, got {len(text)}")
 
 
 FLOAT32_BYTES = 4
@@ -197,17 +187,11 @@ def to_entail_response(
     return response
 
 
-def to_identity(directory: ModelDirectory) -> common_pb2.ModelIdentity:
-    """Names the model of a directory."""
-    manifest = directory.manifest
-    return common_pb2.ModelIdentity(name=manifest.name, revision=manifest.revision, sha256=directory.model_sha256)
-
-
 def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
     """Describes a loaded model."""
     manifest = model.manifest
     return inference_pb2.Model(
-        identity=to_identity(model.directory),
+        identity=to_model_identity(to_identity(model.directory)),
         task=TASKS[manifest.task],
         max_tokens=manifest.max_tokens,
         dimension=manifest.dimension or 0,

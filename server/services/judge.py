@@ -36,13 +36,7 @@ from server.services.judge_request import JudgeInput, may_ask_language_model, pa
 
 @dataclass(frozen=True, slots=True)
 class BoundJudge:
-    """A judge with the models on one request's terms; counts what it judges.
-
-    Attributes:
-        inner: the judge.
-        models: of the call, with the language model that may be asked.
-        metrics: counts.
-    """
+    """A judge with the models, and the language model that may be asked, on one request's terms; counts."""
 
     inner: Judge
     models: Models
@@ -69,9 +63,7 @@ class Judges:
     Args:
         defaults: settings of judgements, which a request may override.
         config: where CPU work runs.
-        backends: the models.
         cpu: threads for reading long texts; owned by the app.
-        metrics: counts what is judged.
     """
 
     def __init__(
@@ -96,7 +88,6 @@ class Judges:
         Args:
             terms: of its call.
             chat: the language model that may be asked.
-            config: how to judge.
             char_count: of both texts. Short ones are read on the event loop: that is done before a thread has begun.
 
         Raises:
@@ -111,9 +102,6 @@ class JudgeServicer(JudgeServiceServicer):
     """Judges summaries, and answers questions about quality.
 
     Args:
-        judges: makes the judge of each request.
-        synthesizer: writes answers.
-        assessor: plans, runs tools, and has answers written.
         chat: the language model of all of them; None without an endpoint.
         bulk: answers the items of a JudgeBatch.
     """

@@ -1,8 +1,6 @@
-"""Judge requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path.
+"""Requests for judgements, answers and assessments as domain types.
 
-Questions about quality as domain types. What a caller gets wrong becomes an InvalidInputError with its path.
-
-Requests for an assessment as domain types. What a caller gets wrong becomes an InvalidInputError with its path.
+What a caller gets wrong becomes an InvalidInputError with the field's path.
 """
 
 import math
@@ -22,7 +20,7 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName
-from server.rpc.fields import EnumCodec, ResultView, parse_view
+from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
 
 FRAMEWORKS = EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
 METRICS = EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
@@ -30,20 +28,11 @@ RELEVANCE_MODES = EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
 FUSION_FORMS = EnumCodec(FusionForm, fusion_pb2.FusionForm.DESCRIPTOR)
 MODES = EnumCodec(Mode, synthesis_pb2.SynthesisMode.DESCRIPTOR)
 SEVERITIES = EnumCodec(DistortionSeverity, synthesis_pb2.DistortionSeverity.DESCRIPTOR)
-DEFAULT_ETA = 1.0
-DEFAULT_MAX_REPLAN_ITERATIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeInput:
-    """One checked request.
-
-    Attributes:
-        request: what to judge.
-        config: how.
-        uses_language_model: False when the caller does not want one asked.
-        view: how much of the judgement to answer.
-    """
+    """One checked request: what to judge, how, whether a language model may be asked, and how much to answer."""
 
     request: JudgeRequest
     config: JudgeConfig
@@ -69,9 +58,8 @@ def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: Judg
         frameworks=parse_frameworks(request.frameworks),
         tool_scores=parse_tool_scores(request.tool_scores),
     )
-    uses_language_model = options.use_language_model if options.HasField("use_language_model") else True
     config, view = defaults.with_overrides(parse_overrides(options)), parse_view(request.view)
-    return JudgeInput(wanted, config, uses_language_model, view)
+    return JudgeInput(wanted, config, may_ask_language_model(options), view)
 
 
 def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
@@ -87,17 +75,22 @@ def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
 
 def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
-    overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}, "ultra": {}}
+    overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}}
     if options.window_sentences:
         overrides["evidence"]["window_sentences"] = tuple(options.window_sentences)
     if options.relevance_mode:
         mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
         overrides["lock"]["relevance_mode"] = mode
-    if options.fusion_form:
-        overrides["ultra"]["form"] = FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
-    if options.HasField("eta"):
-        overrides["ultra"]["eta"] = options.eta
+    overrides["ultra"] = _parse_options(options, "eta")
     return {section: fields for section, fields in overrides.items() if fields}
+
+
+def _parse_options(options: pb.JudgeOptions | synthesis_pb2.SynthesisOptions, *names: str) -> dict[str, Any]:
+    """Lists the form of fusion, and the options of these names, if the caller set them. Raises InvalidInputError."""
+    given = {name: value for name, value in set_fields(options).items() if name in names}
+    if options.fusion_form:
+        given["form"] = FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
+    return given
 
 
 def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolScore, ...]:
@@ -109,17 +102,19 @@ def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolS
     return tuple(_parse_tool_score(score, f"tool_scores[{index}]") for index, score in enumerate(scores))
 
 
-def parse_mapping(mapping: fusion_pb2.LogisticMapping, field: str) -> LogisticMapping:
-    """Reads a logistic mapping. Raises InvalidInputError for a parameter that is not finite."""
-    parameters = {name: getattr(mapping, name) for name in ("b1", "b2", "b3", "b4", "b5")}
+def parse_mapping(score: pb.MetricToolScore | synthesis_pb2.QualityToolScore, field: str) -> LogisticMapping | None:
+    """Reads the logistic mapping of a score, if any. Raises InvalidInputError for a parameter that is not finite."""
+    if not score.HasField("mapping"):
+        return None
+    parameters = {name: getattr(score.mapping, name) for name in ("b1", "b2", "b3", "b4", "b5")}
     for name, value in parameters.items():
         if not math.isfinite(value):
-            raise InvalidInputError(f"{field}.{name}", "a finite number", f"{value:g}")
+            raise InvalidInputError(f"{field}.mapping.{name}", "a finite number", f"{value:g}")
     return LogisticMapping(**parameters)
 
 
 def _parse_tool_score(score: pb.MetricToolScore, field: str) -> MetricToolScore:
-    mapping = parse_mapping(score.mapping, f"{field}.mapping") if score.HasField("mapping") else None
+    mapping = parse_mapping(score, field)
     return MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
 
 
@@ -139,8 +134,7 @@ def parse_synthesis(request: synthesis_pb2.SynthesizeRequest) -> SynthesisReques
         level_answer=parse_level_answer(request.level_answer) if request.HasField("level_answer") else None,
         images=tuple(request.images),
         context=request.context,
-        eta=parse_eta(request.options),
-        form=parse_form(request.options),
+        **_parse_options(request.options, "eta"),
     )
 
 
@@ -171,25 +165,13 @@ def parse_level_answer(answer: synthesis_pb2.LevelAnswer) -> LevelAnswer:
     """Reads what the caller's model said of the level."""
     match answer.WhichOneof("kind"):
         case "logits":
-            return LevelAnswer(log_probabilities={field.name: value for field, value in answer.logits.ListFields()})
+            return LevelAnswer(log_probabilities=set_fields(answer.logits))
         case "level":
             return LevelAnswer(level=answer.level)
     return LevelAnswer()
 
 
-def parse_eta(options: synthesis_pb2.SynthesisOptions) -> float:
-    """Reads the width of the weights."""
-    return options.eta if options.HasField("eta") else DEFAULT_ETA
-
-
-def parse_form(options: synthesis_pb2.SynthesisOptions) -> FusionForm:
-    """Reads how to fuse. Raises InvalidInputError for an unknown number."""
-    if not options.fusion_form:
-        return FusionForm.NORMALIZED
-    return FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
-
-
-def may_ask_language_model(options: synthesis_pb2.SynthesisOptions) -> bool:
+def may_ask_language_model(options: pb.JudgeOptions | synthesis_pb2.SynthesisOptions) -> bool:
     """Tells whether the caller lets the language model be asked."""
     return options.use_language_model if options.HasField("use_language_model") else True
 
@@ -200,8 +182,7 @@ def _parse_finding(finding: synthesis_pb2.DistortionFinding, field: str) -> Find
 
 
 def _parse_score(score: synthesis_pb2.QualityToolScore, field: str) -> ToolScore:
-    mapping = parse_mapping(score.mapping, f"{field}.mapping") if score.HasField("mapping") else None
-    return ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, mapping)
+    return ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, parse_mapping(score, field))
 
 
 def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
@@ -211,8 +192,6 @@ def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
         InvalidInputError: an unknown enum number, a scope that is none, or a mapping that is none. Texts, images,
             sizes and scores are left to the assessor.
     """
-    options = request.options
-    has_limit = options.HasField("max_replan_iterations")
     return AssessRequest(
         question=request.question,
         mode=MODES.parse(request.mode, "mode") if request.mode else None,
@@ -223,7 +202,5 @@ def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
         images=tuple(request.images),
         reference=request.reference or None,
         tool_scores=parse_quality_scores(request.tool_scores, "tool_scores"),
-        eta=parse_eta(options),
-        form=parse_form(options),
-        max_replan_iterations=options.max_replan_iterations if has_limit else DEFAULT_MAX_REPLAN_ITERATIONS,
+        **_parse_options(request.options, "eta", "max_replan_iterations"),
     )

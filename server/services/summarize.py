@@ -26,9 +26,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     """Summarizes documents. What a command does without a server needs no context of a call.
 
     Args:
-        summarizer: runs the graphs.
         chosen: who writes; None refuses what needs a writer.
-        rules: how documents are read.
         cpu: threads for checking and cutting documents; owned by the app.
         stopping: set when the server drains: running summaries are put aside and can be resumed.
     """

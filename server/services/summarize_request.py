@@ -1,7 +1,6 @@
 """Summarize requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
 
@@ -10,7 +9,7 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.packing import split_by_tokens
-from server.rpc.fields import EnumCodec
+from server.rpc.fields import EnumCodec, set_fields
 
 PAGE_BREAK = "\f"
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up
@@ -20,12 +19,7 @@ SUMMARY_TYPES = EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR)
 
 @dataclass(frozen=True, slots=True)
 class DocumentRules:
-    """How documents are read.
-
-    Attributes:
-        limits: what one may hold.
-        chunk_tokens: of a chunk when a text is cut, at most, as estimated.
-    """
+    """How documents are read: what one may hold, and the most estimated tokens of a chunk of a text."""
 
     limits: SummarizeLimits
     chunk_tokens: int
@@ -33,8 +27,7 @@ class DocumentRules:
 
 def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
     """Takes what the caller set. Raises InvalidInputError."""
-    # ListFields gives exactly what was set: an explicit 0 of an `optional` field counts, an absent field does not.
-    fields: dict[str, Any] = {descriptor.name: value for descriptor, value in options.ListFields()}
+    fields = set_fields(options)
     batches, is_all = fields.pop("wave_batches", None), fields.pop("wave_all", False)
     if batches is not None and batches < 1:
         raise InvalidInputError("options.wave_batches", "1 or more", str(batches))
@@ -46,10 +39,6 @@ def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
 
 def parse_document(document: pb.Document, rules: DocumentRules) -> Document:
     """Checks a document; cuts a text into chunks. CPU-heavy for a long one: run it off the loop.
-
-    Args:
-        document: of the request.
-        rules: how to read it.
 
     Raises:
         InvalidInputError: the first field that breaks its rule.

@@ -15,13 +15,7 @@ from server.settings import Settings
 
 
 def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
-    """Returns the writer that the settings ask for; None when they leave none.
-
-    Args:
-        settings: of the process.
-        backends: the language model, and the extractive writer's models.
-        cpu: threads for choosing sentences; owned by the app.
-    """
+    """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
     if settings.llm is not None and backends.chat is not None:
         writer = LlmWriter(backends.chat, fit_concurrency(settings.llm_writer, settings.llm))
         return ChosenWriter(writer, pb.WRITER_KIND_LANGUAGE_MODEL)

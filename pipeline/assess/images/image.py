@@ -10,16 +10,16 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pipeline.errors import InvalidInputError
+from pipeline.frozen import FrozenModel
 
 
-class ImageLimits(BaseModel):
+class ImageLimits(FrozenModel):
     """What images one request may bring. More is an InvalidInputError."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_images: int = Field(default=4, ge=0, description="Images of one request.")
     max_bytes: int = Field(default=5 << 20, ge=1, description="Bytes of one file; endpoints take 5 to 20 MB.")
@@ -29,15 +29,7 @@ class ImageLimits(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A whole PNG, JPEG or WebP file within the limits.
-
-    Attributes:
-        path: of the file in the request, for example `images[0]`.
-        data: the file.
-        media_type: for example "image/png".
-        width: in pixels.
-        height: in pixels.
-    """
+    """A whole PNG, JPEG or WebP file within the limits, and its path in the request, for example `images[0]`."""
 
     path: str
     data: bytes = field(repr=False)
@@ -45,37 +37,38 @@ class Image:
     width: int
     height: int
 
+    @property
+    def size(self) -> str:
+        """Width and height in words."""
+        return f"{self.width} x {self.height}"
+
+    def check_reference(self, reference: "Image") -> None:
+        """Raises InvalidInputError unless a reference is as large as the image."""
+        if reference.size != self.size:
+            raise InvalidInputError(reference.path, f"the size of {self.path}, {self.size}", reference.size)
+
 
 def read_images(files: Sequence[bytes], limits: ImageLimits, *, path: str = "images") -> tuple[Image, ...]:
-    """Checks all images of a request.
-
-    Raises:
-        InvalidInputError: there are too many, or one breaks a rule; the field is `images` or `images[n]`.
-    """
+    """Checks all images of a request. Raises InvalidInputError: too many, or one breaks a rule."""
     if len(files) > limits.max_images:
         raise InvalidInputError(path, f"at most {limits.max_images} images", f"{len(files)}")
     return tuple(read_image(file, limits, path=f"{path}[{index}]") for index, file in enumerate(files))
 
 
 def read_image(file: bytes, limits: ImageLimits, *, path: str) -> Image:
-    """Checks one image: its size first, then that the file is whole.
-
-    Raises:
-        InvalidInputError: it breaks a rule; the field is `path`.
-    """
+    """Checks one image: its size first, then that the file is whole. Raises InvalidInputError."""
     if len(file) > limits.max_bytes:
         raise InvalidInputError(path, f"at most {limits.max_bytes} bytes", f"{len(file)} bytes")
     try:
         header = read_header(file)
     except BrokenImageError as error:
         raise InvalidInputError(path, "a whole PNG, JPEG or WebP file", f"{len(file)} bytes: {error}") from None
-    if header.width * header.height > limits.max_pixels:
-        expected, got = f"at most {limits.max_pixels} pixels", f"{header.width} x {header.height}"
-        raise InvalidInputError(path, expected, got)
-    if min(header.width, header.height) < limits.min_side:
-        expected, got = f"at least {limits.min_side} pixels in width and height", f"{header.width} x {header.height}"
-        raise InvalidInputError(path, expected, got)
-    return Image(path, file, header.media_type, header.width, header.height)
+    image = Image(path, file, *header)
+    if image.width * image.height > limits.max_pixels:
+        raise InvalidInputError(path, f"at most {limits.max_pixels} pixels", image.size)
+    if min(image.width, image.height) < limits.min_side:
+        raise InvalidInputError(path, f"at least {limits.min_side} pixels in width and height", image.size)
+    return image
 
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -90,15 +83,8 @@ class BrokenImageError(Exception):
     """The file is no image that we know, or not all of one. Its message never holds bytes of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageHeader:
-    """What a file says of itself.
-
-    Attributes:
-        media_type: "image/png", "image/jpeg" or "image/webp".
-        width: in pixels.
-        height: in pixels.
-    """
+class ImageHeader(NamedTuple):
+    """What a file says of itself: "image/png", "image/jpeg" or "image/webp", and its size in pixels."""
 
     media_type: str
     width: int
@@ -106,11 +92,7 @@ class ImageHeader:
 
 
 def read_header(data: bytes) -> ImageHeader:
-    """Returns the header of a whole file.
-
-    Raises:
-        BrokenImageError: another format, or damaged.
-    """
+    """Returns the header of a whole file. Raises BrokenImageError: another format, or damaged."""
     for is_ours, media_type, size_of in _FORMATS:
         if is_ours(data):
             try:

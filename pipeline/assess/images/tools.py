@@ -69,10 +69,7 @@ def has_image_tools() -> bool:
 
 
 def decode(image: Image) -> Float64:
-    """Returns the luminance of a checked image.
-
-    Returns:
-        Shape (height, width), in [0, 1].
+    """Returns the luminance of a checked image, shape (height, width), in [0, 1].
 
     Raises:
         InvalidInputError: the file's data are damaged inside.
@@ -168,13 +165,7 @@ WITHOUT_REFERENCE: dict[ImageTool, Callable[[Float64], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class ImageMeasurement:
-    """What one tool says of one image.
-
-    Attributes:
-        tool: which one.
-        value: on the tool's own scale.
-        score: in [1, 5].
-    """
+    """What one tool says of one image: a value on the tool's own scale, and a score in [1, 5]."""
 
     tool: ImageTool
     value: float
@@ -193,9 +184,8 @@ def measure_image(
         MissingImageToolsError: the extra `images` is not installed.
     """
     pixels = decode(image)
-    if reference is not None and (reference.width, reference.height) != (image.width, image.height):
-        expected = f"the size of {image.path}, {image.width} x {image.height}"
-        raise InvalidInputError(reference.path, expected, f"{reference.width} x {reference.height}")
+    if reference is not None:
+        image.check_reference(reference)
     original = None if reference is None else decode(reference)
     return tuple(
         ImageMeasurement(tool, value, MAPPINGS[tool](value)) for tool, value in _values(pixels, original, tools)

@@ -15,7 +15,14 @@ from pipeline.assess.synthesis.messages import allowed_letters, make_prompt
 from pipeline.assess.synthesis.request import Levels, Mode, SynthesisRequest
 from pipeline.judge.fusion import from_classification, from_log_probabilities, parse_level
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_until_valid, letter_probabilities, read_json
+from pipeline.llm.ask import (
+    UnusableAnswerError,
+    WrongAnswerError,
+    ask_until_valid,
+    letter_probabilities,
+    object_schema,
+    read_json,
+)
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.errors import RequestRefusedError
 from pipeline.llm.metering import MeteredChatModel
@@ -38,12 +45,7 @@ class ModelAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """An answer that can be used.
-
-    Attributes:
-        answer: with the ids that exist, and the letter alone.
-        unknown_id_count: ids that it cited and that do not exist.
-    """
+    """An answer that can be used: the ids that exist, and the letter alone. It may have cited others."""
 
     answer: ModelAnswer
     unknown_id_count: int
@@ -59,13 +61,7 @@ def answer_schema(letters: str) -> dict[str, object]:
         "need_replan": {"type": "boolean"},
         "replan_reason": {"type": ["string", "null"]},
     }
-    return {
-        "title": "quality_answer",
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, title="quality_answer")
 
 
 def read_answer(text: str, letters: str, known_ids: Collection[str]) -> CheckedAnswer:
@@ -108,9 +104,6 @@ class Asked:
     Attributes:
         reply: valid; None when there is none after all attempts.
         error: why there is no answer: a snake_case word, then what it means.
-        attempts: answers asked for.
-        usage: what they cost.
-        notes: what a reader should know.
     """
 
     reply: Reply | None = None

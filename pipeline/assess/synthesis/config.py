@@ -1,14 +1,13 @@
 """How answers are synthesized: every number that an operator may choose."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pipeline.assess.images.image import ImageLimits
+from pipeline.frozen import FrozenModel
 
 
-class SynthesisLimits(BaseModel):
+class SynthesisLimits(FrozenModel):
     """How much one request may bring. More is an InvalidInputError, never a cut text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_question_chars: int = Field(default=4_000, ge=1, description="Characters of the question.")
     max_choices: int = Field(default=26, ge=2, le=26, description="Choices: one letter each.")
@@ -22,10 +21,8 @@ class SynthesisLimits(BaseModel):
     images: ImageLimits = ImageLimits()
 
 
-class SynthesisConfig(BaseModel):
+class SynthesisConfig(FrozenModel):
     """The settings of answers (README, Fusion, Replanning and Answers)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     limits: SynthesisLimits = SynthesisLimits()
     max_attempts: int = Field(default=3, ge=1, le=10, description="Answers asked for until one is valid.")

@@ -30,7 +30,6 @@ class Finding:
 
     Attributes:
         kind: of distortion, for example "Blurs" or "hallucination".
-        severity: how bad it is.
         explanation: what can be seen; may be empty.
     """
 
@@ -44,7 +43,6 @@ class ToolScore:
     """One score of one tool.
 
     Attributes:
-        tool: its name.
         score: in [1, 5], 5 is best, unless there is a mapping; NaN is left out with a note.
         scope: what was measured: "Global", or an object.
         aspect: the kind of distortion that it measures; empty for quality as a whole.
@@ -60,12 +58,7 @@ class ToolScore:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything an executor found.
-
-    Attributes:
-        distortion_analysis: findings by part of the scope; a part that is missing, None or empty is not covered.
-        tool_scores: in any order.
-    """
+    """Everything an executor found. A part of the scope whose findings are missing, None or empty is not covered."""
 
     distortion_analysis: Mapping[str, tuple[Finding, ...] | None] = field(default_factory=dict)
     tool_scores: tuple[ToolScore, ...] = ()
@@ -95,13 +88,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """One finding or score with its id.
-
-    Attributes:
-        id: by which an answer refers to it.
-        scope: the part it is about.
-        content: the item itself.
-    """
+    """One finding or score with the id by which an answer refers to it, and the part that it is about."""
 
     id: str
     scope: str
@@ -111,9 +98,7 @@ class EvidenceItem:
 def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
     """Returns findings and scores with their ids, grouped by part of the scope (README, Answers).
 
-    Args:
-        evidence: with scores in [1, 5].
-        explanation_chars: a longer explanation is cut there; None keeps all.
+    A longer explanation than `explanation_chars` is cut there; None keeps all.
     """
     analysis: dict[str, list[dict[str, object]]] = {}
     scores: dict[str, list[dict[str, object]]] = {}

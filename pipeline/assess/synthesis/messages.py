@@ -1,6 +1,6 @@
 """Turns a question into a conversation that fits the model's context.
 
-The words of the prompts: one template for each kind of answer (README, Modes). Whatever is not ours is data.
+The words of the prompts: one task for each kind of answer (README, Modes). Whatever is not ours is data.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,7 @@ _OVERHEAD_TOKENS = 64  # tags, roles and what the chat template adds
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A conversation.
-
-    Attributes:
-        messages: system and user.
-        was_shortened: whether explanations or context were cut to fit.
-    """
+    """System and user message; `was_shortened` if explanations or context were cut to fit."""
 
     messages: tuple[ChatMessage, ...]
     was_shortened: bool
@@ -34,12 +29,7 @@ def make_prompt(
 ) -> Prompt | None:
     """Returns the longest form that leaves room for the answer; None if not even the shortest does.
 
-    Args:
-        request: checked.
-        images: that go with the user's message.
-        chat: whose context it must fit.
-        answer_tokens: longest answer.
-        problem: what was wrong with the last answer; makes the prompt stricter.
+    A problem of the last answer makes the prompt stricter.
     """
     room = chat.context_tokens - answer_tokens - _OVERHEAD_TOKENS
     for explanation_chars, share in _SHORTENINGS:
@@ -57,19 +47,24 @@ def _messages(
 ) -> tuple[ChatMessage, ChatMessage]:
     evidence = evidence_json(request.evidence, explanation_chars=explanation_chars)
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
-    system = SCORING_SYSTEM if request.mode is Mode.SCORING else EXPLANATION_SYSTEM
-    template = _template(request)
-    user = template.format(
+    system, (task, answer) = EXPLANATION_SYSTEM, CHOICE_TASK if request.choices else OPEN_TASK
+    if request.mode is Mode.SCORING:
+        system, (task, answer) = SCORING_SYSTEM, SCORING_TASK
+    lettered = zip(LETTERS, request.choices, strict=False)
+    choices = "".join(f"{letter}. {_inline(fence, text)}\n" for letter, text in lettered)
+    user = USER.format(
+        task=task,
+        answer=answer,
         question=fence.mark(request.question).strip(),
-        choices="\n".join(
-            f"{letter}. {_inline(fence, text)}" for letter, text in zip(LETTERS, request.choices, strict=False)
-        ),
+        choices=f"Choices:\n{choices}" if choices else "",
         scope=_inline(fence, ", ".join(request.scope)),
         context=CONTEXT.format(data=fence.mark(context)) if context.strip() else "",
         evidence="Evidence:\n" + fence.mark(evidence),
     )
     if problem:
-        user += STRICTER.format(problem=problem, allowed=_allowed(request))
+        letters = allowed_letters(request)
+        allowed = f"final_answer must be one letter of {', '.join(letters)}." if letters else ""
+        user += STRICTER.format(problem=problem, allowed=allowed)
     data_rule = JUDGE_RULE.format(nonce=fence.nonce).strip()
     words = system.format(evidence_rule=EVIDENCE_RULE.strip(), data_rule=data_rule)
     return ChatMessage("system", words.strip()), ChatMessage("user", user.strip())
@@ -78,17 +73,6 @@ def _messages(
 def allowed_letters(request: SynthesisRequest) -> str:
     """Returns the letters that may be the answer; empty for an open answer."""
     return "ABCDE" if request.mode is Mode.SCORING else LETTERS[: len(request.choices)]
-
-
-def _template(request: SynthesisRequest) -> str:
-    if request.mode is Mode.SCORING:
-        return SCORING_USER
-    return CHOICE_USER if request.choices else OPEN_USER
-
-
-def _allowed(request: SynthesisRequest) -> str:
-    letters = allowed_letters(request)
-    return f"final_answer must be one letter of {', '.join(letters)}." if letters else ""
 
 
 def _inline(fence: Fence, text: str) -> str:
@@ -111,25 +95,21 @@ evidence of tools and from what you see yourself.
 Answer only what the evidence, the material and the images support. If they disagree, trust what was measured.
 {data_rule}"""
 
-CHOICE_USER = """
+USER = """
 Question:
 {question}
-Choices:
-{choices}
-Scope: {scope}
+{choices}Scope: {scope}
 {context}{evidence}
-Choose the one most appropriate answer. Reply with JSON: {{"final_answer": "<the letter of the choice>", \
+{task} Reply with JSON: {{"final_answer": "<{answer}>", \
 "quality_reasoning": "<why, in one to four sentences>", "used_evidence": ["<ids>"], "need_replan": <true only if the \
 evidence cannot answer the question>, "replan_reason": "<what is missing, or null>"}}"""
 
-OPEN_USER = """
-Question:
-{question}
-Scope: {scope}
-{context}{evidence}
-Answer the question in one to three sentences. Reply with JSON: {{"final_answer": "<the answer>", \
-"quality_reasoning": "<why, in one to four sentences>", "used_evidence": ["<ids>"], "need_replan": <true only if the \
-evidence cannot answer the question>, "replan_reason": "<what is missing, or null>"}}"""
+CHOICE_TASK = "Choose the one most appropriate answer.", "the letter of the choice"
+OPEN_TASK = "Answer the question in one to three sentences.", "the answer"
+SCORING_TASK = (
+    "You must select one single answer from: A. Excellent, B. Good, C. Fair, D. Poor, E. Bad.",
+    "the letter",
+)
 
 SCORING_SYSTEM = """
 You are a quality assessment assistant. Given a question, an analysis of distortions and the scores of tools, you \
@@ -142,16 +122,6 @@ C. Fair: what is wrong is noticed, and bearable.
 D. Poor: what is wrong disturbs.
 E. Bad: what is wrong spoils the whole.
 {data_rule}"""
-
-SCORING_USER = """
-Question:
-{question}
-Scope: {scope}
-{context}{evidence}
-You must select one single answer from: A. Excellent, B. Good, C. Fair, D. Poor, E. Bad. Reply with JSON: \
-{{"final_answer": "<the letter>", "quality_reasoning": "<why, in one to four sentences>", "used_evidence": ["<ids>"], \
-"need_replan": <true only if the evidence cannot answer the question>, "replan_reason": "<what is missing, or \
-null>"}}"""
 
 CONTEXT = "Material:\n{data}"
 

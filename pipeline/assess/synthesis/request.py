@@ -35,12 +35,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LevelAnswer:
-    """What a model of the caller's says about the level; exactly one of the two.
-
-    Attributes:
-        log_probabilities: logits or log-probabilities by level: letters or names.
-        level: the one that the model named: a letter or a name.
-    """
+    """What a model of the caller's says about the level, by letter or name; exactly one of the two."""
 
     log_probabilities: Mapping[str, float] | None = None
     level: str | None = None
@@ -51,9 +46,6 @@ class SynthesisRequest:
     """One question.
 
     Attributes:
-        question: the caller's.
-        mode: what kind of answer is wanted.
-        evidence: what the answer may rest on.
         scope: what the question is about: "Global" alone, or names of objects.
         choices: answers to choose from, in explanation mode; empty for an open answer.
         level_answer: takes the place of the language model's opinion of the level, in scoring mode.
@@ -76,11 +68,7 @@ class SynthesisRequest:
 
 
 def parse_scope(scope: object, field: str = "scope") -> tuple[str, ...]:
-    """Reads a scope from outside data: the word "Global", or a list of names.
-
-    Raises:
-        InvalidInputError: it is neither, a name is blank, or a name is there twice.
-    """
+    """Reads a scope from outside data: the word "Global", or a list of names. Raises InvalidInputError."""
     if scope == GLOBAL:
         return (GLOBAL,)
     if isinstance(scope, str) or not isinstance(scope, Sequence) or not scope:
@@ -111,7 +99,6 @@ class CheckedRequest:
 
     Attributes:
         request: with scores mapped to [1, 5], and without those that are NaN.
-        images: checked.
         levels: what the caller's own model said; None when it said nothing.
         notes: what was left out.
     """
@@ -123,11 +110,7 @@ class CheckedRequest:
 
 
 def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedRequest:
-    """Checks all parts in the order of the fields.
-
-    Raises:
-        InvalidInputError: for the first that breaks a rule.
-    """
+    """Checks all parts in the order of the fields. Raises InvalidInputError for the first that breaks a rule."""
     check_text("question", request.question, limits.max_question_chars)
     _check_choices(request, limits)
     _check_scope(request.scope, limits)
@@ -143,11 +126,7 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
 
 
 def check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
-    """Checks counts and texts of findings and scores.
-
-    Raises:
-        InvalidInputError: for the first that breaks a rule; the field starts with `evidence`.
-    """
+    """Checks counts and texts of findings and scores. Raises InvalidInputError for the first that breaks a rule."""
     count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
     if count > limits.max_findings:
         raise InvalidInputError("evidence.distortion_analysis", f"at most {limits.max_findings} findings", f"{count}")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
+from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import Fusion
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
@@ -29,13 +30,7 @@ class ReplanReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplanNeed:
-    """One gap.
-
-    Attributes:
-        reason: of what kind.
-        message: what is missing, one readable clause; may repeat names of the caller.
-        scope: the parts that it is about.
-    """
+    """One gap in some parts of the scope. The message is one readable clause; it may repeat names of the caller."""
 
     reason: ReplanReason
     message: str
@@ -94,10 +89,8 @@ DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""
 
 
-class SummarizerOutput(BaseModel):
+class SummarizerOutput(FrozenModel):
     """The answer (README, Answers). Its fields cannot contradict each other."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     final_answer: str = Field(description="Letter of a choice, letter of the level, or an open answer.")
     quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")
@@ -123,16 +116,12 @@ class Synthesis:
     """An answer with everything it came from.
 
     Attributes:
-        output: the answer.
-        mode: its kind.
         fusion: how the score came about; None when there was nothing to fuse.
         level_source: where the level probabilities come from.
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
-        used_evidence: what the answer rests on.
         author: "deterministic", or the identity of the chat model.
         attempt_count: answers that the language model was asked for; 0 without one.
         usage: what they cost.
-        notes: what a reader should know, in a few words each.
     """
 
     output: SummarizerOutput

@@ -3,16 +3,16 @@
 from typing import Annotated
 
 from annotated_types import Interval
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from pipeline.frozen import FrozenModel
 
 WindowSize = Annotated[int, Interval(ge=1, le=5)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
-class EvidenceConfig(BaseModel):
+class EvidenceConfig(FrozenModel):
     """The settings of the evidence table (README, Evidence, Claim labels and Questions)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     window_sentences: tuple[WindowSize, ...] = Field(
         default=(1, 2), min_length=1, description="Sizes, in sentences, of the sliding windows that serve as premises."

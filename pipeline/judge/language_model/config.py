@@ -1,12 +1,12 @@
 """The settings of the judge's language model: every number that an operator may choose."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from pipeline.frozen import FrozenModel
 
 
-class ProposalConfig(BaseModel):
+class ProposalConfig(FrozenModel):
     """The settings of questions, answers and levels that a language model writes (README, Limits)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_attempts: int = Field(
         default=2,

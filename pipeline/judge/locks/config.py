@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from pipeline.frozen import FrozenModel
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules, RelevanceMode
 from pipeline.judge.result import Framework
 
 
-class LockConfig(BaseModel):
+class LockConfig(FrozenModel):
     """The settings of the two locks (README, Twin-Lock and Judge-Lock, Caps)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     relevance_mode: RelevanceMode = Field(default=RelevanceMode.CONTAINMENT, description="What the bands are of.")
     correct_questions_needed: int = Field(

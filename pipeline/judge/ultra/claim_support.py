@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
-
+from pipeline.frozen import FrozenModel
 from pipeline.judge.evidence.claim import Claim
 
 _CERTAINTY = 1e-3
@@ -30,7 +29,7 @@ _COUNTED = 2
 """Differences of one kind that count; more say the same."""
 
 
-class ClaimSupportWeights(BaseModel):
+class ClaimSupportWeights(FrozenModel):
     """What `claim_support.json` holds.
 
     Attributes:
@@ -38,8 +37,6 @@ class ClaimSupportWeights(BaseModel):
         weights: log-odds for each unit of a signal.
         record: how they were made.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     intercept: float
     weights: Mapping[str, float]

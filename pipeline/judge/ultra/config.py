@@ -1,14 +1,13 @@
 """The settings of Ultra (README, Ultra)."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import FusionForm
 
 
-class UltraConfig(BaseModel):
+class UltraConfig(FrozenModel):
     """The settings of Ultra."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     eta: float = Field(default=1.0, gt=0, le=100, description="How fast level weights fall around the tools' mean.")
     form: FusionForm = Field(default=FusionForm.NORMALIZED, description="How tools and level probabilities are fused.")

@@ -2,13 +2,13 @@
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from pipeline.frozen import FrozenModel
 
 
-class ExtractiveConfig(BaseModel):
+class ExtractiveConfig(FrozenModel):
     """Settings of the extractive writer. All tokens are those of the embedding model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Most that a map call reads.")
     output_tokens: int = Field(default=12_000, ge=64, description="Longest text of one call, the summary too.")

@@ -2,13 +2,13 @@
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from pipeline.frozen import FrozenModel
 
 
-class LlmWriterConfig(BaseModel):
+class LlmWriterConfig(FrozenModel):
     """Settings of the LLM writer (README, LLM writer)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Context, critique and chunks of a map call.")
     context_limit_tokens: int = Field(default=4_000, ge=0, description="Part of it that context may take.")

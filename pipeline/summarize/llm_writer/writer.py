@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.llm_writer import prompts
@@ -222,12 +223,7 @@ def topics_schema(min_topics: int, max_topics: int) -> Mapping[str, object]:
     """Returns the JSON schema of the answer."""
     item = {"type": "string", "minLength": 2, "maxLength": _MAX_TOPIC_CHARS}
     array = {"type": "array", "items": item, "minItems": min_topics, "maxItems": max_topics}
-    return {
-        "type": "object",
-        "properties": {"topics": array},
-        "required": ["topics"],
-        "additionalProperties": False,
-    }
+    return object_schema({"topics": array})
 
 
 def parse_topic_lines(text: str) -> list[str]:

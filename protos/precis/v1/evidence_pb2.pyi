@@ -198,6 +198,10 @@ class EvidenceTable(_message.Message):
     """What is known of a summary and its source. Built once and shared by all frameworks. ResultView says which of its
     fields a response holds.
 
+    What none of the frameworks asked for reads is empty or 0: `twin_key_points` without Twin-Lock; `judge_key_points`,
+    `coverage_questions` and `claim_questions` for Twin-Lock alone; `intent` for Ultra alone, unless a language model is
+    asked; the `features` of claims, the cosines of segments and `salient_share` without Ultra.
+
     Spans have the text id "source" or "summary". Tokens are those of the tokenizer that is named; content words are those
     that are no function words.
     """

@@ -1,6 +1,5 @@
 """`precis serve`, with flags for the settings that are changed most, and `precis settings`, which lists all."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -53,22 +52,21 @@ def serve(
     [bold]Exit codes[/]  0 stopped as asked; 2 a setting is wrong, a model is missing
     or the port is in use.
     """
-    flags = {
-        "PRECIS_LISTEN__HOST": host,
-        "PRECIS_LISTEN__PORT": port,
-        "PRECIS_MODELS_DIR": models_dir,
-        "PRECIS_INFERENCE__RUNTIME__WORKERS": workers,
-        "PRECIS_INFERENCE__RUNTIME__EXECUTION_PROVIDER": execution_provider,
-        "PRECIS_METRICS__PORT": metrics_port,
-        "PRECIS_LOG__LEVEL": log_level,
-        "PRECIS_SETTINGS_FILE": settings_file,
-    }
-    # A flag is shorthand for its variable: one rule of precedence, and the server process reads its settings once.
-    os.environ.update({name: str(value) for name, value in flags.items() if value is not None})
-
     from server.cli.run.serve import serve_until_stopped
 
-    serve_until_stopped()
+    flags = {
+        "models_dir": models_dir,
+        "listen": _given(host=host, port=port),
+        "inference": _given(runtime=_given(workers=workers, execution_provider=execution_provider)),
+        "metrics": _given(port=metrics_port),
+        "log": _given(level=log_level),
+    }
+    serve_until_stopped(_given(**flags), settings_file)
+
+
+def _given(**flags: object) -> dict[str, object] | None:
+    """Returns the flags that were given; None when none was."""
+    return {name: value for name, value in flags.items() if value is not None} or None
 
 
 def settings(

@@ -1,6 +1,9 @@
 """Runs the server in this process."""
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import uvloop
 
@@ -13,10 +16,10 @@ from server.run import serve
 from server.settings import load_settings
 
 
-def serve_until_stopped() -> None:
-    """Serves until a signal. Raises InputError when the server cannot start."""
+def serve_until_stopped(flags: Mapping[str, Any] | None, settings_file: Path | None) -> None:
+    """Serves until a signal, with settings that flags override. Raises InputError when the server cannot start."""
     try:
-        settings = load_settings()
+        settings = load_settings(settings_file, overrides=flags)
         with log.configured(settings.log), tracing.configured(settings.tracing):
             uvloop.run(serve(settings, announce))
     except StartupError as error:

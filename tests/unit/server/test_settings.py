@@ -116,7 +116,7 @@ def test_settings_are_frozen() -> None:
     with pytest.raises(ValidationError):
         settings.listen = settings.listen  # type: ignore[misc]
     with pytest.raises(ValidationError):
-        settings.listen.port = 1
+        settings.listen.port = 1  # type: ignore[misc]
 
 
 def fields(model: type[BaseModel], path: str) -> list[tuple[str, str | None]]:
