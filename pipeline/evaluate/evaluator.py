@@ -6,11 +6,10 @@ from concurrent.futures import Executor
 from functools import partial
 
 from pipeline.evaluate.comparison import Comparison, EntailmentEvidence, exact_pair_count, unique_pairs
+from pipeline.evaluate.components import score_facts, score_flow
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import score_entities
-from pipeline.evaluate.facts import score_facts
-from pipeline.evaluate.flow import score_flow
 from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.loss import component_scores, loss_of
 from pipeline.evaluate.plan import EvaluatePlan, check_input, make_plan

@@ -12,7 +12,7 @@ from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.exact import harmonic_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.locks.claims import extraneous_caps, unsupported_passages
+from pipeline.judge.locks.hallucination import extraneous_caps, unsupported_passages
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Framework, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan

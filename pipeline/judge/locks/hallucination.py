@@ -1,17 +1,149 @@
-"""Scores Hallucination: the fraction of the claims that the source does not support.
+"""Hallucination: the claims counted by label, and the fraction of them that the source does not support.
 
-In Judge-Lock it is multiplied with the precision of the claim questions.
+In Judge-Lock the score is multiplied with the precision of the claim questions. Other metrics cite the same counts.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
+from typing import Self
 
-from pipeline.judge.citation import sentences
+from pipeline.judge.citation import cite, cite_first, count, sentences
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import half_up
-from pipeline.judge.locks.caps import LockRules, RawScore
-from pipeline.judge.locks.claims import ClaimCounts, claim_evidence, claim_inputs, claim_list, claim_sentence
+from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Input, MetricName, MetricStatus
+from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
+from pipeline.text.passage import TextSpan
+
+_WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
+
+
+def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
+    """Returns the counts of the formula."""
+    counts = ClaimCounts.of(table.claims)
+    return {
+        "total_claims": counts.total,
+        "supported": counts.supported,
+        "partial": counts.partial,
+        "unsupported": counts.unsupported,
+        "omitted_claims": table.omitted_claim_count,
+        "unsupported_fraction": float(counts.unsupported_fraction),
+    }
+
+
+def claim_evidence(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
+    """Returns each claim with the source passage that decided, the worst claims first."""
+    ordered = sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))  # stable: position decides ties
+    return tuple(place for claim in ordered for place in (claim.passage, deciding_passage(claim)) if place is not None)
+
+
+def deciding_passage(claim: Claim) -> TextSpan | None:
+    """Returns what contradicts an unsupported claim more than anything supports it, else what supports it best."""
+    is_refuted = claim.label is ClaimLabel.UNSUPPORTED and claim.contradiction > claim.entailment
+    return claim.opposition if is_refuted else claim.support
+
+
+def claim_list(claims: Sequence[Claim]) -> list[Json]:
+    """Returns the claims as JSON."""
+    return [
+        {
+            "claim": claim.passage.text,
+            "label": claim.label.value.capitalize(),
+            "entailment": claim.entailment,
+            "contradiction": claim.contradiction,
+            "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
+            "source": place.text if (place := deciding_passage(claim)) else None,
+        }
+        for claim in claims
+    ]
+
+
+def claim_sentence(claims: Sequence[Claim]) -> str:
+    """Says how many claims hold, and shows the worst with what the source has instead."""
+    if not claims:
+        return "The summary states nothing that could be checked."
+    counts = ClaimCounts.of(claims)
+    partial = f", {counts.partial} in part" if counts.partial else ""
+    unsupported = f", {counts.unsupported} not at all" if counts.unsupported else ""
+    supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}{partial}{unsupported}"
+    return sentences((f"{supported} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
+
+
+def _worst(claims: Sequence[Claim]) -> str:
+    """Cites the first of the worst claims; empty when all are supported."""
+    claim = min(claims, key=lambda claim: _WORST_FIRST.index(claim.label))
+    if claim.label is ClaimLabel.SUPPORTED:
+        return ""
+    place = deciding_passage(claim)
+    kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
+    differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
+    beside = f" The source has {cite(place)}{differing}." if place else ""
+    return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
+
+
+class HallucinationSeverity(StrEnum):
+    """Band of the unsupported fraction u: below 0.25, below 0.5, the rest."""
+
+    MINOR = "minor"
+    MODERATE = "moderate"
+    SEVERE = "severe"
+
+
+MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCounts:
+    """Numbers of claims by label."""
+
+    supported: int
+    partial: int
+    unsupported: int
+
+    @classmethod
+    def of(cls, claims: Sequence[Claim]) -> Self:
+        """Counts the claims of a table."""
+        labels = [claim.label for claim in claims]
+        return cls(
+            labels.count(ClaimLabel.SUPPORTED), labels.count(ClaimLabel.PARTIAL), labels.count(ClaimLabel.UNSUPPORTED)
+        )
+
+    @property
+    def total(self) -> int:
+        """All claims."""
+        return self.supported + self.partial + self.unsupported
+
+    @property
+    def unsupported_fraction(self) -> Fraction:
+        """Returns u = (unsupported + partial / 2) / total, in [0, 1]; 0 without claims."""
+        return Fraction(2 * self.unsupported + self.partial, 2 * self.total) if self.total else Fraction(0)
+
+    @property
+    def severity(self) -> HallucinationSeverity:
+        """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe (README, Judge-Lock)."""
+        if self.unsupported_fraction >= SEVERE_FROM:
+            return HallucinationSeverity.SEVERE
+        if self.unsupported_fraction >= MODERATE_FROM:
+            return HallucinationSeverity.MODERATE
+        return HallucinationSeverity.MINOR
+
+
+def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
+    """Returns where the unsupported claims stand in the summary."""
+    return tuple(claim.passage for claim in claims if claim.label is ClaimLabel.UNSUPPORTED)
+
+
+def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ...]:
+    """Returns the cap of a summary that makes an unsupported claim; empty for one that makes none."""
+    passages = unsupported_passages(claims)
+    if not passages:
+        return ()
+    reason = f"{count(len(passages), 'claim')} not backed by the source: {cite_first(passages)}."
+    return cap_at(limit, "extraneous_claim", reason)
+
 
 HIGHEST, FALL = 10, 14
 

@@ -13,7 +13,7 @@ from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
 from pipeline.judge.exact import exact, mean
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
-from pipeline.judge.locks.claims import extraneous_caps
+from pipeline.judge.locks.hallucination import extraneous_caps
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricError, MetricName
 from pipeline.text.passage import TextSpan

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.comparison import EntailmentEvidence
-from pipeline.evaluate.facts import harmonic_mean, score_facts
+from pipeline.evaluate.components import harmonic_mean, score_facts
 from pipeline.text.passage import TextSpan
 
 TEXT = TextSpan("t", 0, 1, "x", "x")

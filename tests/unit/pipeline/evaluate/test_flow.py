@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.comparison import EntailmentEvidence
-from pipeline.evaluate.flow import score_flow
+from pipeline.evaluate.components import score_flow
 from pipeline.evaluate.result import FlowResult
 from pipeline.text.passage import TextSpan
 

@@ -13,9 +13,8 @@ from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
-from pipeline.judge.locks.claims import ClaimCounts
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.hallucination import score_of_counts
+from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, questions, segments, table
