@@ -62,7 +62,7 @@ def summarize(
     connection: Connection,
     context: typer.Context,
 ) -> None:
-    """Summarize a long document: every technical detail kept, nothing said twice.
+    """Summarize a long document; how much of its technical terms is kept is told with it.
 
     Shows how far it is: phase, calls, tokens, time left. Ctrl+C stops it and
     says how to go on later; what is done is kept on the server.
