@@ -93,7 +93,7 @@ def requests(channel: grpc.aio.Channel) -> dict[str, Send]:
         "Evaluate": evaluated,
         "Judge": judged(),
         "Judge by Twin-Lock": judged("TWIN_LOCK"),
-        "Judge by Ultra": judged("ULTRA"),
+        "Judge by all three": judged("TWIN_LOCK", "JUDGE_LOCK", "ULTRA"),
         "Summarize": summarized,
     }
 

@@ -59,7 +59,7 @@ class JudgeRunner:
         """All models; the NLI model serves baselines too."""
         return EngineModels(self._engine).bound(CallScope(Call()))
 
-    async def judge(self, item: Item, frameworks: tuple[Framework, ...] = ()) -> Judgement:
+    async def judge(self, item: Item, frameworks: tuple[Framework, ...] = tuple(Framework)) -> Judgement:
         """Judges one summary without a language model."""
         return await self._judge.judge(JudgeRequest(*item, frameworks=frameworks), self.models)
 
