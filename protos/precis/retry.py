@@ -15,6 +15,7 @@ from precis.errors import Aborted, Overloaded, PrecisError, Unavailable
 SERVICE_CONFIG: str = files("precis.v1").joinpath("service_config.json").read_text(encoding="utf-8")
 """gRPC service config, as JSON: retries of the unary calls, all of which are idempotent."""
 
+_LONGEST_REFUSAL_S = 60.0  # that a server of ours asks for; whoever names a longer delay is not waited for
 _JITTER = 0.25  # share of a delay by which clients that were refused together come back apart
 
 
@@ -99,6 +100,8 @@ class Attempts:
 def refusal_delay_s(error: PrecisError) -> float | None:
     """Returns how long a server that is full wants to be left alone; None for any other error.
 
-    Without a delay the same call would be refused again: a message that is too large, a disk that is full.
+    Without a delay the same call would be refused again: a message that is too large, a disk that is full. A delay of
+    more than a minute is for the caller to decide about: a stream without a deadline would sleep for as long.
     """
-    return error.retry_delay_s if isinstance(error, Overloaded) else None
+    delay_s = error.retry_delay_s if isinstance(error, Overloaded) else None
+    return None if delay_s is None or delay_s > _LONGEST_REFUSAL_S else delay_s

@@ -52,12 +52,13 @@ def test_a_full_queue_is_waited_for_as_long_as_it_says_and_a_little_longer() -> 
     "error",
     [
         refused(delay_s=None),
+        refused(delay_s=61),
         errors.to_error(failed(grpc.StatusCode.RESOURCE_EXHAUSTED, "larger than max")),
         broken(),  # gRPC's own, by the service config
         errors.to_error(answered(grpc.StatusCode.INVALID_ARGUMENT, "no")),
         running(),
     ],
-    ids=["a full disk", "too large", "unavailable", "invalid", "aborted"],
+    ids=["a full disk", "an absurd delay", "too large", "unavailable", "invalid", "aborted"],
 )
 def test_what_would_fail_again_is_raised_at_once(error: errors.PrecisError) -> None:
     with pytest.raises(type(error)):
