@@ -144,7 +144,7 @@ class Judge:
             note(
                 span,
                 claim_count=len(table.claims),
-                pair_count=table.pairs.scored_pair_count,
+                pair_count=table.pair_count,
                 question_author=table.question_author,
                 proposals_failed=table.proposals_failed,
             )
@@ -157,10 +157,12 @@ class Judge:
         with open_span(f"judge {framework}") as span:
             if framework is Framework.ULTRA:
                 level_judge = LlmLevelJudge(models.chat, self._config.proposals) if models.chat else None
-                help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(request.tool_scores))
+                help_ = UltraHelp(level_judge, usable_tool_scores(request.tool_scores))
                 result = await score_ultra(table, self._config.ultra, help_)
             else:
                 result = score_lock(table, self._config.lock.rules_of(framework))
+            if table.omitted_claim_count:
+                result = result.from_some_claims()
             statuses = [metric.status for metric in result.metrics]
             note(
                 span,
@@ -175,14 +177,14 @@ class Judge:
 
 _READ_BY = {
     Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
-    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.QUESTIONS},
-    Framework.ULTRA: {EvidencePart.QUESTIONS, EvidencePart.CALIBRATION},
+    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS},
+    Framework.ULTRA: {EvidencePart.JUDGE_KEY_POINTS, EvidencePart.SUBJECT},
 }
 
 
 def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
-    """Returns the parts of the evidence that somebody will read; a language model that grades reads the intent."""
-    graded = {EvidencePart.INTENT} if models.chat else set()
+    """Returns the parts of the evidence that somebody will read; a language model grades by intent and questions."""
+    graded = {EvidencePart.INTENT, EvidencePart.QUESTIONS} if models.chat else set()
     return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
 
 
@@ -210,6 +212,6 @@ def _log(judgement: Judgement) -> None:
         f"{result.framework}={'none' if result.mean_score is None else format(result.mean_score, '.2f')}"
         for result in judgement.frameworks
     )
-    pairs = judgement.evidence.pairs.scored_pair_count
+    pairs = judgement.evidence.pair_count
     calls = judgement.language_model_usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

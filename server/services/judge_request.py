@@ -76,8 +76,8 @@ def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
 def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
     overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}}
-    if options.window_sentences:
-        overrides["evidence"]["window_sentences"] = tuple(options.window_sentences)
+    if options.HasField("max_claims"):
+        overrides["evidence"]["max_claims"] = options.max_claims
     if options.relevance_mode:
         mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
         overrides["lock"]["relevance_mode"] = mode

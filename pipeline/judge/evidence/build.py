@@ -27,7 +27,7 @@ async def build_evidence(
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
-        models: each is asked once, with one list; of pairs at most a few hundred whatever the length of the source.
+        models: each is asked once, with one list: a pair for each claim and key point, however long the source is.
         proposals: asked once. None: no LLM.
         off_loop: where long texts are read.
 

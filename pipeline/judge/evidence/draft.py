@@ -8,11 +8,12 @@ import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
 from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.names import SourceValues, known_names
 from pipeline.judge.evidence.text.overlap import SourceSequences
+from pipeline.judge.evidence.text.passages import PassageFinder
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import word_centrality
-from pipeline.judge.evidence.text.windows import Float64, Window, WordIndex, make_windows
 from pipeline.protocols import Tokenizer
 
 SOURCE, SUMMARY = "source", "summary"
@@ -24,14 +25,15 @@ _SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words w
 class EvidencePart(StrEnum):
     """What of a table is made only for those who read it; else it is empty.
 
-    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. QUESTIONS: both kinds, and Judge-Lock's key points.
-    CALIBRATION: features of claims, cosines of segments, the salient share: what calibrated scores are made of.
+    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's. QUESTIONS: both kinds.
+    SUBJECT: cosines of segments, and the salient share.
     """
 
     INTENT = "intent"
     TWIN_KEY_POINTS = "twin_key_points"
+    JUDGE_KEY_POINTS = "judge_key_points"
     QUESTIONS = "questions"
-    CALIBRATION = "calibration"
+    SUBJECT = "subject"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,13 @@ class Side:
     Attributes:
         read: the text.
         index: its words.
-        windows: by size.
+        passages: finds what it says about a statement.
         embedded: indices of the sentences that the embedder reads, rising.
     """
 
     read: ReadText
     index: WordIndex
-    windows: dict[int, tuple[Window, ...]]
+    passages: PassageFinder
     embedded: tuple[int, ...]
 
 
@@ -74,7 +76,7 @@ class ReadTexts:
         source: the article.
         summary: the summary.
         all_claims: of the summary, in order.
-        claims: the most consequential of them, in order.
+        claims: those that are checked, in order: all, or the most consequential.
         segments: of the summary, in order.
         values: numbers, dates and names of the source.
         sequences: neighbouring words of the source.
@@ -102,21 +104,17 @@ def read_texts(request: EvidenceRequest, tokenizer: Tokenizer, config: EvidenceC
     index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
-    segments = find_segments(told, tokenizer, config.min_segment_tokens)
     most = config.max_embedded_sentences
     embedded = _to_embed(article, index, [told.table.content_stems(claim.words) for claim in claims], most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [article.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
-    texts += [claim.passage.text for claim in claims]
-    if EvidencePart.CALIBRATION in request.parts:
-        texts += [segment.passage.text for segment in segments[:most]]
     return ReadTexts(
-        source=Side(article, index, make_windows(article, config.window_sentences), embedded),
-        summary=Side(told, told_index, make_windows(told, config.window_sentences), told_embedded),
+        source=Side(article, index, PassageFinder(article, index, config.passage_chars), embedded),
+        summary=Side(told, told_index, PassageFinder(told, told_index, config.passage_chars), told_embedded),
         all_claims=all_claims,
         claims=claims,
-        segments=segments,
+        segments=find_segments(told, tokenizer, config.min_segment_tokens),
         values=SourceValues.of(article, told),
         sequences=SourceSequences(article.table),
         names=known_names((article.table, told.table)),
@@ -132,8 +130,8 @@ def _to_embed(text: ReadText, index: WordIndex, claims: Sequence[Sequence[str]],
         return tuple(range(count))
     chosen: dict[int, None] = {}
     for stems in claims:
-        shares: Float64 = index.shares(stems, 1)
-        chosen.update(dict.fromkeys(np.argsort(-shares, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
+        found = index.weighted({stem: index.rarity(stem) for stem in stems})
+        chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
     for place in np.argsort(-word_centrality(text, index), kind="stable").tolist():
         if len(chosen) >= most:
             break

@@ -39,15 +39,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class LevelTask:
-    """What the language model grades.
-
-    Attributes:
-        attempt: 1, or 2 after disputed claims were reread.
-    """
+    """What the language model grades."""
 
     metric: MetricName
     table: EvidenceTable
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True)

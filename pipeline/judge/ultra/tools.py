@@ -9,34 +9,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.claim_support import claim_support
 from pipeline.judge.ultra.levels import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceView:
-    """The evidence table with the support of its claims.
+    """The evidence table as Ultra reads it.
 
     Attributes:
-        supports: probability that a claim is faithful, one for each claim.
         contradicted: claims that the source verifiably contradicts.
     """
 
     table: EvidenceTable
-    supports: tuple[float, ...]
     contradicted: tuple[Claim, ...]
 
     @classmethod
     def of(cls, table: EvidenceTable) -> Self:
         """Reads a table."""
-        supports = tuple(claim_support(claim) for claim in table.claims)
-        contradicted = tuple(
-            claim for claim, support in zip(table.claims, supports, strict=True) if is_contradicted(claim, support)
-        )
-        return cls(table, supports, contradicted)
+        return cls(table, tuple(claim for claim in table.claims if is_contradicted(claim)))
 
     @property
     def unsupported_share(self) -> float:
@@ -46,35 +39,25 @@ class EvidenceView:
         0 without claims.
         """
         by_sentence: dict[int, list[float]] = {}
-        for claim, support in zip(self.table.claims, self.supports, strict=True):
-            by_sentence.setdefault(claim.sentence_index, []).append(support)
-        means = [math.fsum(supports) / len(supports) for supports in by_sentence.values()]
+        for claim in self.table.claims:
+            by_sentence.setdefault(claim.sentence_index, []).append(claim.probability)
+        means = [math.fsum(found) / len(found) for found in by_sentence.values()]
         return 1 - math.fsum(means) / len(means) if means else 0.0
-
-    def disputed(self) -> tuple[int, ...]:
-        """Returns the indices of the claims whose support is unsure, or at odds with their label."""
-        return tuple(
-            index
-            for index, (claim, support) in enumerate(zip(self.table.claims, self.supports, strict=True))
-            if _DISPUTED[0] < support < _DISPUTED[1]
-            or (support >= HALF) is not (claim.label is not ClaimLabel.UNSUPPORTED)
-        )
 
 
 HALF = 0.5
-_DISPUTED = (0.25, 0.75)
 _UNBELIEVABLE = 0.25
 
 
-def is_contradicted(claim: Claim, support: float) -> bool:
+def is_contradicted(claim: Claim) -> bool:
     """Tells whether a contradiction is verified: NLI sees one, the words show one, and all evidence agrees.
 
     NLI alone calls too much a contradiction; a number, name, date or negation that stands otherwise in the source is
     the second witness.
     """
-    by_nli = claim.opposition is not None and claim.contradiction >= HALF and claim.contradiction > claim.entailment
+    by_nli = claim.contradiction >= HALF and claim.contradiction > claim.entailment
     by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
-    return by_nli and by_words and support < _UNBELIEVABLE
+    return by_nli and by_words and claim.probability < _UNBELIEVABLE
 
 
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:

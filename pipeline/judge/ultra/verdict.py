@@ -143,7 +143,7 @@ def caps_of(metric: MetricName, view: EvidenceView, contradiction_limit: float) 
             caps.append(Cap("unsupported_share", limit, reason))
     if view.contradicted and (metric in _CAPPED or metric is MetricName.HALLUCINATION):
         first = view.contradicted[0]
-        against = f", against {cite(first.opposition)}" if first.opposition is not None else ""
+        against = f", against {cite(first.support)}" if first.support is not None else ""
         reason = f"The source contradicts {count(len(view.contradicted), 'claim')}: {cite(first.passage)}{against}."
         caps.append(Cap("verified_contradiction", contradiction_limit, reason))
     return tuple(caps)
@@ -177,12 +177,11 @@ def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]
 
 
 def _least_supported(view: EvidenceView) -> list[Claim]:
-    order = sorted(range(len(view.supports)), key=lambda index: (view.supports[index], index))
-    return [view.table.claims[index] for index in order]
+    return sorted(view.table.claims, key=lambda claim: claim.probability)  # stable: position decides ties
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the window that opposes or supports it, whichever is stronger."""
+    """Yields each claim with the sentence that it is compared with."""
     for claim in claims:
         yield claim.passage
-        yield claim.opposition if claim.contradiction > claim.entailment else claim.support
+        yield claim.support

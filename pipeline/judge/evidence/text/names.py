@@ -147,6 +147,7 @@ class SourceValues:
 
     Attributes:
         text: the source.
+        joined: all words in order, with a space before and after each.
         initials: of runs of two to five neighbouring words that are capitalised, casefolded.
         known_names: that stand capitalised inside a sentence of source or summary.
     """
@@ -155,6 +156,7 @@ class SourceValues:
     values: Values
     words: frozenset[str]
     stems: frozenset[str]
+    joined: str
     initials: frozenset[str]
     known_names: frozenset[str]
 
@@ -167,9 +169,14 @@ class SourceValues:
             Values.of(source.text.text),
             frozenset(table.words),
             frozenset(table.stems),
+            f" {' '.join(table.words)} ",
             _initials(table),
             known_names((table, summary.table)),
         )
+
+    def has_words(self, table: WordTable, words: range) -> bool:
+        """Tells whether the source has some words next to each other in the same order."""
+        return f" {' '.join(table.words[at] for at in words)} " in self.joined
 
     def has_name(self, table: WordTable, name: Name) -> bool:
         """Tells whether the source has most words of a name, in some spelling, or its initials."""
