@@ -37,7 +37,7 @@ async def build_evidence(
     config, stopwatch = config or EvidenceConfig(), Stopwatch()
     draft = await off_loop(partial(read_texts, request, models.tokenizer, config))
     stopwatch.lap("reading_ms")
-    embeddings = Embeddings(draft.texts, await models.embedder.embed(draft.texts))
+    embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
     plan = await off_loop(partial(make_plan, draft, embeddings, config))
     proposed = None
