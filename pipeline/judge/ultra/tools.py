@@ -84,25 +84,17 @@ class Instrument:
     Attributes:
         measure: gives a share in [0, 1]; None where there is nothing to measure.
         weight: in the mean of the metric's tools.
-        weight_of_masks: likewise, while questions are masked words that no language model has written.
     """
 
     name: str
     measure: Measure
     weight: float = 1.0
-    weight_of_masks: float | None = None
-
-    def weigh(self, view: EvidenceView) -> float:
-        """Returns the weight that the tool has for a table."""
-        if self.weight_of_masks is not None and view.table.question_author == _MASKED:
-            return self.weight_of_masks
-        return self.weight
 
 
 def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
     """Returns the opinions of a metric's tools that have any."""
     shares = [(tool, tool.measure(view)) for tool in TOOLS[metric]]
-    return tuple(Tool(tool.name, to_score(share), tool.weigh(view)) for tool, share in shares if share is not None)
+    return tuple(Tool(tool.name, to_score(share), tool.weight) for tool, share in shares if share is not None)
 
 
 def to_score(share: float) -> float:
@@ -193,22 +185,16 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
         Instrument(
             "key_point_recall", lambda view: _mean([point.covered_share for point in view.table.judge_key_points])
         ),
-        # Six masked words, each found or not, say less than shares of all that is told: without one of its sentences a
-        # summary scored lower in 73 cases of 100 (ties count half), by the other two tools in 89 and 93.
-        Instrument(
-            "answered_questions", lambda view: _answered(view.table.coverage_questions), 1.0, weight_of_masks=0.5
-        ),
+        Instrument("answered_questions", lambda view: _answered(view, view.table.coverage_questions)),
         Instrument("salient_words", _salient_words),
     ),
     MetricName.ALIGNMENT: (
         Instrument("stance", _stance),
         Instrument("meaning", lambda view: 1 - view.table.tone.meaning_distance),
     ),
-    # Claim support has read what the other two read. Fitted together with it on corrupted sentences, masked questions
-    # weigh nothing; those of a language model are evidence of their own.
     MetricName.HALLUCINATION: (
         Instrument("claim_support", lambda view: 1 - view.unsupported_share, 2.8),
-        Instrument("answered_claims", lambda view: _answered(view.table.claim_questions), 1.0, weight_of_masks=0.0),
+        Instrument("answered_claims", lambda view: _answered(view, view.table.claim_questions)),
         Instrument("no_contradiction", _no_contradiction, 0.2),
     ),
     MetricName.RELEVANCE: (
@@ -225,5 +211,11 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _answered(questions: Sequence[Question]) -> float | None:
+def _answered(view: EvidenceView, questions: Sequence[Question]) -> float | None:
+    """The mean score of questions that a language model wrote.
+
+    Masked words are made for Judge-Lock alone, and say less than shares of all that is told.
+    """
+    if view.table.question_author == _MASKED:
+        return None
     return _mean([question.score for question in questions])
