@@ -14,7 +14,7 @@ from pipeline.judge.evidence.text.closeness import Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.passage import TextSpan
-from pipeline.text.sentences import SPEAKER
+from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
 
 PASSAGE_CHARS = 700
 """Characters of a passage, about 160 tokens: what the NLI model was trained on."""
@@ -29,7 +29,6 @@ _OPENING_LIST = """
     instead otherwise however
 """
 _OPENINGS = frozenset(_OPENING_LIST.split())
-_FEWEST_TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ def _speakers(source: ReadText) -> dict[int, str]:
     """Returns who says a sentence that is not the first of its turn; empty for a text that is no dialogue."""
     text, sentences = source.text.text, source.sentences
     marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in sentences]
-    if sum(mark is not None for mark in marks) < _FEWEST_TURNS:
+    if sum(mark is not None for mark in marks) < FEWEST_TURNS:
         return {}
     speakers: dict[int, str] = {}
     speaker = ""
