@@ -1,12 +1,12 @@
-"""Builds the evidence table: read the texts, embed once, ask the NLI model once, assemble."""
+"""Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 from dataclasses import replace
 from functools import partial
 
-from pipeline.judge.evidence.assemble import assemble
+from pipeline.judge.evidence.assemble import CheckedClaims, assemble
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest, read_texts
-from pipeline.judge.evidence.plan import EvidencePlan, make_plan
+from pipeline.judge.evidence.plan import make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.model_answers import Embeddings, PairScores
@@ -27,7 +27,8 @@ async def build_evidence(
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
-        models: each is asked once, with one list: a pair for each claim and key point, however long the source is.
+        models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
+            a pair for each, however long the source is.
         proposals: asked once. None: no LLM.
         off_loop: where long texts are read.
 
@@ -47,14 +48,14 @@ async def build_evidence(
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
     scores = await PairScores.ask(models.entailment, plan.pairs)
+    checked = await off_loop(partial(CheckedClaims.of, plan, scores, models.tokenizer))
+    scores = await PairScores.ask(models.entailment, checked.pairs)
     stopwatch.lap("nli_ms")
-    table = await off_loop(partial(_finish, plan, scores, models, config, proposed))
+    table = await off_loop(partial(_finish, checked, scores, models, proposed))
     stopwatch.lap("assembly_ms")
     return replace(table, timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps))
 
 
-def _finish(
-    plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig, proposed: ProposalSet | None
-) -> EvidenceTable:
-    table = assemble(plan, scores, models, config)
-    return table if proposed is None else apply_proposals(table, plan, proposed, config)
+def _finish(checked: CheckedClaims, scores: PairScores, models: Models, proposed: ProposalSet | None) -> EvidenceTable:
+    table, plan = assemble(checked, scores, models), checked.plan
+    return table if proposed is None else apply_proposals(table, plan, proposed, plan.config)

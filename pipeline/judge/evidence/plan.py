@@ -1,9 +1,10 @@
 """Chooses the passage of every claim and fact, and so all NLI pairs of the request. Second step.
 
-One pair for each: a claim against a passage of the source, a fact of the source against a passage of the summary.
+One pair for each: a claim against a passage of the source, then a fact of the source against a passage of the summary,
+which is made of grounded sentences alone.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claims import ClaimSpan
@@ -14,6 +15,7 @@ from pipeline.judge.evidence.text.passages import Passage, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
+from pipeline.text.passage import TextSpan
 
 _SENTENCES_PER_KEY_POINT = 5
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
@@ -33,18 +35,19 @@ class FactPlan:
     """A fact of the source, and where the summary may tell it.
 
     Attributes:
-        sentence: its index in the source.
+        statement: the fact.
         weights: of its content stems.
-        passage: of the summary; None without one.
+        passage: of the summary; None without a grounded sentence.
     """
 
-    sentence: int
+    statement: TextSpan
     weights: Mapping[str, float]
     passage: Passage | None
 
-    def told_by(self, sentences: Collection[int]) -> tuple[int, ...]:
-        """Returns those sentences of its passage that are among some."""
-        return tuple(at for at in self.passage.sentences if at in sentences) if self.passage else ()
+    @property
+    def pair(self) -> Pair | None:
+        """What the NLI model is asked."""
+        return (self.passage.span.text, self.statement.text) if self.passage else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,14 +72,9 @@ class EvidencePlan:
     closeness: Closeness
     told_closeness: Closeness
     claims: tuple[ClaimPlan, ...]
-    facts: tuple[FactPlan, ...]
-    judge_facts: tuple[FactPlan, ...]
+    facts: tuple[int, ...]
+    judge_facts: tuple[int, ...]
     pairs: tuple[Pair, ...]
-
-    @property
-    def reads_facts(self) -> bool:
-        """Whether somebody reads how facts are covered; else they serve to find the theme."""
-        return not self.draft.parts.isdisjoint(_OF_FACTS)
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
@@ -102,11 +100,7 @@ def make_plan(
     claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    planned = {sentence: _plan_fact(draft, sentence) for sentence in dict.fromkeys([*ranked, *for_judge])}
     pairs = [(plan.passage.span.text, plan.claim.passage.text) for plan in claims if plan.passage]
-    if not draft.parts.isdisjoint(_OF_FACTS):
-        texts = draft.source.read.passages
-        pairs += [(fact.passage.span.text, texts[fact.sentence].text) for fact in planned.values() if fact.passage]
     return EvidencePlan(
         draft,
         config,
@@ -114,8 +108,8 @@ def make_plan(
         closeness,
         _closeness(draft.summary, embeddings),
         claims,
-        facts=tuple(planned[sentence] for sentence in ranked),
-        judge_facts=tuple(planned[sentence] for sentence in for_judge),
+        facts=tuple(ranked),
+        judge_facts=tuple(for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -132,10 +126,21 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     return ClaimPlan(claim, draft.source.passages.find(weights))
 
 
-def _plan_fact(draft: ReadTexts, sentence: int) -> FactPlan:
-    source = draft.source
-    weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-    return FactPlan(sentence, weights, draft.summary.passages.find(weights))
+def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:
+    """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
+
+    Args:
+        grounded: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+    """
+    draft, among = plan.draft, frozenset(grounded)
+    if draft.parts.isdisjoint(_OF_FACTS):
+        return {}
+    source, facts = draft.source, dict[int, FactPlan]()
+    for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
+        weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
+        passage = draft.summary.passages.find(weights, among)
+        facts[sentence] = FactPlan(source.read.passages[sentence], weights, passage)
+    return facts
 
 
 def _facts(

@@ -5,12 +5,12 @@ Its covered share is the greater of the entailment and share x (1 - contradictio
 words, weighted by rarity. Only grounded sentences of the summary count.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel, ClaimMismatch
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import ReadTexts
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
+from pipeline.judge.evidence.draft import ReadTexts, Side
+from pipeline.judge.evidence.plan import ClaimPlan, FactPlan
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
@@ -80,33 +80,27 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
     told = draft.summary.read
     if not spans:
         return 0
-    places = ((at, told.words_passage(range(at, at + 1))) for at in words if told.table.content[at])
-    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for _, place in places)
+    places = (told.words_passage(range(at, at + 1)) for at in words if told.table.content[at])
+    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)
 
 
 def read_key_point(
-    plan: EvidencePlan,
-    fact: FactPlan,
-    grounded: Collection[int],
-    scores: PairScores,
-    tokenizer: Tokenizer,
+    fact: FactPlan, told: Side, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> KeyPoint:
-    """Returns a fact of the source as a key point, with its coverage by the grounded sentences of the summary."""
-    passage, told = plan.draft.source.read.passages[fact.sentence], plan.draft.summary
-    places, premise = fact.told_by(grounded), fact.passage.span.text if fact.passage else ""
+    """Returns a fact of the source as a key point, with its coverage by its passage of the summary."""
     entailment = contradiction = share = 0.0
-    if places:
-        entailment, contradiction = (ask(premise, passage.text) for ask in (scores.entailment, scores.contradiction))
+    if fact.pair and fact.passage:
+        entailment, contradiction = scores.entailment(*fact.pair), scores.contradiction(*fact.pair)
+        places, total = fact.passage.sentences, sum(fact.weights.values())
         found = sum(weight for stem, weight in fact.weights.items() if any(told.index.has(at, stem) for at in places))
-        share = found / total if (total := sum(fact.weights.values())) else 0.0
+        share = found / total if total else 0.0
     covered = max(entailment, share * (1 - contradiction))
-    best = next((at for at in fact.passage.best if at in places), None) if fact.passage else None
     return KeyPoint(
-        passage=passage,
-        token_count=len(tokenizer.offsets(passage.text)),
+        passage=fact.statement,
+        token_count=len(tokenizer.offsets(fact.statement.text)),
         entailment=entailment,
         content_share=share,
         covered_share=covered,
-        coverage=covered_of(covered, plan.config),
-        best=told.read.passages[best] if best is not None else None,
+        coverage=covered_of(covered, config),
+        best=told.read.passages[fact.passage.best[0]] if fact.passage else None,
     )

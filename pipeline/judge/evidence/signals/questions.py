@@ -5,13 +5,13 @@ word stands between words that never stood beside it. About facts, they go to wh
 the fact from others. An answer scores 1, 0.5 or 0.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Side
-from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.answers import (
     AnswerSpan,
     MaskedStatement,
@@ -118,18 +118,19 @@ _OTHER_WORDING = 0.5  # the answer differs, but the whole statement is entailed
 
 
 def coverage_questions(
-    plan: EvidencePlan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], grounded: Collection[int]
 ) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
-        entailments: of each fact by the summary, in order.
+        facts: where they are told, by sentence of the source.
+        entailments: by the summary, likewise.
         grounded: grounded sentences of the summary.
     """
-    draft = plan.draft
+    draft, config = plan.draft, plan.config
     read, summary = draft.source.read, draft.summary.read
-    facts = plan.facts[: config.question_count]
-    statements = [read.ranges[fact.sentence] for fact in facts]
+    asked_about = plan.facts[: config.question_count]
+    statements = [read.ranges[sentence] for sentence in asked_about]
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
@@ -138,8 +139,8 @@ def coverage_questions(
         _ask(
             question,
             respondent,
-            facts[rank].told_by(grounded),
-            is_entailed=entailments[rank] >= config.supported,
+            passage.sentences if (passage := facts[asked_about[rank]].passage) else (),
+            is_entailed=entailments[asked_about[rank]] >= config.supported,
         )
         for rank, question in asked
     )
