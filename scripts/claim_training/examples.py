@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from pipeline.judge.evidence.text.closeness import WordIndex
+from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
@@ -26,7 +27,7 @@ from scripts.claim_training.edits import Edit, Editor
 ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_SUPPORTED = 0, 1, 2, 3
 """Labels; the last one is neutral or contradiction, whichever."""
 
-MAX_SENTENCE_CHARS = 700
+MAX_SENTENCE_CHARS = EvidenceConfig().max_sentence_chars
 _DEVELOPMENT_TENTHS = 1
 _SEED = 20261122
 Spans = tuple[tuple[int, int], ...]
@@ -66,7 +67,7 @@ class _Document:
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         self._source = ReadText.of("source", text, MAX_SENTENCE_CHARS)
         self._index = WordIndex(self._source)
-        self._finder = PassageFinder(self._source, self._index)
+        self._finder = PassageFinder(self._source, self._index, EvidenceConfig().passage_chars)
 
     @property
     def sentences(self) -> list[str]:

@@ -16,7 +16,7 @@ from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest
 from pipeline.assess.run import TextJudge
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import JudgeEvent, Judgement
@@ -80,7 +80,7 @@ class Judges:
         self._backends = backends
         self._cpu = cpu
         self._metrics = metrics
-        self._cache = JudgementCache(defaults.cache)
+        self._caches = JudgeCaches(defaults.cache)
 
     def bound(self, terms: CallScope, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
         """Makes the judge of one request.
@@ -94,7 +94,7 @@ class Judges:
             ModelNotLoadedError: the server runs without a model that judgements need.
         """
         executor = self._cpu if char_count > self._inline_chars else None
-        judge = Judge(config, executor=executor, cache=self._cache)
+        judge = Judge(config, executor=executor, caches=self._caches)
         return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
 
 

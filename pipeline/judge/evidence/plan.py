@@ -14,6 +14,7 @@ from pipeline.judge.evidence.text.passages import Passage, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
+from pipeline.off_loop import stop_if_nobody_waits
 
 _SENTENCES_PER_KEY_POINT = 5
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
@@ -97,7 +98,7 @@ def make_plan(
         config: of the request.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
     """
-    closeness = _closeness(draft.source, embeddings)
+    closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
@@ -112,7 +113,7 @@ def make_plan(
         config,
         centrality,
         closeness,
-        _closeness(draft.summary, embeddings),
+        _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
         facts=tuple(planned[sentence] for sentence in ranked),
         judge_facts=tuple(planned[sentence] for sentence in for_judge),
@@ -120,12 +121,13 @@ def make_plan(
     )
 
 
-def _closeness(side: Side, embeddings: Embeddings) -> Closeness:
-    vectors = embeddings.of([side.read.passages[place].text for place in side.embedded])
-    return Closeness(vectors, side.embedded, len(side.read.sentences))
+def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
+    vectors = embeddings.of([side.read.passages[place].text for place in embedded])
+    return Closeness(vectors, embedded, len(side.read.sentences))
 
 
 def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
+    stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
     before = told.ranges[at - 1] if at else None
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
