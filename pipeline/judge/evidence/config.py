@@ -20,7 +20,7 @@ class EvidenceConfig(FrozenModel):
         default=700,
         ge=100,
         le=2_000,
-        description="Longest passage that a claim is checked against; 700, about 160 tokens, is what the model learned.",
+        description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
     )
     max_embedded_sentences: int = Field(
         default=300,
