@@ -7,9 +7,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import SourceReader, build_evidence
 from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
@@ -44,7 +44,7 @@ class Judge:
         config: how to judge.
         executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
             it. None: in the loop's own thread, for scripts and tests.
-        cache: judgements of earlier requests, which objects with other settings may share. None: nothing is kept.
+        caches: of earlier requests, which objects with other settings may share. None: nothing is kept.
     """
 
     def __init__(
@@ -52,11 +52,12 @@ class Judge:
         config: JudgeConfig | None = None,
         *,
         executor: Executor | None = None,
-        cache: JudgementCache | None = None,
+        caches: JudgeCaches | None = None,
     ) -> None:
         self._config = config or JudgeConfig()
         self._off_loop = OffLoop(executor)
-        self._cache = cache
+        self._cache = caches.judgements if caches else None
+        self._reader = SourceReader(self._off_loop, caches.sources if caches else None)
 
     async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
@@ -138,9 +139,7 @@ class Judge:
         proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
         with open_span("judge evidence") as span:
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
-            table = await build_evidence(
-                asked, models, self._config.evidence, proposals=proposals, off_loop=self._off_loop
-            )
+            table = await build_evidence(asked, models, self._config.evidence, proposals=proposals, reader=self._reader)
             note(
                 span,
                 claim_count=len(table.claims),

@@ -31,14 +31,14 @@ FALSE_EDITS = tuple(edit for edit in Edit if edit is not Edit.SHORTENED)
 _MOST_FALSE = 2
 _SHORTENED_SHARE = 0.5
 
-_NAME = re.compile(r"\b[A-Z][\w’'-]+(?:\s[A-Z][\w’'-]+)*")
+_NAME = re.compile(r"\b[A-Z][\w\u2019'-]+(?:\s[A-Z][\w\u2019'-]+)*")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?=[\s%.,;:)]|$)")
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _MONTHS = "january february march april june july august september october november december"
 _ORDERED = (_NUMBER_WORDS.split(), _WEEKDAYS.split(), _MONTHS.split())
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|would|can|could|should|did|does)\b", re.IGNORECASE)
-_NEGATION = re.compile(r"\b(?:not|never) |n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never) |n['\u2019]t\b", re.IGNORECASE)
 _OPPOSITES = """
     rise fall|rises falls|rose fell|rising falling|risen fallen|increase decrease|increases decreases
     increased decreased|increasing decreasing|win lose|wins loses|won lost|more less|more fewer|most least|higher lower
@@ -67,15 +67,18 @@ _STRONGER = {
     "may": "will", "might": "will", "could": "will", "can": "must", "some": "all", "many": "all", "most": "all",
     "often": "always", "usually": "always", "sometimes": "always", "rarely": "never", "several": "all",
     "likely": "certain", "possible": "certain", "suggests": "proves", "suggest": "prove", "suggested": "proved",
-    "alleged": "convicted", "allegedly": "indeed", "plans": "decided", "expected": "confirmed", "reportedly": "certainly",
+    "alleged": "convicted", "allegedly": "indeed", "plans": "decided", "expected": "confirmed",
+    "reportedly": "certainly",
     "almost": "exactly", "nearly": "exactly", "partly": "entirely", "believed": "known", "proposed": "approved",
     "mainly": "only", "should": "must", "few": "no",
 }  # fmt: skip
 _PLACES = "London Chicago Berlin Madrid Toronto Sydney Tokyo Nairobi Lisbon Boston Denver Oslo Mumbai Cairo Dublin"
 _PEOPLE = "police|officials|a spokesman|researchers|local media|his lawyer|the company|a recent study|witnesses|critics"
 _TAILS = (
-    " in {place}", " on {weekday}", " in {year}", " for the {nth} time", ", according to {people}", " for {number} years",
-    ", which cost ${number} million", " despite protests", " because of a lack of money", ", the first in {number} years",
+    " in {place}", " on {weekday}", " in {year}", " for the {nth} time", ", according to {people}",
+    " for {number} years",
+    ", which cost ${number} million", " despite protests", " because of a lack of money",
+    ", the first in {number} years",
     " and {number} others", " with the help of {people}", ", after a long dispute", " at the age of {number}",
     " and won an award for it", ", as its founder had promised", " and left for {place}", " free of charge",
 )  # fmt: skip

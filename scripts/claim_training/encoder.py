@@ -66,10 +66,9 @@ class Norm(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         """Returns rows of the same type."""
         shape = (rows.shape[-1],)
-        normed = functional.layer_norm(
+        return functional.layer_norm(
             rows, shape, self.weight.to(rows.dtype), self.bias.to(rows.dtype), CONFIG.layer_norm_eps
         )
-        return normed
 
 
 class Layer(nn.Module):
@@ -111,7 +110,7 @@ def _products(rows: Tensor, positions: Tensor) -> Tensor:
 
 
 def _diagonals(product: Tensor) -> Tensor:
-    """Turns products with all distances, (..., L, 2L), into scores, (..., L, L): out[a, b] = product[a, b - a + L - 1]."""
+    """Turns products with all distances, (..., L, 2L), into scores: out[a, b] = product[a, b - a + L - 1]."""
     length = product.shape[-2]
     width = 2 * length - 1
     flat = product.flatten(-2)[..., length - 1 : length - 1 + length * width]

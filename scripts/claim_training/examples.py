@@ -1,7 +1,7 @@
-"""Claims against passages, as the judge reads them: the pool of claims, edits of its supported ones, and NLI as replay.
+"""Claims against passages, as the judge reads them: the pool, edits of its supported claims, and NLI as replay.
 
-Every premise is what `PassageFinder` gives for the claim, so that the model is trained on what it will be asked. A tenth
-of the documents of each source is kept for development, whole.
+Every premise is what `PassageFinder` gives for the claim: the model is trained on what it will be asked. A tenth of the
+documents of each source is kept for development, whole.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
@@ -26,7 +27,7 @@ from scripts.claim_training.edits import Edit, Editor
 ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_SUPPORTED = 0, 1, 2, 3
 """Labels; the last one is neutral or contradiction, whichever."""
 
-MAX_SENTENCE_CHARS = 700
+CONFIG = EvidenceConfig()
 _DEVELOPMENT_TENTHS = 1
 _SEED = 20261122
 Spans = tuple[tuple[int, int], ...]
@@ -64,9 +65,9 @@ class _Document:
     def __init__(self, text: str) -> None:
         self.text = text
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        self._source = ReadText.of("source", text, MAX_SENTENCE_CHARS)
+        self._source = ReadText.of("source", text, CONFIG.max_sentence_chars)
         self._index = WordIndex(self._source)
-        self._finder = PassageFinder(self._source, self._index)
+        self._finder = PassageFinder(self._source, self._index, CONFIG.passage_chars)
 
     @property
     def sentences(self) -> list[str]:
@@ -78,8 +79,12 @@ class _Document:
         return found.span.text if found else ""
 
 
-def read_claims(path: Path) -> Iterator[Example]:
-    """Yields the pool, each followed by edits of it when it is supported; the same file gives the same examples."""
+def read_claims(path: Path, documents: dict[str, str]) -> Iterator[Example]:
+    """Yields the pool, each followed by edits of it when it is supported; the same file gives the same examples.
+
+    Args:
+        documents: is filled with the text of every document, by digest.
+    """
     rows_of: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
@@ -87,13 +92,14 @@ def read_claims(path: Path) -> Iterator[Example]:
             rows_of[row["document"]].append(row)
     for text, rows in rows_of.items():
         document = _Document(text)
+        documents[document.digest] = text
         claims = list(_of_bump(rows)) if rows[0]["source"] == "bump" else [_of_row(row) for row in rows]
         if rows[0]["source"] == "defacto":
             claims = list(_with_differences(claims))
         rng = random.Random(f"{_SEED} {document.digest}")
         editor = Editor(document.text, document.sentences, [example.claim for example in claims], rng)
-        for example in claims:
-            example = replace(example, document=document.digest, premise=document.passage(example.claim))
+        for claim in claims:
+            example = replace(claim, document=document.digest, premise=document.passage(claim.claim))
             yield example
             if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
                 yield from _edited(example, editor, document)
@@ -164,9 +170,8 @@ def _with_differences(examples: Sequence[Example]) -> Iterator[Example]:
     """A model's summary and its human correction: what the correction changed was not supported."""
     true = {example.group: example.claim for example in examples if example.label == ENTAILMENT}
     for example in examples:
-        if example.label != ENTAILMENT and example.group in true:
-            example = replace(example, spans=_changed(true[example.group], example.claim))
-        yield example
+        is_corrected = example.label != ENTAILMENT and example.group in true
+        yield replace(example, spans=_changed(true[example.group], example.claim)) if is_corrected else example
 
 
 def _changed(before: str, after: str) -> Spans | None:
@@ -200,8 +205,3 @@ def read_nli(path: Path) -> Iterator[Example]:
             label = NLI_LABELS[row["label"]]
             spans = () if label == ENTAILMENT else None
             yield Example("nli", "f" * 16, row["premise"], row["hypothesis"], label, f"{part}{number}", spans)
-
-
-def development(examples: Iterable[Example]) -> list[Example]:
-    """Returns what no training may see."""
-    return [example for example in examples if example.is_development]

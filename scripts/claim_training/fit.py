@@ -45,7 +45,7 @@ def fit(model: Encoder, batches: Sequence[Batch], *, rate: float = 1.0, report: 
     started, tokens, smooth = time.monotonic(), 0, 0.0
     for step, batch in enumerate(batches, start=1):
         loss = batch_loss(model, batch)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()

@@ -63,7 +63,7 @@ _DID = [
 _RESTED = ["slept", "waited", "laughed", "resigned", "arrived", "danced", "left", "spoke", "ran", "worked"]
 _PLACES = ("in the garden", "near the station", "behind the school", "at the market", "on the bridge")
 
-# Premise, claim, whether it follows. {a} {b} {c} are people, {v} {w} transitive verbs, {r} {s} intransitive, {p} places.
+# Premise, claim, whether it follows. {a} {b} {c}: people, {v} {w}: transitive verbs, {r} {s}: intransitive ones.
 TRAINED = (
     ("The {a} {v} the {b}.", "The {b} {v} the {a}.", False),
     ("The {a} {v} the {b}.", "The {b} was {v} by the {a}.", True),

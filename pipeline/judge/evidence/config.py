@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.frozen import FrozenModel
-from pipeline.judge.evidence.text.passages import PASSAGE_CHARS
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -18,7 +17,10 @@ class EvidenceConfig(FrozenModel):
         default=1_000, ge=1, le=5_000, description="Claims that are checked; of more, the most consequential."
     )
     passage_chars: int = Field(
-        default=PASSAGE_CHARS, ge=100, le=2_000, description="Longest passage that a claim is checked against."
+        default=700,
+        ge=100,
+        le=2_000,
+        description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
     )
     max_embedded_sentences: int = Field(
         default=300,

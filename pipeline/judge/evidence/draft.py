@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.names import SourceValues, known_names
+from pipeline.judge.evidence.text.closeness import Float64, WordIndex
+from pipeline.judge.evidence.text.names import SourceValues
 from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.passages import PassageFinder
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import word_centrality
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 
 SOURCE, SUMMARY = "source", "summary"
@@ -59,13 +61,42 @@ class Side:
         read: the text.
         index: its words.
         passages: finds what it says about a statement.
-        embedded: indices of the sentences that the embedder reads, rising.
     """
 
     read: ReadText
     index: WordIndex
     passages: PassageFinder
-    embedded: tuple[int, ...]
+
+    @classmethod
+    def of(cls, read: ReadText, config: EvidenceConfig) -> Self:
+        """Indexes a text. Linear in its length."""
+        index = WordIndex(read)
+        return cls(read, index, PassageFinder(read, index, config.passage_chars))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadSource:
+    """A source as read, the same for all of its summaries.
+
+    Attributes:
+        side: the article.
+        values: its numbers, dates and names.
+        sequences: its neighbouring words.
+        centrality: of its sentences by their words, shape (sentences,).
+    """
+
+    side: Side
+    values: SourceValues
+    sequences: SourceSequences
+    centrality: Float64
+
+
+def read_source(text: str, config: EvidenceConfig) -> ReadSource:
+    """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
+    side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config)
+    values = SourceValues.of(side.read)
+    stop_if_nobody_waits()
+    return ReadSource(side, values, SourceSequences(side.read.table), word_centrality(side.read, side.index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +109,10 @@ class ReadTexts:
         all_claims: of the summary, in order.
         claims: those that are checked, in order: all, or the most consequential.
         segments: of the summary, in order.
-        values: numbers, dates and names of the source.
+        embedded: indices of the source's sentences that the embedder reads, rising.
+        told_embedded: likewise, of the summary.
+        values: numbers, dates and names of the source, with the names of the summary.
         sequences: neighbouring words of the source.
-        names: casefolded words that stand capitalised inside a sentence somewhere.
         texts: to embed, without repeats.
         parts: of the table that somebody will read.
     """
@@ -90,49 +122,57 @@ class ReadTexts:
     all_claims: tuple[ClaimSpan, ...]
     claims: tuple[ClaimSpan, ...]
     segments: tuple[SegmentSpan, ...]
+    embedded: tuple[int, ...]
+    told_embedded: tuple[int, ...]
     values: SourceValues
     sequences: SourceSequences
-    names: frozenset[str]
     texts: tuple[str, ...]
     parts: frozenset[EvidencePart]
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Casefolded words that stand capitalised inside a sentence of either text."""
+        return self.values.known_names
 
-def read_texts(request: EvidenceRequest, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
-    """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
-    article = ReadText.of(SOURCE, request.source, config.max_sentence_chars)
+
+def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
+    """Reads the summary beside its source. Linear in the length of the summary."""
     told = ReadText.of_summary(SUMMARY, request.summary, config.max_sentence_chars)
-    index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
     most = config.max_embedded_sentences
-    embedded = _to_embed(article, index, [told.table.content_stems(claim.words) for claim in claims], most)
+    embedded = _to_embed(source, [told.table.content_stems(claim.words) for claim in claims], most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
-    texts = [article.passages[place].text for place in embedded]
+    texts = [source.side.read.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
     return ReadTexts(
-        source=Side(article, index, PassageFinder(article, index, config.passage_chars), embedded),
-        summary=Side(told, told_index, PassageFinder(told, told_index, config.passage_chars), told_embedded),
+        source=source.side,
+        summary=Side.of(told, config),
         all_claims=all_claims,
         claims=claims,
         segments=find_segments(told, tokenizer, config.min_segment_tokens),
-        values=SourceValues.of(article, told),
-        sequences=SourceSequences(article.table),
-        names=known_names((article.table, told.table)),
+        embedded=embedded,
+        told_embedded=told_embedded,
+        values=source.values.with_names_of(told.table),
+        sequences=source.sequences,
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
     )
 
 
-def _to_embed(text: ReadText, index: WordIndex, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
+def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
     """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
-    count = len(text.sentences)
+    index, count = source.side.index, len(source.side.read.sentences)
     if count <= most:
         return tuple(range(count))
     chosen: dict[int, None] = {}
     for stems in claims:
+        stop_if_nobody_waits()
         found = index.weighted({stem: index.rarity(stem) for stem in stems})
         chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
-    for place in np.argsort(-word_centrality(text, index), kind="stable").tolist():
+        if len(chosen) >= most:
+            break
+    for place in np.argsort(-source.centrality, kind="stable").tolist():
         if len(chosen) >= most:
             break
         chosen[place] = None

@@ -15,6 +15,7 @@ from pipeline.judge.evidence.text.passages import Passage, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.text.passage import TextSpan
 
 _SENTENCES_PER_KEY_POINT = 5
@@ -95,7 +96,7 @@ def make_plan(
         config: of the request.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
     """
-    closeness = _closeness(draft.source, embeddings)
+    closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
@@ -106,7 +107,7 @@ def make_plan(
         config,
         centrality,
         closeness,
-        _closeness(draft.summary, embeddings),
+        _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
         facts=tuple(ranked),
         judge_facts=tuple(for_judge),
@@ -114,12 +115,13 @@ def make_plan(
     )
 
 
-def _closeness(side: Side, embeddings: Embeddings) -> Closeness:
-    vectors = embeddings.of([side.read.passages[place].text for place in side.embedded])
-    return Closeness(vectors, side.embedded, len(side.read.sentences))
+def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
+    vectors = embeddings.of([side.read.passages[place].text for place in embedded])
+    return Closeness(vectors, embedded, len(side.read.sentences))
 
 
 def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
+    stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
     before = told.ranges[at - 1] if at else None
     weights = claim_weights(told.table, claim.words, draft.source.index, before)

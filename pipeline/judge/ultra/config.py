@@ -15,8 +15,8 @@ class UltraConfig(FrozenModel):
     least_agreement: float = Field(
         default=0.5, ge=0, le=1, description="Bhattacharyya coefficient below which a metric abstains."
     )
-    enough_evidence: int = Field(
-        default=5, ge=1, description="Places of evidence from which confidence is not reduced for want of them."
+    least_certainty: float = Field(
+        default=0.2, ge=0, le=1, description="Certainty of the claims below which hallucination abstains."
     )
     contradiction_limit: float = Field(
         default=4.0, ge=0, le=10, description="Highest score of a summary of which a claim is verifiably contradicted."

@@ -82,8 +82,7 @@ class _Scorer:
                 fusion,
                 fusion.probabilities if reading else tool_opinions(tools),
                 verified_share=reading.verified_share if reading else 1.0,
-                evidence=places,
-                enough_evidence=config.enough_evidence,
+                certainty=view.certainty if metric is MetricName.HALLUCINATION else 1.0,
             )
         except Exception as error:
             logger.exception("judge framework=ultra metric=%s failed", metric)

@@ -38,11 +38,22 @@ class EvidenceView:
         Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight.
         0 without claims.
         """
+        return 1 - self._over_sentences(lambda claim: claim.probability) if self.table.claims else 0.0
+
+    @property
+    def certainty(self) -> float:
+        """Returns how far the claims are from even odds, |2p - 1|, the mean over sentences, in [0, 1]; 1 without any.
+
+        Of calibrated probabilities it is what tells the right ones from the wrong (README, Ultra).
+        """
+        return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
+
+    def _over_sentences(self, value: Callable[[Claim], float]) -> float:
         by_sentence: dict[int, list[float]] = {}
         for claim in self.table.claims:
-            by_sentence.setdefault(claim.sentence_index, []).append(claim.probability)
+            by_sentence.setdefault(claim.sentence_index, []).append(value(claim))
         means = [math.fsum(found) / len(found) for found in by_sentence.values()]
-        return 1 - math.fsum(means) / len(means) if means else 0.0
+        return math.fsum(means) / len(means)
 
 
 HALF = 0.5
@@ -109,15 +120,6 @@ def _clipped(share: float) -> float:
 def _salient_words(view: EvidenceView) -> float | None:
     """The salient share; .6 counts as all, since a summary has no room for more."""
     return min(1.0, view.table.salient_share / _FULL_SALIENCE)
-
-
-def _no_contradiction(view: EvidenceView) -> float | None:
-    """1 - the mean contradiction of the claims, weighted by content words."""
-    claims = view.table.claims
-    if not claims:
-        return None
-    weights = [claim.content_token_count for claim in claims]
-    return 1 - weighted_mean([claim.contradiction for claim in claims], weights)
 
 
 def _containment(view: EvidenceView) -> float | None:
@@ -193,9 +195,8 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
         Instrument("meaning", lambda view: 1 - view.table.tone.meaning_distance),
     ),
     MetricName.HALLUCINATION: (
-        Instrument("claim_support", lambda view: 1 - view.unsupported_share, 2.8),
-        Instrument("answered_claims", lambda view: _answered(view, view.table.claim_questions)),
-        Instrument("no_contradiction", _no_contradiction, 0.2),
+        Instrument("claim_support", lambda view: 1 - view.unsupported_share),
+        Instrument("answered_claims", lambda view: _answered(view, view.table.claim_questions), 0.35),
     ),
     MetricName.RELEVANCE: (
         Instrument("containment", _containment),
@@ -212,10 +213,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _answered(view: EvidenceView, questions: Sequence[Question]) -> float | None:
-    """The mean score of questions that a language model wrote.
-
-    Masked words are made for Judge-Lock alone, and say less than shares of all that is told.
-    """
+    """Mean score of the answers to a language model's questions; masked words, found or not, say less than the rest."""
     if view.table.question_author == _MASKED:
         return None
     return _mean([question.score for question in questions])

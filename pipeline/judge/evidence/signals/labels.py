@@ -15,6 +15,7 @@ from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
 from pipeline.model_answers import PairScores
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -37,6 +38,7 @@ def read_claim(
     draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
+    stop_if_nobody_waits()
     claim, passage, told = plan.claim, plan.passage, draft.summary.read
     text = claim.passage.text
     entailment = scores.entailment(passage.span.text, text) if passage else 0.0

@@ -17,9 +17,6 @@ from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
 
-PASSAGE_CHARS = 700
-"""Characters of a passage, about 160 tokens: what the NLI model was trained on."""
-
 _VALUE_WEIGHT = 1.5  # of names and numbers, times their rarity
 _POINTED_AT = 0.3  # of the weight of words in the sentence before a claim
 _BEFORE, _AFTER = 0.3, 0.15  # what a sentence gains of its neighbours' weight
@@ -76,7 +73,7 @@ def _own_weights(table: WordTable, words: range, index: WordIndex) -> dict[str, 
 class PassageFinder:
     """Finds passages in one source."""
 
-    def __init__(self, source: ReadText, index: WordIndex, most_chars: int = PASSAGE_CHARS) -> None:
+    def __init__(self, source: ReadText, index: WordIndex, most_chars: int) -> None:
         """Reads what sentences lean on. Linear in the length of the source.
 
         Args:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
@@ -52,7 +52,7 @@ async def test_rules_alone_need_fewer_pairs() -> None:
 
 
 async def test_a_table_with_fewer_parts_is_no_answer_to_who_asks_for_more() -> None:
-    judge = Judge(cache=JudgementCache())
+    judge = Judge(caches=JudgeCaches())
     rules = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (TWIN,)), judge)
     everything = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY), judge)
     assert rules.request_hash != everything.request_hash

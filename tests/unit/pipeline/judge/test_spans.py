@@ -13,7 +13,7 @@ from opentelemetry.trace import StatusCode
 
 from pipeline.errors import InvalidInputError, ModelOutputError
 from pipeline.judge import tracing as spans
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
@@ -95,7 +95,7 @@ async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpa
 
 
 async def test_an_answer_from_the_cache_has_a_span_and_nothing_below(exporter: InMemorySpanExporter) -> None:
-    fakes, judge = Fakes(), Judge(cache=JudgementCache())
+    fakes, judge = Fakes(), Judge(caches=JudgeCaches())
     await fakes.judge(judge=judge)
     exporter.clear()
     await fakes.judge(judge=judge)

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,8 @@ from tests.unit.pipeline.judge.tables import (
     FULLY,
     NEUTRAL,
     NOT,
+    P,
+    claims,
     drifting,
     hit,
     key_points,
@@ -60,7 +63,9 @@ def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
     q_bar = sum(a * b for a, b in zip(scores, weights, strict=True)) / sum(weights)
     assert metric.inputs["q_bar"] == pytest.approx(q_bar)
     terms = [float(metric.inputs[f"alpha_{c}"]) * float(metric.inputs[f"p_{c}"]) for c in range(1, 6)]
-    q = sum(term * c for c, term in enumerate(terms, start=1)) / sum(terms)
+    p = [float(metric.inputs[f"p_{c}"]) for c in range(1, 6)]
+    vagueness = (-sum(one * math.log(one) for one in p) / math.log(5)) ** 8
+    q = (1 - vagueness) * sum(term * c for c, term in enumerate(terms, start=1)) / sum(terms) + vagueness * q_bar
     assert metric.inputs["q"] == pytest.approx(q)
     assert metric.score == pytest.approx(10 * (q - 1) / 4, abs=0.005)
 
@@ -95,6 +100,15 @@ def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None
     assert metric.score is not None
     assert not metric.counts
     assert metric.reason.endswith("only.")
+
+
+def test_claims_at_even_odds_are_no_verdict_on_hallucination() -> None:
+    made = [replace(claim, probability=0.52) for claim in claims(P, P, P)]
+    result = score(table(made_claims=made))
+    assert result[HALLUCINATION].status is MetricStatus.ABSTAINED
+    assert result[HALLUCINATION].inputs["certainty"] == pytest.approx(0.04)
+    assert "neither clearly supported nor clearly unsupported" in result[HALLUCINATION].reason
+    assert {result[name].status for name in (COVERAGE, ALIGNMENT, RELEVANCE, BIAS)} == {MetricStatus.SCORED}
 
 
 def test_no_claims_is_a_status_of_its_own() -> None:

@@ -23,7 +23,7 @@ def compare(claim: str, source: str = SOURCE) -> tuple[tuple[ClaimMismatch, ...]
     asked = set(summary.table.content_stems(words))
     shared = [len(asked & set(article.table.content_stems(said))) for said in article.ranges]
     passage = Passage(article.text.whole(), tuple(range(len(article.sentences))), (shared.index(max(shared)),))
-    return find_mismatches(summary, words, SourceValues.of(article, summary), passage)
+    return find_mismatches(summary, words, SourceValues.of(article).with_names_of(summary.table), passage)
 
 
 def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str | None]]:
@@ -87,7 +87,9 @@ def test_another_name_in_the_same_place_is_a_mismatch() -> None:
         ReadText.of("summary", "On Monday Bob Ray told the court.", 700),
     )
     passage = Passage(article.text.whole(), (0, 1), (0,))
-    mismatches, values = find_mismatches(summary, summary.ranges[0], SourceValues.of(article, summary), passage)
+    mismatches, values = find_mismatches(
+        summary, summary.ranges[0], SourceValues.of(article).with_names_of(summary.table), passage
+    )
     assert [(m.kind, m.claim.quote, m.source and m.source.quote) for m in mismatches] == [
         (MismatchKind.NAME, "Bob Ray", "Ann Lee")
     ]
