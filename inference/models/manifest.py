@@ -76,11 +76,11 @@ class Manifest(BaseModel):
         return self
 
     @property
-    @property
     def is_int8(self) -> bool:
         """Whether weight products are computed in int8, so that a CPU must sum them exactly."""
         return self.precision.startswith("int8")
 
+    @property
     def label_columns(self) -> tuple[int, int, int]:
         """Columns of `logits` that hold entailment, neutral and contradiction, in this order."""
         column = {label: index for index, label in (self.id2label or {}).items()}

@@ -101,5 +101,5 @@ def _session_options() -> ort.SessionOptions:
     options.enable_mem_pattern = False  # it keeps a plan for each input shape, and every batch has another
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return options
     widen_int8(options)
+    return options
