@@ -21,6 +21,8 @@ COMMANDS = (
     "summarize",
     "evaluate",
     "judge",
+    "assess",
+    "synthesize",
     "embed",
     "entail",
     "health",
