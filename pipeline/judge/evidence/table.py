@@ -43,11 +43,12 @@ class Tone(StrEnum):
 
 
 class LexiconKind(StrEnum):
-    """Which word list a passage was found by."""
+    """Which word list a passage was found by. LOADED: words of opinion or contempt, biased wordings."""
 
     PROFANITY = "profanity"
     SLUR = "slur"
     STEREOTYPE = "stereotype"
+    LOADED = "loaded"
 
 
 class LexiconSeverity(StrEnum):
