@@ -8,6 +8,8 @@ to four sentences that a claim was made from are short enough to be read, and ho
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
@@ -16,8 +18,8 @@ from pipeline.judge.evidence.text.subject import choose_distinct, rank_centralit
 from pipeline.judge.evidence.text.windows import Closeness, Float64, Region, Window, WordIndex, most_relevant
 from pipeline.model_answers import Embeddings, Pair
 
-_SENTENCES_PER_KEY_POINT = 5
-_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
+_SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,10 +96,14 @@ class EvidencePlan:
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
-    """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
-    wanted = -(-len(source.sentences) // _SENTENCES_PER_KEY_POINT)
-    (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
-    return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every few sentences, within their limits."""
+    count, (twin_least, twin_most), (judge_least, judge_most) = (
+        len(source.sentences),
+        _TWIN_KEY_POINTS,
+        _JUDGE_KEY_POINTS,
+    )
+    twin, judge = -(-count // _SENTENCES_PER_KEY_POINT), -(-count // _SENTENCES_PER_JUDGE_KEY_POINT)
+    return min(max(twin, twin_least), twin_most), min(max(judge, judge_least), judge_most)
 
 
 def make_plan(
@@ -133,7 +139,7 @@ def make_plan(
         told_closeness,
         claims,
         facts=tuple(planned[sentence] for sentence in ranked),
-        judge_facts=tuple(planned[sentence] for sentence in for_judge),
+        judge_facts=tuple(planned[s] for s in _long_enough(draft.source.read, for_judge, config) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -189,17 +195,23 @@ def _region(source: Side, windows: Sequence[Window], place: Window | None) -> Re
 def _facts(
     draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
 ) -> list[int]:
-    """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
+    """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read = draft.source.read
     most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
     if EvidencePart.QUESTIONS not in draft.parts:
         most = key_point_counts(read)[0]
-    long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
-    allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
-    return choose_distinct(read, raised, closeness, allowed=allowed, most=most)
+    is_short = np.array([len(words) < config.min_segment_tokens for words in read.ranges], dtype=bool)
+    raised[is_short] -= raised.max(initial=0.0) + 2
+    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
+    return chosen[: max(_TWIN_KEY_POINTS[0], len(_long_enough(read, chosen, config)))]
+
+
+def _long_enough(read: ReadText, sentences: Sequence[int], config: EvidenceConfig) -> list[int]:
+    """Returns the sentences that can be key points of Judge-Lock."""
+    return [index for index in sentences if len(read.ranges[index]) >= config.min_segment_tokens]
 
 
 def _summary_windows(

@@ -1,9 +1,4 @@
-"""Labels claims, and measures how far key points are covered (README, Claim labels and Evidence).
-
-A key point is a whole sentence, which a summary rarely repeats to the last word, so entailment alone is all or nothing.
-Its covered share is the greater of the entailment and, over windows of one or two summary sentences, share x (1 -
-contradiction); the share is that of its content words, weighted by rarity. Only grounded sentences count.
-"""
+"""Labels claims (README, Claim labels)."""
 
 from collections.abc import Sequence
 
@@ -12,9 +7,8 @@ from rapidfuzz.distance import LCSseq
 from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart, ReadTexts
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
+from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
-from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
 from pipeline.judge.evidence.text.windows import Window
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
@@ -28,13 +22,6 @@ def label_of(entailment: float, contradiction: float, config: EvidenceConfig) ->
     if entailment >= config.supported_entailment and contradiction < config.supported_contradiction:
         return ClaimLabel.SUPPORTED
     return ClaimLabel.PARTIAL
-
-
-def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
-    if share > config.fully_covered:
-        return KeyPointCoverage.FULLY
-    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
 
 
 _LEAST_COPIED_WORDS = 5
@@ -133,37 +120,3 @@ def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None)
     read = draft.source.read
     said = {stem for sentence in window.sentences for stem in read.table.content_stems(read.ranges[sentence])}
     return len(stems & said) / len(stems)
-
-
-def read_key_point(
-    plan: EvidencePlan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
-) -> KeyPoint:
-    """Returns a fact of the source as a key point, with its coverage by the windows of the summary."""
-    source, windows = plan.draft.source, fact.windows
-    passage = source.read.passages[fact.sentence]
-    stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
-    weights = {stem: source.index.rarity(stem) for stem in stems}
-    entailment, best = _best(scores, windows, passage.text)
-    shares = [_share(plan, weights, window.sentences) for window in windows]
-    uncontradicted = [
-        share * (1 - scores.contradiction(window.passage.text, passage.text))
-        for share, window in zip(shares, windows, strict=True)
-    ]
-    share = max(entailment, *uncontradicted) if uncontradicted else entailment
-    return KeyPoint(
-        passage=passage,
-        token_count=len(tokenizer.offsets(passage.text)),
-        entailment=entailment,
-        content_share=max(shares, default=0.0),
-        covered_share=share,
-        coverage=covered_of(share, config),
-        best=best.passage if best else None,
-    )
-
-
-def _share(plan: EvidencePlan, weights: dict[str, float], sentences: range) -> float:
-    """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
-    read = plan.draft.summary.read
-    summary_stems = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
-    total = sum(weights.values())
-    return sum(weight for stem, weight in weights.items() if stem in summary_stems) / total if total else 0.0
