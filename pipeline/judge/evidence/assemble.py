@@ -11,7 +11,8 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts
 from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
-from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
+from pipeline.judge.evidence.signals.key_points import KeyPointReader
+from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
@@ -36,7 +37,8 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
     source, summary = draft.source.read, draft.summary.read
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
     grounding = find_grounding(plan, claims)
-    points = _read_points(plan, grounding, scores, tokenizer)
+    told = _told(plan, grounding)
+    points = _read_points(plan, grounding, scores, KeyPointReader(plan, told, tokenizer))
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding.or_all())
     theme, theme_sentence = find_theme(source, [fact.sentence for fact in plan.facts], tokenizer, config.theme_tokens)
@@ -57,7 +59,7 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, grounding) if EvidencePart.SUBJECT in parts else 0.0,
+        salient_share=salient_share(draft.source.index, told) if EvidencePart.SUBJECT in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs),
@@ -70,15 +72,14 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
 
 
 def _read_points(
-    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer
+    plan: EvidencePlan, grounding: Grounding, scores: PairScores, reader: KeyPointReader
 ) -> dict[int, KeyPoint]:
     """Reads each fact once, by its sentence in the source; only grounded sentences of the summary tell it."""
     if not plan.reads_facts:
         return {}
     grounded = frozenset(grounding.grounded)
     return {
-        fact.sentence: read_key_point(plan, fact, grounded, scores, tokenizer)
-        for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
+        fact.sentence: reader.read(fact, grounded, scores) for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
     }
 
 
@@ -92,10 +93,12 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
+def _told(plan: EvidencePlan, grounding: Grounding) -> frozenset[str]:
+    """Returns the stems of the content words of the grounded sentences."""
     summary = plan.draft.summary.read
-    stems = {stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])}
-    return salient_share(plan.draft.source.index, stems)
+    return frozenset(
+        stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])
+    )
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:

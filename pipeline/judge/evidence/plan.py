@@ -3,8 +3,10 @@
 One pair for each: a claim against a passage of the source, a fact of the source against a passage of the summary.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
@@ -16,9 +18,9 @@ from pipeline.judge.evidence.text.subject import choose_distinct, rank_centralit
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
 
-_SENTENCES_PER_KEY_POINT = 5
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
-_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
+_SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +37,10 @@ class FactPlan:
 
     Attributes:
         sentence: its index in the source.
-        weights: of its content stems.
         passage: of the summary; None without one.
     """
 
     sentence: int
-    weights: Mapping[str, float]
     passage: Passage | None
 
     def told_by(self, sentences: Collection[int]) -> tuple[int, ...]:
@@ -81,10 +81,14 @@ class EvidencePlan:
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
-    """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
-    wanted = -(-len(source.sentences) // _SENTENCES_PER_KEY_POINT)
-    (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
-    return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every few sentences, within their limits."""
+    count, (twin_least, twin_most), (judge_least, judge_most) = (
+        len(source.sentences),
+        _TWIN_KEY_POINTS,
+        _JUDGE_KEY_POINTS,
+    )
+    twin, judge = -(-count // _SENTENCES_PER_KEY_POINT), -(-count // _SENTENCES_PER_JUDGE_KEY_POINT)
+    return min(max(twin, twin_least), twin_most), min(max(judge, judge_least), judge_most)
 
 
 def make_plan(
@@ -116,7 +120,7 @@ def make_plan(
         _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
         facts=tuple(planned[sentence] for sentence in ranked),
-        judge_facts=tuple(planned[sentence] for sentence in for_judge),
+        judge_facts=tuple(planned[s] for s in _long_enough(draft.source.read, for_judge, config) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -137,23 +141,28 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
 def _plan_fact(draft: ReadTexts, sentence: int) -> FactPlan:
     source = draft.source
     weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-    return FactPlan(sentence, weights, draft.summary.passages.find(weights))
+    return FactPlan(sentence, draft.summary.passages.find(weights))
 
 
 def _facts(
     draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
 ) -> list[int]:
-    """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
+    """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read, parts = draft.source.read, draft.parts
-    if parts.isdisjoint(_OF_FACTS):
-        most = 1  # the theme
-    elif EvidencePart.QUESTIONS in parts:
-        most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
+    if not parts.isdisjoint(_OF_FACTS):
+        counts = key_point_counts(read)
+        most = max(*counts, config.question_count) if EvidencePart.QUESTIONS in parts else max(counts)
     else:
-        most = max(key_point_counts(read))
-    long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
-    allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
+        most = 1  # the theme
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
-    return choose_distinct(read, raised, closeness, allowed=allowed, most=most)
+    is_short = np.array([len(words) < config.min_segment_tokens for words in read.ranges], dtype=bool)
+    raised[is_short] -= raised.max(initial=0.0) + 2
+    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
+    return chosen[: max(_TWIN_KEY_POINTS[0], len(_long_enough(read, chosen, config)))]
+
+
+def _long_enough(read: ReadText, sentences: Sequence[int], config: EvidenceConfig) -> list[int]:
+    """Returns the sentences that can be key points of Judge-Lock."""
+    return [index for index in sentences if len(read.ranges[index]) >= config.min_segment_tokens]
