@@ -1,9 +1,10 @@
 """Chooses the passage of every claim and fact, and so all NLI pairs of the request. Second step.
 
-One pair for each: a claim against a passage of the source, a fact of the source against a passage of the summary.
+One pair for each: a claim against a passage of the source, then a fact of the source against a passage of the summary,
+which is made of grounded sentences alone.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.text.passage import TextSpan
 
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
 _SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
@@ -36,16 +38,17 @@ class FactPlan:
     """A fact of the source, and where the summary may tell it.
 
     Attributes:
-        sentence: its index in the source.
-        passage: of the summary; None without one.
+        statement: the fact.
+        passage: of the summary; None without a grounded sentence.
     """
 
-    sentence: int
+    statement: TextSpan
     passage: Passage | None
 
-    def told_by(self, sentences: Collection[int]) -> tuple[int, ...]:
-        """Returns those sentences of its passage that are among some."""
-        return tuple(at for at in self.passage.sentences if at in sentences) if self.passage else ()
+    @property
+    def pair(self) -> Pair | None:
+        """What the NLI model is asked."""
+        return (self.passage.span.text, self.statement.text) if self.passage else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,14 +73,9 @@ class EvidencePlan:
     closeness: Closeness
     told_closeness: Closeness
     claims: tuple[ClaimPlan, ...]
-    facts: tuple[FactPlan, ...]
-    judge_facts: tuple[FactPlan, ...]
+    facts: tuple[int, ...]
+    judge_facts: tuple[int, ...]
     pairs: tuple[Pair, ...]
-
-    @property
-    def reads_facts(self) -> bool:
-        """Whether somebody reads how facts are covered; else they serve to find the theme."""
-        return not self.draft.parts.isdisjoint(_OF_FACTS)
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
@@ -107,11 +105,7 @@ def make_plan(
     claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    planned = {sentence: _plan_fact(draft, sentence) for sentence in dict.fromkeys([*ranked, *for_judge])}
     pairs = [(plan.passage.span.text, plan.claim.passage.text) for plan in claims if plan.passage]
-    if not draft.parts.isdisjoint(_OF_FACTS):
-        texts = draft.source.read.passages
-        pairs += [(fact.passage.span.text, texts[fact.sentence].text) for fact in planned.values() if fact.passage]
     return EvidencePlan(
         draft,
         config,
@@ -119,8 +113,8 @@ def make_plan(
         closeness,
         _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
-        facts=tuple(planned[sentence] for sentence in ranked),
-        judge_facts=tuple(planned[s] for s in _long_enough(draft.source.read, for_judge, config) or for_judge),
+        facts=tuple(ranked),
+        judge_facts=tuple(_long_enough(draft.source.read, for_judge, config) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -138,10 +132,21 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     return ClaimPlan(claim, draft.source.passages.find(weights))
 
 
-def _plan_fact(draft: ReadTexts, sentence: int) -> FactPlan:
-    source = draft.source
-    weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-    return FactPlan(sentence, draft.summary.passages.find(weights))
+def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:
+    """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
+
+    Args:
+        grounded: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+    """
+    draft, among = plan.draft, frozenset(grounded)
+    if draft.parts.isdisjoint(_OF_FACTS):
+        return {}
+    source, facts = draft.source, dict[int, FactPlan]()
+    for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
+        weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
+        passage = draft.summary.passages.find(weights, among)
+        facts[sentence] = FactPlan(source.read.passages[sentence], passage)
+    return facts
 
 
 def _facts(

@@ -35,22 +35,23 @@ class KeyPointReader:
     told: Collection[str]
     tokenizer: Tokenizer
 
-    def read(self, fact: FactPlan, grounded: Collection[int], scores: PairScores) -> KeyPoint:
-        """Returns a fact with its coverage by the grounded sentences of the summary."""
+    def read(self, sentence: int, fact: FactPlan, scores: PairScores) -> KeyPoint:
+        """Returns a fact with its coverage.
+
+        Args:
+            sentence: of the source, that states it.
+        """
         source = self.plan.draft.source
-        passage = source.read.passages[fact.sentence]
-        stems = dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence]))
+        stems = dict.fromkeys(source.read.table.content_stems(source.read.ranges[sentence]))
         share = told_share(source.index, stems, self.told)
-        places = fact.told_by(grounded)
-        entailment = scores.entailment(fact.passage.span.text, passage.text) if fact.passage and places else 0.0
-        best = next((at for at in fact.passage.best if at in places), None) if fact.passage else None
+        entailment = scores.entailment(*fact.pair) if fact.pair else 0.0
         covered = max(entailment, share)
         return KeyPoint(
-            passage=passage,
-            token_count=len(self.tokenizer.offsets(passage.text)),
+            passage=fact.statement,
+            token_count=len(self.tokenizer.offsets(fact.statement.text)),
             entailment=entailment,
             content_share=share,
             covered_share=covered,
             coverage=covered_of(covered, self.plan.config),
-            best=self.plan.draft.summary.read.passages[best] if best is not None else None,
+            best=self.plan.draft.summary.read.passages[fact.passage.best[0]] if fact.passage else None,
         )

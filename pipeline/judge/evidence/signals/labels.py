@@ -9,6 +9,7 @@ from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
 from pipeline.model_answers import PairScores
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -24,6 +25,7 @@ def read_claim(
     draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
+    stop_if_nobody_waits()
     claim, passage, told = plan.claim, plan.passage, draft.summary.read
     text = claim.passage.text
     entailment = scores.entailment(passage.span.text, text) if passage else 0.0
@@ -31,9 +33,7 @@ def read_claim(
     if draft.values.has_words(told.table, claim.words):
         contradiction = 0.0  # a copied sentence contradicts nothing
     mismatches, values = find_mismatches(told, claim.words, draft.values, passage)
-    probability = claim_support(
-        signals(entailment, values.unmatched_number_count, values.unmatched_name_count, len(mismatches))
-    )
+    probability = claim_support(signals(entailment, values.unmatched_number_count, values.unmatched_name_count))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)
     unsupported = tuple(_unsupported(claim.passage, label, mismatches))
@@ -67,5 +67,5 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
     told = draft.summary.read
     if not spans:
         return 0
-    places = ((at, told.words_passage(range(at, at + 1))) for at in words if told.table.content[at])
-    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for _, place in places)
+    places = (told.words_passage(range(at, at + 1)) for at in words if told.table.content[at])
+    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)

@@ -6,14 +6,14 @@ says once is detail, which no summary has room for. First every statement is ask
 answer is asked for twice. An answer scores 1, 0.5 or 0.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
 from pipeline.judge.evidence.draft import Side
-from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.answers import (
     AnswerSpan,
     MaskedStatement,
@@ -132,28 +132,31 @@ _PARTLY = 0.5  # the answer differs, but the whole statement is entailed; or the
 
 
 def coverage_questions(
-    plan: EvidencePlan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], grounded: Collection[int]
 ) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
-        entailments: of each fact by the summary, in order.
+        facts: where they are told, by sentence of the source.
+        entailments: by the summary, likewise.
         grounded: grounded sentences of the summary.
     """
-    draft = plan.draft
+    draft, config = plan.draft, plan.config
     read, summary = draft.source.read, draft.summary.read
-    facts = plan.facts[: config.question_count]
-    statements = [read.ranges[fact.sentence] for fact in facts]
+    asked_about = plan.facts[: config.question_count]
+    statements = [read.ranges[sentence] for sentence in asked_about]
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
     respondent = _Respondent(draft.summary, SpanReader(summary, draft.source.index, draft.names), grounded)
     answered = []
     for rank, question in asked:
-        given, score = respondent.answer(question, facts[rank].told_by(grounded))
+        fact = asked_about[rank]
+        passage = facts[fact].passage
+        given, score = respondent.answer(question, passage.sentences if passage else ())
         if score < 1 and config.question_mode is QuestionMode.ENTAILED:
             literal = respondent.find_told(question)
-            is_told = literal is not None or entailments[rank] >= config.supported
+            is_told = literal is not None or entailments[fact] >= config.supported
             given, score = literal or given, 1.0 if is_told else min(score, _PARTLY)
         answered.append(respondent.question(question, given, score))
     return tuple(answered)

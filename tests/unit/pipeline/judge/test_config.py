@@ -18,7 +18,7 @@ def test_overrides_replace_settings_of_their_section_alone() -> None:
 @pytest.mark.parametrize(
     ("overrides", "field"),
     [
-        ({"evidence": {"window_sentences": (1, 9)}}, "options.window_sentences[1]"),
+        ({"evidence": {"max_claims": 0}}, "options.max_claims"),
         ({"ultra": {"eta": 0}}, "options.eta"),
         ({"ultra": {"eta": float("nan")}}, "options.eta"),
         ({"lock": {"relevance_mode": "cosine"}}, "options.relevance_mode"),

@@ -75,7 +75,7 @@ def test_samples_are_fixed_and_keep_the_order() -> None:
 
 
 def test_edits_are_of_faithful_summaries_alone_and_of_all_kinds() -> None:
-    summary = "The river rose by 14 metres on Monday. The mayor of Leeds was there."
+    summary = "The river rose by 14 metres on Monday. The mayor of Leeds was pleased."
     rows = [row("Aire", summary), row("Ouse", summary), row("Nidd", "The Nidd fell.", consistency=0.5)]
     edits = make_edits(rows, 12)
     assert {edit.attack for edit in edits} == set(Attack)

@@ -69,7 +69,7 @@ def test_doubtful_claims_come_worst_first_with_the_source() -> None:
         text.index("The city will meet") < text.index("contradicted (0.93) by: The auditor") < text.index("$17 million")
     )
     assert "number: “$17 million”; the source has “$71 million”" in text
-    assert "closest (0.81): The work cost $71 million" in text
+    assert "closest (0.41): The work cost $71 million" in text
     assert "replaced 9,300 lead lines" not in text
 
 
