@@ -12,7 +12,8 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts, plan_facts
 from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
-from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
+from pipeline.judge.evidence.signals.key_points import KeyPointReader
+from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
@@ -69,7 +70,9 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     plan, claims, grounding = checked.plan, checked.claims, checked.grounding
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
-    points = {at: read_key_point(fact, draft.summary, scores, tokenizer, config) for at, fact in checked.facts.items()}
+    told = _told(plan, grounding)
+    reader = KeyPointReader(plan, told, tokenizer)
+    points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding.or_all())
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
@@ -90,7 +93,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, grounding) if EvidencePart.SUBJECT in parts else 0.0,
+        salient_share=salient_share(draft.source.index, told) if EvidencePart.SUBJECT in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
@@ -112,10 +115,12 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
+def _told(plan: EvidencePlan, grounding: Grounding) -> frozenset[str]:
+    """Returns the stems of the content words of the grounded sentences."""
     summary = plan.draft.summary.read
-    stems = {stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])}
-    return salient_share(plan.draft.source.index, stems)
+    return frozenset(
+        stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])
+    )
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:

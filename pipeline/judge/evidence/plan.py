@@ -4,8 +4,10 @@ One pair for each: a claim against a passage of the source, then a fact of the s
 which is made of grounded sentences alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
@@ -18,9 +20,9 @@ from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.text.passage import TextSpan
 
-_SENTENCES_PER_KEY_POINT = 5
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
-_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
+_SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +39,10 @@ class FactPlan:
 
     Attributes:
         statement: the fact.
-        weights: of its content stems.
         passage: of the summary; None without a grounded sentence.
     """
 
     statement: TextSpan
-    weights: Mapping[str, float]
     passage: Passage | None
 
     @property
@@ -79,10 +79,14 @@ class EvidencePlan:
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
-    """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
-    wanted = -(-len(source.sentences) // _SENTENCES_PER_KEY_POINT)
-    (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
-    return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every few sentences, within their limits."""
+    count, (twin_least, twin_most), (judge_least, judge_most) = (
+        len(source.sentences),
+        _TWIN_KEY_POINTS,
+        _JUDGE_KEY_POINTS,
+    )
+    twin, judge = -(-count // _SENTENCES_PER_KEY_POINT), -(-count // _SENTENCES_PER_JUDGE_KEY_POINT)
+    return min(max(twin, twin_least), twin_most), min(max(judge, judge_least), judge_most)
 
 
 def make_plan(
@@ -110,7 +114,7 @@ def make_plan(
         _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
         facts=tuple(ranked),
-        judge_facts=tuple(for_judge),
+        judge_facts=tuple(_long_enough(draft.source.read, for_judge, config) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -141,24 +145,29 @@ def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPla
     for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
         weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
         passage = draft.summary.passages.find(weights, among)
-        facts[sentence] = FactPlan(source.read.passages[sentence], weights, passage)
+        facts[sentence] = FactPlan(source.read.passages[sentence], passage)
     return facts
 
 
 def _facts(
     draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
 ) -> list[int]:
-    """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
+    """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read, parts = draft.source.read, draft.parts
-    if parts.isdisjoint(_OF_FACTS):
-        most = 1  # the theme
-    elif EvidencePart.QUESTIONS in parts:
-        most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
+    if not parts.isdisjoint(_OF_FACTS):
+        counts = key_point_counts(read)
+        most = max(*counts, config.question_count) if EvidencePart.QUESTIONS in parts else max(counts)
     else:
-        most = max(key_point_counts(read))
-    long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
-    allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
+        most = 1  # the theme
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
-    return choose_distinct(read, raised, closeness, allowed=allowed, most=most)
+    is_short = np.array([len(words) < config.min_segment_tokens for words in read.ranges], dtype=bool)
+    raised[is_short] -= raised.max(initial=0.0) + 2
+    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
+    return chosen[: max(_TWIN_KEY_POINTS[0], len(_long_enough(read, chosen, config)))]
+
+
+def _long_enough(read: ReadText, sentences: Sequence[int], config: EvidenceConfig) -> list[int]:
+    """Returns the sentences that can be key points of Judge-Lock."""
+    return [index for index in sentences if len(read.ranges[index]) >= config.min_segment_tokens]

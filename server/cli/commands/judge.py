@@ -1,6 +1,7 @@
 """`precis judge`: the command's options and help. The work is in `judge_document` and `judge_bulk`."""
 
 import asyncio
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,14 @@ import typer
 from server.cli.errors import InputError
 from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, chosen_frameworks, parse_floor
 from server.cli.options import Connection, RunOptions, check_run, with_options
+
+
+def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
+    """Prints the JSON Schema of the frameworks' objects, and ends the command."""
+    if is_asked:
+        schema = files("pipeline.judge").joinpath("objects.schema.json").read_text(encoding="utf-8")
+        print(schema, end="")  # noqa: T201 - asked for
+        raise typer.Exit
 
 
 @with_options
@@ -36,6 +45,10 @@ def judge(
         typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")] = False,
+    _schema: Annotated[
+        bool,
+        typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
+    ] = False,
     options: RunOptions,
     connection: Connection,
 ) -> None:
