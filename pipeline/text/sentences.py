@@ -20,6 +20,8 @@ from nupunkt import sent_spans
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
+SPEAKER = re.compile(r"#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){0,3}\s?:(?=\s)")
+"""Who speaks, in front of a turn of a dialogue: "Ann: " or "#Person1#: "."""
 _QUOTE_MARK = re.compile(r"(?:>\s?)+")
 
 
@@ -50,7 +52,7 @@ def split_blocks(text: str) -> list[Block]:
             is_open = False
             continue
         kind, content = _classify(text[start:end])
-        if kind is BlockKind.PROSE and is_open:
+        if kind is BlockKind.PROSE and is_open and not SPEAKER.match(text, start, end):
             blocks[-1] = Block(blocks[-1].start, end, blocks[-1].kind)
         else:
             blocks.append(Block(start + content, end, kind))

@@ -9,7 +9,7 @@ from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
-from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, exact_pair_count, key_point_counts
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts
 from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
 from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
@@ -24,7 +24,7 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
-from pipeline.model_answers import PairScores, PairUsage
+from pipeline.model_answers import PairScores
 from pipeline.protocols import Models, Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
@@ -36,20 +36,20 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
     source, summary = draft.source.read, draft.summary.read
     claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
     grounding = find_grounding(plan, claims)
-    points = _read_points(plan, grounding, scores, tokenizer, config)
+    points = _read_points(plan, grounding, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding.or_all())
     theme, theme_sentence = find_theme(source, [fact.sentence for fact in plan.facts], tokenizer, config.theme_tokens)
-    entailments = [points[fact.sentence].entailment for fact in plan.facts]
     is_asked = EvidencePart.QUESTIONS in parts
+    entailments = [points[fact.sentence].entailment for fact in plan.facts] if is_asked else []
+    is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
         omitted_claim_count=len(draft.all_claims) - len(claims),
-        window_count=sum(len(windows) for windows in draft.source.windows.values()),
         twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
-        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_asked else (),
+        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_judge else (),
         segments=_segments(plan, grounding, theme_sentence),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
@@ -57,10 +57,10 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, grounding) if EvidencePart.CALIBRATION in parts else 0.0,
+        salient_share=_salient_share(plan, grounding) if EvidencePart.SUBJECT in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
-        pairs=PairUsage(len(plan.pairs), exact_pair_count(plan)),
+        pair_count=len(plan.pairs),
         models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
@@ -70,12 +70,14 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
 
 
 def _read_points(
-    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer
 ) -> dict[int, KeyPoint]:
     """Reads each fact once, by its sentence in the source; only grounded sentences of the summary tell it."""
+    if not plan.reads_facts:
+        return {}
     grounded = frozenset(grounding.grounded)
     return {
-        fact.sentence: read_key_point(plan, fact.within(grounded), scores, tokenizer, config)
+        fact.sentence: read_key_point(plan, fact, grounded, scores, tokenizer)
         for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
     }
 
@@ -125,8 +127,8 @@ def _tone(
     about = dict.fromkeys(
         index
         for claim in plan.claims
-        if claim.place and claim.claim.sentence_index in grounded
-        for index in claim.place.sentences
+        if claim.passage and claim.claim.sentence_index in grounded
+        for index in claim.passage.best[:1]
     )
     compared = Compared(
         *tones,
@@ -151,12 +153,12 @@ def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | No
 def _segment(
     plan: EvidencePlan, span: SegmentSpan, article: frozenset[str], theme_sentence: int | None
 ) -> SummarySegment:
+    """Returns a segment; its cosines are those of the first sentence that it is a part of."""
     to_theme = source_cosine = 0.0
-    is_measured = EvidencePart.CALIBRATION in plan.draft.parts and span.passage.text in plan.embeddings
-    if is_measured and theme_sentence is not None:
-        vector = plan.embeddings.of([span.passage.text])[0]
+    if EvidencePart.SUBJECT in plan.draft.parts and theme_sentence is not None and span.sentences:
+        vector = plan.told_closeness.vectors[span.sentences[0]]
         to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
-        source_cosine = float(plan.closeness.cosines(vector, 1).max())
+        source_cosine = float(plan.closeness.cosines(vector).max())
     return SummarySegment(
         passage=span.passage,
         token_count=span.token_count,

@@ -101,7 +101,7 @@ def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int
     """Returns the claims that say most, in order: content words, and numbers, dates and names twice."""
     if len(claims) <= most:
         return tuple(claims)
-    known = known_names([summary.table])
+    known = known_names(summary.table)
 
     def weight(claim: ClaimSpan) -> float:
         values = Values.of(claim.passage.text)

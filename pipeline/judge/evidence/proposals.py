@@ -42,14 +42,14 @@ class ProposalTask:
     Attributes:
         source_sentences: statements of the source worth asking about, by position; ids are their indices here.
         claims: of the summary, by position; ids are their indices here.
-        source_windows: for each claim, the passages of the source that are closest to it.
+        premises: for each claim, the passage of the source that it is checked against.
         key_point_count: least and most key points wanted.
         question_count: questions wanted from either side.
     """
 
     source_sentences: tuple[TextSpan, ...]
     claims: tuple[TextSpan, ...]
-    source_windows: tuple[tuple[TextSpan, ...], ...]
+    premises: tuple[TextSpan | None, ...]
     summary: TextSpan
     key_point_count: tuple[int, int]
     question_count: int
@@ -93,7 +93,7 @@ def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
     return ProposalTask(
         source_sentences=tuple(source.passages[index] for index in _offered(plan)),
         claims=tuple(claim.claim.passage for claim in plan.claims),
-        source_windows=tuple(tuple(window.passage for window in claim.windows) for claim in plan.claims),
+        premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
         summary=plan.draft.summary.read.text.whole(),
         key_point_count=_KEY_POINT_COUNT,
         question_count=config.question_count,

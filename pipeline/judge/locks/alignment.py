@@ -75,9 +75,9 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
 def _contradictions(table: EvidenceTable) -> list[tuple[TextSpan, TextSpan]]:
     """Returns the claims that the source rather refutes than ignores, each with the passage that does."""
     return [
-        (claim.passage, claim.opposition)
+        (claim.passage, claim.support)
         for claim in table.claims
-        if claim.opposition is not None
+        if claim.support is not None
         and claim.label is ClaimLabel.UNSUPPORTED
         and claim.contradiction > max(claim.entailment, CONTRADICTION_OVER)
     ]

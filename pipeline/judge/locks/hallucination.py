@@ -37,13 +37,7 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
 def claim_evidence(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
     """Returns each claim with the source passage that decided, the worst claims first."""
     ordered = sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))  # stable: position decides ties
-    return tuple(place for claim in ordered for place in (claim.passage, deciding_passage(claim)) if place is not None)
-
-
-def deciding_passage(claim: Claim) -> TextSpan | None:
-    """Returns what contradicts an unsupported claim more than anything supports it, else what supports it best."""
-    is_refuted = claim.label is ClaimLabel.UNSUPPORTED and claim.contradiction > claim.entailment
-    return claim.opposition if is_refuted else claim.support
+    return tuple(place for claim in ordered for place in (claim.passage, claim.support) if place is not None)
 
 
 def claim_list(claims: Sequence[Claim]) -> list[Json]:
@@ -55,7 +49,7 @@ def claim_list(claims: Sequence[Claim]) -> list[Json]:
             "entailment": claim.entailment,
             "contradiction": claim.contradiction,
             "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
-            "source": place.text if (place := deciding_passage(claim)) else None,
+            "source": claim.premise.text if claim.premise else None,
         }
         for claim in claims
     ]
@@ -77,7 +71,7 @@ def _worst(claims: Sequence[Claim]) -> str:
     claim = min(claims, key=lambda claim: _WORST_FIRST.index(claim.label))
     if claim.label is ClaimLabel.SUPPORTED:
         return ""
-    place = deciding_passage(claim)
+    place = claim.support
     kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
     differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
     beside = f" The source has {cite(place)}{differing}." if place else ""

@@ -16,7 +16,7 @@ metric_word = partial(word_of, pb.JudgeMetricName)
 label_word = partial(word_of, evidence_pb2.ClaimLabel)
 mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
 
-COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
+COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
 
 WHOLE_SCORE = "score"  # what most caps limit
@@ -52,13 +52,8 @@ def limit_name(limit: float) -> str:
 
 
 def is_contradicted(claim: evidence_pb2.Claim) -> bool:
-    """Tells whether `opposition` speaks against the claim, and more clearly than `support` for it."""
-    return claim.HasField("opposition") and claim.contradiction > max(claim.entailment, LEAST_CONTRADICTION)
-
-
-def has_closest(claim: evidence_pb2.Claim) -> bool:
-    """Tells whether `support` is worth showing; not again when it is what contradicts the claim."""
-    return claim.HasField("support") and not (is_contradicted(claim) and claim.support == claim.opposition)
+    """Tells whether the source rather says the opposite than nothing."""
+    return not is_supported(claim) and claim.contradiction > max(claim.probability, LEAST_CONTRADICTION)
 
 
 def is_supported(claim: evidence_pb2.Claim) -> bool:

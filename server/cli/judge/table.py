@@ -27,6 +27,7 @@ from server.cli.judge.names import (
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
+CLAIMS_SHOWN = 10  # of those without support
 TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
@@ -118,11 +119,12 @@ def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
         said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
         return Text(said + "\n", style="green" if evidence.claims else "")
     table = new_list()
-    for claim in sorted(doubtful, key=lambda claim: (-claim.label, claim.passage.start)):
+    for claim in sorted(doubtful, key=lambda claim: claim.probability)[:CLAIMS_SHOWN]:
         label = label_word(claim.label)
         table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
     omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
-    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted})"
+    listed = f"; the worst {CLAIMS_SHOWN}" if len(doubtful) > CLAIMS_SHOWN else ""
+    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted}{listed})"
     return Group(Text(title, style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
 
 
@@ -148,9 +150,9 @@ def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
 def passage_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields the passage of the source that decides: the contradicting one, or else the closest."""
     if is_contradicted(claim):
-        yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.opposition)
+        yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.support)
     elif claim.HasField("support"):
-        yield passage_line(f"closest ({claim.entailment:.2f}): ", claim.support)
+        yield passage_line(f"closest ({claim.probability:.2f}): ", claim.support)
 
 
 def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:

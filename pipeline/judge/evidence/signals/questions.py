@@ -21,10 +21,10 @@ from pipeline.judge.evidence.signals.answers import (
     score_answer,
 )
 from pipeline.judge.evidence.table import Question
+from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
-from pipeline.judge.evidence.text.windows import WordIndex
 from pipeline.judge.evidence.text.words import WordTable
 
 _MASK = "____"
@@ -138,8 +138,8 @@ def coverage_questions(
         _ask(
             question,
             respondent,
-            [sentence for window in facts[rank].windows for sentence in window.sentences],
-            is_entailed=entailments[rank] >= config.supported_entailment,
+            facts[rank].told_by(grounded),
+            is_entailed=entailments[rank] >= config.supported,
         )
         for rank, question in asked
     )
@@ -158,7 +158,7 @@ def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: Evidenc
         _ask(
             question,
             respondent,
-            [sentence for window in plan.claims[place].windows for sentence in window.sentences],
+            passage.sentences if (passage := plan.claims[place].passage) else (),
             is_entailed=claims[place].label is ClaimLabel.SUPPORTED,
         )
         for place, question in asked
@@ -176,7 +176,8 @@ class _Respondent:
     def answer(self, question: MaskedStatement, sentences: Sequence[int]) -> AnswerSpan | None:
         """Answers from the sentence that says most of the question; if it has nothing to say, from the next best."""
         read = self.side.read
-        shares = self.side.index.shares(question.stems(), 1)
+        index = self.side.index
+        shares = index.weighted({stem: index.rarity(stem) for stem in question.stems()})
         if not self.sentences:
             return None
         first = max(self.sentences, key=lambda place: (shares[place], -place))

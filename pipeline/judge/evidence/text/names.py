@@ -6,8 +6,7 @@ a subject without the article that a common noun needs.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rapidfuzz.fuzz import ratio
 
@@ -78,11 +77,10 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
     ]
 
 
-def known_names(tables: Iterable[WordTable]) -> frozenset[str]:
-    """Returns the casefolded words that stand capitalised inside a sentence somewhere in some texts."""
+def known_names(table: WordTable) -> frozenset[str]:
+    """Returns the casefolded words that stand capitalised inside a sentence somewhere in a text."""
     return frozenset(
         table.words[index]
-        for table in tables
         for index in range(len(table))
         if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
     )
@@ -143,23 +141,25 @@ _SAME_NAME = 88.0  # spelling variants, in percent
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceValues:
-    """What claims are compared with, read once.
+    """The values of a source, which claims are compared with.
 
     Attributes:
         text: the source.
+        joined: all words in order, with a space before and after each.
         initials: of runs of two to five neighbouring words that are capitalised, casefolded.
-        known_names: that stand capitalised inside a sentence of source or summary.
+        known_names: that stand capitalised inside a sentence of the source, or of a summary that was added.
     """
 
     text: ReadText
     values: Values
     words: frozenset[str]
     stems: frozenset[str]
+    joined: str
     initials: frozenset[str]
     known_names: frozenset[str]
 
     @classmethod
-    def of(cls, source: ReadText, summary: ReadText) -> "SourceValues":
+    def of(cls, source: ReadText) -> "SourceValues":
         """Reads a source. Linear in its length."""
         table = source.table
         return cls(
@@ -167,9 +167,18 @@ class SourceValues:
             Values.of(source.text.text),
             frozenset(table.words),
             frozenset(table.stems),
+            f" {' '.join(table.words)} ",
             _initials(table),
-            known_names((table, summary.table)),
+            known_names(table),
         )
+
+    def with_names_of(self, summary: WordTable) -> "SourceValues":
+        """Returns the same with the names of a summary among those known."""
+        return replace(self, known_names=self.known_names | known_names(summary))
+
+    def has_words(self, table: WordTable, words: range) -> bool:
+        """Tells whether the source has some words next to each other in the same order."""
+        return f" {' '.join(table.words[at] for at in words)} " in self.joined
 
     def has_name(self, table: WordTable, name: Name) -> bool:
         """Tells whether the source has most words of a name, in some spelling, or its initials."""

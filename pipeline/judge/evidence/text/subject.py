@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from pipeline.judge.evidence.text.closeness import Closeness, Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.windows import Closeness, Float64, WordIndex
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -41,7 +41,7 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
     middle = total / max(np.linalg.norm(total), np.finfo(np.float64).tiny)
     content = np.array([sum(text.table.content[word] for word in words) for words in text.ranges], dtype=np.float64)
     score = (
-        _MIDDLE_WEIGHT * _scaled(closeness.cosines(middle, 1))
+        _MIDDLE_WEIGHT * _scaled(closeness.cosines(middle))
         + _WORDS_WEIGHT * word_centrality(text, index)
         + _LEAD_WEIGHT * np.exp(-np.arange(count) / max(_LEAD_SENTENCES, _LEAD_SHARE * count))
     )
@@ -65,7 +65,7 @@ def choose_distinct(
         scores = [_RELEVANCE_WEIGHT * centrality[i] - (1 - _RELEVANCE_WEIGHT) * likeness[i] for i in open_ones]
         best = open_ones[int(np.argmax(scores))]
         chosen.append(best)
-        cosines = closeness.cosines(closeness.vectors[best], 1)
+        cosines = closeness.cosines(closeness.vectors[best])
         likeness = np.maximum(likeness, cosines)
         open_ones = [
             index

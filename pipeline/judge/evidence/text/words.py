@@ -14,9 +14,11 @@ from threading import Lock
 
 from snowballstemmer import stemmer
 
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.text.function_words import FUNCTION_WORDS
 from pipeline.text.words import split_words
 
+_BETWEEN_LOOKS = 4_096  # words
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHENS = re.compile(r"[-‐‑–]+")
 
@@ -69,7 +71,9 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     found = split_words(text)
     starts: list[int] = []
     ends: list[int] = []
-    for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+    for number, (start, end) in enumerate(zip(found.starts.tolist(), found.ends.tolist(), strict=True)):
+        if number % _BETWEEN_LOOKS == 0:
+            stop_if_nobody_waits()
         first = start
         for hyphen in (*_HYPHENS.finditer(text, start, end), None):
             last = hyphen.start() if hyphen else end

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from precis.v1 import common_pb2, evidence_pb2
 
-from server.cli.judge.names import has_closest, is_contradicted, is_supported
+from server.cli.judge.names import is_contradicted, is_supported
 
 
 class Role(StrEnum):
@@ -84,13 +84,18 @@ def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
 def source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     """Yields what is to be seen in the source."""
     for number, claim in enumerate(claims, start=1):
-        if has_closest(claim):
-            yield to_mark(Role.SUPPORT if is_supported(claim) else Role.CLOSEST, number, claim.support)
-        if is_contradicted(claim):
-            yield to_mark(Role.AGAINST, number, claim.opposition)
+        if claim.HasField("support"):
+            yield to_mark(role_of(claim), number, claim.support)
         for mismatch in claim.mismatches:
             if mismatch.HasField("source"):
                 yield to_mark(Role.INSTEAD, number, mismatch.source)
+
+
+def role_of(claim: evidence_pb2.Claim) -> Role:
+    """Tells what the sentence that a claim is compared with is to it."""
+    if is_supported(claim):
+        return Role.SUPPORT
+    return Role.AGAINST if is_contradicted(claim) else Role.CLOSEST
 
 
 def to_mark(role: Role, number: int, span: common_pb2.TextSpan) -> Mark:

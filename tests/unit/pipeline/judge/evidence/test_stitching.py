@@ -2,7 +2,7 @@ from pipeline.judge.evidence.plan import stitch
 from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import salient_share
-from pipeline.judge.evidence.text.windows import WordIndex
+from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.words import WordTable
 
 SOURCE = (

@@ -6,7 +6,7 @@ from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.text.names import SourceValues
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.windows import Region
+from pipeline.judge.evidence.text.closeness import Region
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "
