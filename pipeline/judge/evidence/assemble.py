@@ -99,7 +99,11 @@ def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
-    left_out = {"instruction_to_judge": summary.instruction_count, "repeated_sentence": summary.repeat_count}
+    left_out = {
+        "instruction_to_judge": summary.instruction_count,
+        "lead_in": summary.lead_in_count,
+        "repeated_sentence": summary.repeat_count,
+    }
     return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
 
 
