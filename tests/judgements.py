@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-FIRST = "The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."
-SECOND = "The work cost $71 million, which is 12 percent more than planned."
-THIRD = "The auditor does not expect the city to meet the deadline of 2027."
-FOURTH = "The council has approved a second crew."
-SOURCE = f"{FIRST} {SECOND} {THIRD} {FOURTH}"
+SOURCE = (
+    "The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. The work cost $71 million, "
+    "which is 12 percent more than planned. The auditor does not expect the city to meet the deadline of 2027. "
+    "The council has approved a second crew."
+)
 SUMMARY = "Harlow Falls replaced 9,300 lead lines. The work cost $17 million. The city will meet its deadline."
 SUPPORTED, PARTIAL, UNSUPPORTED = (
     evidence_pb2.CLAIM_LABEL_SUPPORTED,
@@ -45,15 +45,15 @@ def supported_claim() -> evidence_pb2.Claim:
         passage=in_summary("Harlow Falls replaced 9,300 lead lines."),
         entailment=0.97,
         contradiction=0.01,
-        premise=in_source(FIRST),
-        support=in_source(FIRST),
-        probability=0.95,
+        premise=in_source("The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."),
+        support=in_source("The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."),
+        probability=0.96,
         label=SUPPORTED,
     )
 
 
 def partial_claim() -> evidence_pb2.Claim:
-    """Supported, were it not for a number."""
+    """Partly supported: a number differs."""
     mismatch = evidence_pb2.ClaimMismatch(
         kind=evidence_pb2.MISMATCH_KIND_NUMBER, claim=in_summary("$17 million"), source=in_source("$71 million")
     )
@@ -61,12 +61,12 @@ def partial_claim() -> evidence_pb2.Claim:
         passage=in_summary("The work cost $17 million."),
         entailment=0.81,
         contradiction=0.12,
-        premise=in_source(f"{FIRST} {SECOND}"),
-        support=in_source(SECOND),
+        premise=in_source("The work cost $71 million, which is 12 percent more than planned."),
+        support=in_source("The work cost $71 million, which is 12 percent more than planned."),
         mismatches=[mismatch],
-        probability=0.55,
+        probability=0.41,
         label=PARTIAL,
-        unsupported=[in_summary("$17 million")],
+        unsupported=[mismatch.claim],
     )
 
 
@@ -76,9 +76,9 @@ def unsupported_claim() -> evidence_pb2.Claim:
         passage=in_summary("The city will meet its deadline."),
         entailment=0.02,
         contradiction=0.93,
-        premise=in_source(f"{THIRD} {FOURTH}"),
-        support=in_source(THIRD),
-        probability=0.03,
+        premise=in_source(SOURCE[SOURCE.index("The auditor") :]),
+        support=in_source("The auditor does not expect the city to meet the deadline of 2027."),
+        probability=0.02,
         label=UNSUPPORTED,
         unsupported=[in_summary("The city will meet its deadline.")],
     )
@@ -91,7 +91,7 @@ def evidence() -> evidence_pb2.EvidenceTable:
         evidence_pb2.Question(question="The council has approved ____.", answer="a second crew"),
     )
     key_point = evidence_pb2.KeyPoint(
-        passage=in_source(FOURTH),
+        passage=in_source("The council has approved a second crew."),
         covered_share=0.1,
         coverage=evidence_pb2.KEY_POINT_COVERAGE_NOT,
     )
@@ -137,7 +137,7 @@ def judgement() -> pb.JudgeResult:
         claim_count=3,
         checked_claim_count=3,
         unsupported_claim_count=1,
-        worst_claim_score=0.3,
+        worst_claim_score=0.2,
     )
     coverage = result.frameworks[0].metrics[0]
     coverage.caps.add(name="unsupported_claim", limit=4, reason="A claim has no support.", lowered=True)
@@ -147,7 +147,7 @@ def judgement() -> pb.JudgeResult:
     coverage.inputs.add(name="unsupported_count", count=1)
     coverage.inputs.add(name="severity", text="moderate")
     coverage.inputs.add(name="is_capped", flag=True)
-    coverage.evidence.append(in_source(FOURTH))
+    coverage.evidence.append(in_source("The council has approved a second crew."))
     alignment = result.frameworks[2].metrics[1]
     alignment.status, alignment.confidence = pb.JUDGE_METRIC_STATUS_ABSTAINED, 0.31
     return result
