@@ -25,7 +25,7 @@ from server.cli.judge.names import (
     mismatch_word,
     status_name,
 )
-from server.cli.judge.verdict import Verdict, doubtful, sentence, verdict_of
+from server.cli.judge.verdict import ClaimVerdict, doubtful, sentence, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -86,7 +86,7 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     return table
 
 
-def score_table(result: pb.JudgeResult, verdict: Verdict) -> Table:
+def score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
     """Builds the table of metrics by framework."""
     headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
@@ -136,7 +136,9 @@ def cap_text(cap: pb.MetricCap) -> Text:
     )
 
 
-def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: Verdict, shown_claims: int | None) -> RenderableType:
+def claim_section(
+    claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict, shown_claims: int | None
+) -> RenderableType:
     """Lists the claims that are not supported, worst first, with what the source says; nothing when all are."""
     found = doubtful(claims)
     if not found:

@@ -11,7 +11,7 @@ from server.cli.judge.names import is_supported, label_counts
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """What all claims of a summary amount to.
 
     Attributes:
@@ -72,12 +72,12 @@ def left_out(unchecked_count: int, claim_count: int) -> str:
     return f"{unchecked_count:,} of {claim_count:,} claims not checked" if unchecked_count else ""
 
 
-def verdict_of(result: pb.JudgeResult) -> Verdict:
+def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
     """Sums up a judgement whose evidence is there."""
     claims, omitted = result.evidence.claims, result.evidence.omitted_claim_count
     counts = label_counts(claims)
     worst = min(range(len(claims)), key=lambda at: claims[at].probability, default=None)
-    return Verdict(
+    return ClaimVerdict(
         claim_count=len(claims) + omitted,
         unchecked_count=omitted,
         unsupported_count=counts["unsupported"],
@@ -92,7 +92,7 @@ def verdict_of(result: pb.JudgeResult) -> Verdict:
     )
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: ClaimVerdict) -> str:
     """Writes the verdict as one sentence of plain text."""
     if verdict.worst_score is None:
         return f"{verdict.said}."

@@ -152,11 +152,11 @@ def _starts(pieces: Sequence[MarkedText]) -> list[int]:
     return [end - len(piece.text) for piece, end in zip(pieces, ends, strict=True) if piece.marks]
 
 
-def claim_pieces(text: str, claim: evidence_pb2.Claim) -> list[MarkedText]:
-    """Cuts one claim out of a summary, where its unsupported words begin and end."""
+def claim_pieces(claim: evidence_pb2.Claim) -> list[MarkedText]:
+    """Cuts the text of one claim where its unsupported words begin and end."""
     start = claim.passage.start
     inside = (Mark(mark.role, 1, mark.start - start, mark.end - start) for mark in _doubts(1, claim))
-    return cut(text[start : claim.passage.end], inside)
+    return cut(claim.passage.text, inside)
 
 
 def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:

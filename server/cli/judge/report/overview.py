@@ -11,7 +11,7 @@ from precis.v1 import judge_pb2 as pb
 from server.cli.judge import names
 from server.cli.judge.floors import BEST_SCORE
 from server.cli.judge.tally import JudgeTally, badness_of
-from server.cli.judge.verdict import Verdict, verdict_of
+from server.cli.judge.verdict import ClaimVerdict, verdict_of
 
 BIN_COUNT = 10
 PLAIN = "items"  # what is counted when nothing is told apart
@@ -61,7 +61,7 @@ class IndexRow:
     id: str
     badness: float
     means: Mapping[str, float | None]
-    verdict: Verdict
+    verdict: ClaimVerdict
     statuses: tuple[str, ...]
     breach_count: int
 

@@ -84,10 +84,8 @@ def render_report(
         tally: of all items; None for a single judgement, which has no overview.
         rows: of the overview, worst first.
     """
-    templates = environment()
-    style = templates.get_template("style.css").render()
-    script = templates.get_template("script.js").render()
-    return templates.get_template("page.html").render(
+    return render_page(
+        "page.html",
         title=f"Judgement of {items[0].item.id}" if tally is None else f"Judgements of {tally.item_count} summaries",
         items=items,
         floors=floors,
@@ -97,7 +95,17 @@ def render_report(
         statuses=sorted({status for row in rows for status in row.statuses}),
         charts=mean_results(tally) if tally else [],
         histograms=item_histograms(rows),
-        style=Markup(style),  # noqa: S704 - our own file and numbers
+    )
+
+
+def render_page(template: str, **values: object) -> str:
+    """Renders a template that extends the layout."""
+    templates = environment()
+    style = templates.get_template("style.css").render()
+    script = templates.get_template("script.js").render()
+    return templates.get_template(template).render(
+        **values,
+        style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=content_hash(style),
         script_hash=content_hash(script),

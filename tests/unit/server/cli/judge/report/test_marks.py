@@ -87,14 +87,16 @@ def test_offsets_count_characters_in_emoji_and_in_text_from_right_to_left() -> N
     made = claim(text.index(hebrew), text.index(hebrew) + len(hebrew), PARTIAL, unsupported=[words])
     runs = claim_runs(text, [claim(0, text.index(" בית")), made])
     assert [said(run)[2] for run in runs] == ["👩‍🚒🔥 fire!", " ", hebrew, " Ende."]
-    doubted = [piece.text for piece in claim_pieces(text, made) if piece.has(Role.DOUBT)]
+    made.passage.text = hebrew
+    doubted = [piece.text for piece in claim_pieces(made) if piece.has(Role.DOUBT)]
     assert doubted == ["1999"]
 
 
 def test_a_claim_that_is_unsupported_as_a_whole_has_no_single_words_marked() -> None:
     text = "It is late."
     made = claim(0, len(text), UNSUPPORTED, unsupported=[span(text, text)])
-    assert [piece.has(Role.DOUBT) for piece in claim_pieces(text, made)] == [False]
+    made.passage.text = text
+    assert [piece.has(Role.DOUBT) for piece in claim_pieces(made)] == [False]
 
 
 def test_passages_that_overlap_are_found_piece_by_piece() -> None:
