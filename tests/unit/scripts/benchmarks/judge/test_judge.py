@@ -3,10 +3,9 @@ import random
 import numpy as np
 import pytest
 
-from scripts.benchmarks.judge.adversarial import INJECTIONS, Attack, make_edits
-from scripts.benchmarks.judge.baselines import rouge2, summac_zs
+from scripts.benchmarks.judge.baselines import bigram_share, rouge2, summac_zs
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, sample_documents, sample_rows
-from scripts.benchmarks.judge.statistics import estimate, kendall, ranks, spearman, within_groups
+from scripts.benchmarks.judge.statistics import auc, estimate, kendall, ranks, spearman, within_groups
 from tests.fakes_pipeline import ScriptedEntailment
 
 
@@ -14,9 +13,8 @@ def array(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array(values, dtype=np.float64)
 
 
-def row(document: str, summary: str = "It rained.", consistency: float = 1.0) -> HumanRow:
-    source = f"The {document} river rose by 14 metres on Monday. The mayor of Leeds was not there. It rained for days."
-    return HumanRow(document, source, summary, (), "system", {"consistency": consistency})
+def row(document: str, summary: str) -> HumanRow:
+    return HumanRow(document, f"The {document} river rose.", summary, (), "system", {"consistency": 1.0})
 
 
 def test_equal_values_share_their_mean_rank() -> None:
@@ -26,11 +24,17 @@ def test_equal_values_share_their_mean_rank() -> None:
 def test_correlations_by_hand() -> None:
     # Ranks 1 2 3 4 against 1 3 2 4: d^2 = 2, rho = 1 - 6 * 2 / (4 * 15); five of six pairs agree.
     assert spearman(array(1, 2, 3, 4), array(1, 3, 2, 4)) == pytest.approx(0.8)
-    assert kendall(array(1, 2, 3, 4), array(1, 3, 2, 4)) == pytest.approx(4 / 6)
+    assert kendall([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(4 / 6)
     # tau-b with a tie on one side: 5 concordant of sqrt(6 * 5).
-    assert kendall(array(1, 2, 3, 4), array(1, 2, 2, 3)) == pytest.approx(5 / np.sqrt(30))
+    assert kendall([1, 2, 3, 4], [1, 2, 2, 3]) == pytest.approx(5 / np.sqrt(30))
     assert spearman(array(1, 1, 1), array(1, 2, 3)) == 0
-    assert kendall(array(1, 1, 1), array(1, 2, 3)) == 0
+    assert kendall([1, 1, 1], [1, 2, 3]) == 0
+
+
+def test_the_area_under_the_curve_is_of_rows_without_any_fault() -> None:
+    # Wrong rows at 1 and 2, right ones at 2 and 3: three of four pairs in order, one a tie.
+    assert auc(array(1, 2, 2, 3), array(0.5, 0, 1, 1)) == 3.5 / 4
+    assert auc(array(1, 2), array(1, 1)) == 0.5
 
 
 def test_groups_without_a_difference_are_left_out() -> None:
@@ -54,6 +58,12 @@ def test_rouge2_by_hand() -> None:
     assert rouge2("The cat sat.", []) == 0
 
 
+def test_the_share_of_copied_bigrams_by_hand() -> None:
+    # "the cat", "cat sat", "sat down": the source has the first and the last.
+    assert bigram_share("The cat, he sat down.", "The cat sat down.") == pytest.approx(2 / 3)
+    assert bigram_share("The cat.", "Cat") == 0
+
+
 async def test_summac_takes_the_best_premise_for_each_sentence() -> None:
     source, summary = (
         "The river rose quickly. The mayor resigned on Monday.",
@@ -72,14 +82,3 @@ def test_samples_are_fixed_and_keep_the_order() -> None:
     documents = sample_documents(rows, 2)
     assert len(documents) == 6
     assert len(first_of_each(documents, 2)) == 4
-
-
-def test_edits_are_of_faithful_summaries_alone_and_of_all_kinds() -> None:
-    summary = "The river rose by 14 metres on Monday. The mayor of Leeds was there."
-    rows = [row("Aire", summary), row("Ouse", summary), row("Nidd", "The Nidd fell.", consistency=0.5)]
-    edits = make_edits(rows, 12)
-    assert {edit.attack for edit in edits} == set(Attack)
-    assert {edit.original for edit in edits} == {summary}
-    assert all(edit.edited != edit.original for edit in edits)
-    assert all(edit.edited.endswith(INJECTIONS) for edit in edits if edit.attack is Attack.INJECTION)
-    assert edits == make_edits(rows, 12)
