@@ -26,11 +26,13 @@ class ModelIdentity:
         name: from the model's manifest.
         revision: from the model's manifest.
         sha256: of the graph file, 64 lower-case hexadecimal digits.
+        precision: arithmetic and storage of the graph: "fp32", "int8_rows", perhaps more behind a comma.
     """
 
     name: str
     revision: str
     sha256: str
+    precision: str = "fp32"
 
 
 class Entailment(Protocol):

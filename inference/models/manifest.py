@@ -23,6 +23,7 @@ NLI_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)  # the column order everywhere
 Task = Literal["nli", "embedding"]
 Input = Literal["input_ids", "attention_mask", "token_type_ids"]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Precision = Literal["fp32", "int8_rows"]  # how weight products are computed
 
 
 class Manifest(BaseModel):
@@ -40,7 +41,7 @@ class Manifest(BaseModel):
     inputs: tuple[Input, ...] = Field(description="Graph inputs, int64, shape (batch, length).")
     max_tokens: int = Field(ge=3, description="Longest input in tokens, special tokens included.")
     pad_token_id: int = Field(ge=0, description="Id that fills the end of shorter rows.")
-    precision: str = Field(min_length=1, description="Arithmetic and storage of the graph.")
+    precision: str = Field(min_length=1, description="Arithmetic of the graph (fp32, int8_rows), and its storage.")
     id2label: dict[int, str] | None = Field(
         default=None, description="NLI only: column of `logits` -> label, in lower case."
     )
@@ -75,6 +76,11 @@ class Manifest(BaseModel):
         return self
 
     @property
+    @property
+    def is_int8(self) -> bool:
+        """Whether weight products are computed in int8, so that a CPU must sum them exactly."""
+        return self.precision.startswith("int8")
+
     def label_columns(self) -> tuple[int, int, int]:
         """Columns of `logits` that hold entailment, neutral and contradiction, in this order."""
         column = {label: index for index, label in (self.id2label or {}).items()}

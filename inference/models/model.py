@@ -13,6 +13,7 @@ from inference.batching.batch import BatchLimits, ComputeModel
 from inference.config import InferenceConfig, Role
 from inference.errors import ManifestError
 from inference.models.directory import ModelDirectory, load_model_directory
+from inference.models.int8 import check_arithmetic
 from inference.models.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
 from inference.models.session import Device, OrtBackend
 from inference.models.warmup import WarmupPlan, clock_for, measure_costs
@@ -47,13 +48,14 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
     """Checks, loads and warms up the model of one role. Blocks for seconds.
 
     Raises:
-        ModelDirectoryError: the directory is missing, changed, or holds a model of another task.
+        ModelDirectoryError: the directory is missing, changed, or holds a model of another task or for another CPU.
         ExecutionProviderError: the device does not come up.
     """
     directory = load_model_directory(config.models_dir / role)
     manifest = directory.manifest
     if manifest.task != role:
         raise ManifestError(directory.path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
+    check_arithmetic(directory)
     encoder = TextEncoder(
         directory.tokenizer_path,
         max_tokens=manifest.max_tokens,

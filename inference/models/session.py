@@ -10,6 +10,7 @@ import numpy as np
 
 from inference.backend import Float32, Int64
 from inference.errors import CorruptModelError, ExecutionProviderError
+from inference.models.int8 import widen_int8
 from inference.models.native import ort
 
 Device = Literal["cpu", "cuda"]
@@ -101,3 +102,4 @@ def _session_options() -> ort.SessionOptions:
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
+    widen_int8(options)

@@ -138,7 +138,7 @@ class TokenOffsets:
 def to_identity(directory: ModelDirectory) -> ModelIdentity:
     """Names the model of a directory."""
     manifest = directory.manifest
-    return ModelIdentity(manifest.name, manifest.revision, directory.model_sha256)
+    return ModelIdentity(manifest.name, manifest.revision, directory.model_sha256, manifest.precision)
 
 
 class EngineModels:

@@ -70,7 +70,7 @@ class Model:
     """The part of a front door that is asked. Its manifest names it."""
 
     def __init__(self) -> None:
-        manifest = SimpleNamespace(name="fake", revision="1")
+        manifest = SimpleNamespace(name="fake", revision="1", precision="fp32")
         self.model = SimpleNamespace(directory=SimpleNamespace(manifest=manifest, model_sha256="a" * 64))
 
     async def answer(self, items: list[Any], call: Call) -> Any:  # noqa: ANN401

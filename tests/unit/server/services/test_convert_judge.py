@@ -139,10 +139,8 @@ def test_a_language_model_that_cost_nothing_is_left_out() -> None:
 def test_models_are_named_nli_first() -> None:
     one = filled(EvidenceTable)
     result = to_result(replace(judgement(), evidence=one))
-    assert [ModelIdentity(model.name, model.revision, model.sha256) for model in result.models] == [
-        one.models.entailment,
-        one.models.embedder,
-    ]
+    named = [ModelIdentity(model.name, model.revision, model.sha256, model.precision) for model in result.models]
+    assert named == [one.models.entailment, one.models.embedder]
 
 
 def test_applied_options_are_those_of_the_config() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -79,7 +80,9 @@ def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
     q_bar = sum(a * b for a, b in zip(scores, weights, strict=True)) / sum(weights)
     assert metric.inputs["q_bar"] == pytest.approx(q_bar)
     terms = [float(metric.inputs[f"alpha_{c}"]) * float(metric.inputs[f"p_{c}"]) for c in range(1, 6)]
-    q = sum(term * c for c, term in enumerate(terms, start=1)) / sum(terms)
+    p = [float(metric.inputs[f"p_{c}"]) for c in range(1, 6)]
+    vagueness = (-sum(one * math.log(one) for one in p) / math.log(5)) ** 8
+    q = (1 - vagueness) * sum(term * c for c, term in enumerate(terms, start=1)) / sum(terms) + vagueness * q_bar
     assert metric.inputs["q"] == pytest.approx(q)
     assert metric.score == pytest.approx(10 * (q - 1) / 4, abs=0.005)
 
