@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.agreement.bootstrap import estimate
+from pipeline.agreement.measures import kendall, spearman, within_groups
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.adversarial import CORRUPTING, Attack, dropped, make_edits, raised, scores_of
@@ -19,7 +21,6 @@ from scripts.benchmarks.judge.data import HumanRow, first_of_each, read_rows, sa
 from scripts.benchmarks.judge.repeat import repeats_identically
 from scripts.benchmarks.judge.runner import JudgeRunner
 from scripts.benchmarks.judge.service import serve_twin_lock, twin_lock_requests
-from scripts.benchmarks.judge.statistics import estimate, kendall, spearman, within_groups
 from scripts.benchmarks.shared.report import Figure, Report, Target
 
 TARGETS = (
