@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.benchmarks.judge.statistics import spearman
+from pipeline.agreement.measures import spearman
 from scripts.claim_training.examples import ENTAILMENT, Example
 
 Float64 = NDArray[np.float64]

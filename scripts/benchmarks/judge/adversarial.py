@@ -70,12 +70,13 @@ async def measure_corruptions(runner: JudgeRunner, rows: Sequence[HumanRow], cou
     after = await runner.judge_all([(edit.source, edit.edited) for edit in edits], "edited summaries")
     cases = list(zip(edits, before, after, strict=True))
     detected = {
-        framework.value: sum(noticed(*pair, framework) for _, *pair in cases) / len(cases) for framework in Framework
+        framework.value: sum(noticed(old, new, framework) for _, old, new in cases) / len(cases)
+        for framework in Framework
     }
     for name, share in detected.items():
         results.add(f"corruptions detected of {len(cases)}, {name}", share)
     for corruption in Corruption:
-        found = [noticed(*pair, Framework.ULTRA) for edit, *pair in cases if edit.corruption is corruption]
+        found = [noticed(old, new, Framework.ULTRA) for edit, old, new in cases if edit.corruption is corruption]
         if found:
             results.add(f"  {corruption} ({len(found)}), ultra", sum(found) / len(found))
     results.figures |= {

@@ -125,14 +125,14 @@ async def measure_attacks(runner: JudgeRunner, rows: Sequence[HumanRow], each: i
     before_of = dict(zip((row.summary for row in rows), originals, strict=True))
     judged = await runner.judge_all([(one.row.source, one.edited) for one in attacks], "attacks")
     cases = [(attack, before_of[attack.row.summary], after) for attack, after in zip(attacks, judged, strict=True)]
-    raised = [(attack, found) for attack, *pair in cases if (found := rises(*pair))]
+    raised = [(attack, found) for attack, old, new in cases if (found := rises(old, new))]
     for group, key in {"injection": "injections", "padding": "padding", "repeat": "repeats", "copy": "copies"}.items():
         kinds = Counter(attack.kind for attack, _ in raised if attack.group == group)
         count = sum(attack.group == group for attack in attacks)
         which = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
         results.add(f"{key} that raised a score, of {count}", f"{kinds.total()} {which}".strip())
         results.figures |= {f"{key}_raised": kinds.total(), f"{key}_tried": count}
-    orders = [pair for attack, *pair in cases if attack.text in PLAIN_ORDERS]
+    orders = [(old, new) for attack, old, new in cases if attack.text in PLAIN_ORDERS]
     results.figures["injection_changed"] = sum(scores_of(old) != scores_of(new) for old, new in orders)
     results.add(f"plain orders that changed a score, of {len(orders)}", f"{results.figures['injection_changed']}")
     for attack, found in raised[:_MOST_LISTED]:

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from inference.compile.install import HEADS_DIR
+from pipeline.agreement.bootstrap import estimate
+from pipeline.agreement.measures import auc, spearman
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
-from scripts.benchmarks.judge.statistics import auc, estimate, spearman
 from scripts.claim_training.examples import (
     ENTAILMENT,
     Example,
@@ -111,7 +112,7 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
     accuracies, gaps, areas = _by_source(claims, r2p, results)
     mean, baseline = float(np.mean(list(accuracies.values()))), _mean_accuracy(r2p, _best_threshold(r2p))
     results.add("development claims, balanced accuracy at .5, mean of sources", mean, "", "", f"{baseline:.3f}")
-    whole, of_r2p = (estimate(auc, one.probabilities.tolist(), claims.supported.tolist()) for one in (claims, r2p))
+    whole, of_r2p = (estimate(auc, one.probabilities, one.supported) for one in (claims, r2p))
     interval = f"[{whole.low:.2f}, {whole.high:.2f}]"
     results.add(f"  AUC of all {len(rows)}", whole.value, interval, "", f"{of_r2p.value:.3f}")
     rates = true_negative_rates(claims, [len(text.split()) for text, _ in rows])
@@ -152,7 +153,7 @@ def _by_source(
             gaps[source] = gap
             beside.append(f"best +{gap:.3f}")
         if 0 < own.supported.sum() < len(own.examples):
-            areas[source] = auc(own.probabilities, own.supported.astype(np.float64))
+            areas[source] = auc(own.probabilities, own.supported)
             beside.append(f"AUC {areas[source]:.3f}")
         baseline = f"{balanced_accuracy(baselines[source], threshold):.3f}"
         results.add(f"  {source} ({len(own.examples)})", accuracies[source], ", ".join(beside), "", baseline)
@@ -162,7 +163,8 @@ def _by_source(
 def _best_threshold(claims: Claims) -> float:
     """Returns the one threshold that suits all sources best: a baseline has none of its own."""
     thresholds = np.quantile(claims.probabilities, np.linspace(0, 1, 101)).tolist()
-    return max(thresholds, key=lambda at: _mean_accuracy(claims, at))
+    best: float = max(thresholds, key=lambda at: _mean_accuracy(claims, at))
+    return best
 
 
 def _mean_accuracy(claims: Claims, threshold: float) -> float:

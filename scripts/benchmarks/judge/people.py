@@ -2,44 +2,64 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from pipeline.agreement.bootstrap import Estimate, estimate
+from pipeline.agreement.measures import auc, kendall, spearman, within_groups
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share, rouge2, summac_zs
 from scripts.benchmarks.judge.data import HumanRow
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
-from scripts.benchmarks.judge.statistics import auc, estimate, kendall, spearman, within_groups
 
 JUDGES = tuple(framework.value for framework in reversed(Framework))
+_FAITHFUL = 1.0  # people found every sentence consistent
 
 
 async def measure_consistency(runner: JudgeRunner, rows: Sequence[HumanRow], results: Results) -> None:
     """QAGS-CNN: hallucination against the share of sentences that people found consistent; AUC: all of them or not."""
     judgements = await runner.judge_all(_items(rows), "QAGS-CNN")
-    human = [row.scores["consistency"] for row in rows]
     scores = {name.value: _scores(judgements, name, MetricName.HALLUCINATION) for name in Framework}
     scores["worst_claim"] = [10.0 if (one := judged.worst_claim_score) is None else one for judged in judgements]
     scores["summac_zs"] = [await summac_zs(*item, runner.models.entailment) for item in _items(rows)]
     scores["rouge2"] = [rouge2(row.summary, [row.source]) for row in rows]
-    r2p = [bigram_share(*item) for item in _items(rows)]
-    rho, area = (estimate(measure, r2p, human).value for measure in (spearman, auc))
-    correlations: dict[str, float] = {}
-    areas: dict[str, float] = {}
-    for name in (*JUDGES, "worst_claim", "summac_zs", "rouge2"):
-        label = f"QAGS-CNN hallucination, {name}"
-        correlations[name] = results.add_agreement(label, spearman, scores[name], human, rho)
-        areas[name] = results.add_agreement(f"  AUC, {name}", auc, scores[name], human, area)
-        results.figures[f"qags_cnndm_kendall_{name}"] = kendall(scores[name], human)
+    scores["r2p"] = [bigram_share(*item) for item in _items(rows)]
+    correlations, areas = _agreement(scores, [row.scores["consistency"] for row in rows], results)
     results.figures |= {
-        "qags_cnndm": {**correlations, "r2p": rho},
-        "qags_cnndm_auc": {**areas, "r2p": area},
+        "qags_cnndm": correlations,
+        "qags_cnndm_auc": areas,
         "qags_rows": len(rows),
         "qags_abstained": sum(not one[Framework.ULTRA][MetricName.HALLUCINATION].counts for one in judgements),
         "qags_ultra": correlations["ultra"],
-        "qags_auc_ultra": areas["ultra"],
+        "qags_auc_ultra": areas.get("ultra"),
         "ultra_over_judge_lock": correlations["ultra"] - correlations["judge_lock"],
         "judge_lock_over_summac_zs": correlations["judge_lock"] - correlations["summac_zs"],
     }
+
+
+def _agreement(
+    scores: Mapping[str, Sequence[float]], human: Sequence[float], results: Results
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Adds rows with intervals; returns Spearman's rho and the AUC of every judge. No AUC if all are of one kind."""
+    told, good = np.asarray(human, dtype=np.float64), np.asarray(human) >= _FAITHFUL
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in scores.items()}
+    correlations = {name: spearman(values, told) for name, values in arrays.items()}
+    areas = {name: auc(values, good) for name, values in arrays.items()} if 0 < good.sum() < len(good) else {}
+    for name in (*JUDGES, "worst_claim", "summac_zs", "rouge2"):
+        tau = kendall(arrays[name], told)
+        baseline = f"{correlations['r2p']:.3f}"
+        interval = _interval(estimate(spearman, arrays[name], told))
+        results.add(f"QAGS-CNN hallucination, {name}", correlations[name], interval, f"{tau:.3f}", baseline)
+        results.figures[f"qags_cnndm_kendall_{name}"] = tau
+        if name in areas:
+            interval = _interval(estimate(auc, arrays[name], good))
+            results.add(f"  AUC, {name}", areas[name], interval, "", f"{areas['r2p']:.3f}")
+    return correlations, areas
+
+
+def _interval(found: Estimate) -> str:
+    return f"[{found.low:.2f}, {found.high:.2f}]"
 
 
 async def measure_pairs(runner: JudgeRunner, rows: Sequence[HumanRow], results: Results) -> None:

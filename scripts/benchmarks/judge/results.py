@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from scripts.benchmarks.judge.statistics import Correlation, estimate, kendall
 from scripts.benchmarks.shared.report import Figure
 
 COLUMNS = ("figure", "value", "95% interval", "Kendall", "R2p")
@@ -21,12 +20,3 @@ class Results:
         """Adds a row; the other cells follow the columns."""
         cells = [name, f"{value:.3f}" if isinstance(value, float) else str(value), *others]
         self.rows.append([*cells, *[""] * (len(COLUMNS) - len(cells))])
-
-    def add_agreement(
-        self, name: str, measure: Correlation, scores: Sequence[float], human: Sequence[float], baseline: float
-    ) -> float:
-        """Adds a row of agreement with people, with its interval and what R2p reaches; returns the agreement."""
-        found = estimate(measure, scores, human)
-        tau = kendall(scores, human)
-        self.add(name, found.value, f"[{found.low:.2f}, {found.high:.2f}]", f"{tau:.3f}", f"{baseline:.3f}")
-        return found.value

@@ -1,5 +1,7 @@
 """Twin-Lock through gRPC with the rows of the models kept, and many summaries of one source."""
 
+from __future__ import annotations  # ValueType is known to type checkers only
+
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -50,7 +52,9 @@ def measure_service(models: Path, rows: Sequence[HumanRow], count: int, results:
     }
 
 
-def make_requests(rows: Sequence[HumanRow], count: int, frameworks: Sequence[pb.JudgeFramework]) -> list[bytes]:
+def make_requests(
+    rows: Sequence[HumanRow], count: int, frameworks: Sequence[pb.JudgeFramework.ValueType]
+) -> list[bytes]:
     """Makes requests of a 600-word article and a 60-word summary; every article and its summary is another one."""
     articles = list(dict.fromkeys(row.source for row in rows if len(row.source.split()) >= ARTICLE_WORDS))
     by_source = {row.source: row for row in rows}
@@ -68,7 +72,7 @@ def summaries_of(rows: Sequence[HumanRow], count: int) -> tuple[list[bytes], lis
     return [_request(row, ()) for row in one], [_request(row, ()) for row in others[-len(one) :]]
 
 
-def _request(row: HumanRow, frameworks: Sequence[pb.JudgeFramework]) -> bytes:
+def _request(row: HumanRow, frameworks: Sequence[pb.JudgeFramework.ValueType]) -> bytes:
     source, summary = " ".join(row.source.split()[:ARTICLE_WORDS]), " ".join(row.summary.split()[:SUMMARY_WORDS])
     return pb.JudgeRequest(source=source, summary=summary, frameworks=frameworks).SerializeToString()
 

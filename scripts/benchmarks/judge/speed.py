@@ -3,6 +3,8 @@
 CPU time, not wall time, where neighbours must not count. Caches are off, but where they are what is measured.
 """
 
+from __future__ import annotations  # ValueType is known to type checkers only
+
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
