@@ -1,6 +1,5 @@
 """What the parts of the benchmark add to: rows of the table and figures of the last line."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from scripts.benchmarks.shared.report import Figure

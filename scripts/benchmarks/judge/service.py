@@ -5,6 +5,7 @@ from __future__ import annotations  # ValueType is known to type checkers only
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 from precis.v1 import judge_pb2 as pb
 
@@ -13,6 +14,8 @@ from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.shared.load_client import LoadClient
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.process_usage import read_usage
+
+Frameworks: TypeAlias = "Sequence[pb.JudgeFramework.ValueType]"
 
 JUDGE = "/precis.v1.JudgeService/Judge"
 IN_FLIGHT = 4
@@ -52,9 +55,7 @@ def measure_service(models: Path, rows: Sequence[HumanRow], count: int, results:
     }
 
 
-def make_requests(
-    rows: Sequence[HumanRow], count: int, frameworks: Sequence[pb.JudgeFramework.ValueType]
-) -> list[bytes]:
+def make_requests(rows: Sequence[HumanRow], count: int, frameworks: Frameworks) -> list[bytes]:
     """Makes requests of a 600-word article and a 60-word summary; every article and its summary is another one."""
     articles = list(dict.fromkeys(row.source for row in rows if len(row.source.split()) >= ARTICLE_WORDS))
     by_source = {row.source: row for row in rows}
@@ -72,7 +73,7 @@ def summaries_of(rows: Sequence[HumanRow], count: int) -> tuple[list[bytes], lis
     return [_request(row, ()) for row in one], [_request(row, ()) for row in others[-len(one) :]]
 
 
-def _request(row: HumanRow, frameworks: Sequence[pb.JudgeFramework.ValueType]) -> bytes:
+def _request(row: HumanRow, frameworks: Frameworks) -> bytes:
     source, summary = " ".join(row.source.split()[:ARTICLE_WORDS]), " ".join(row.summary.split()[:SUMMARY_WORDS])
     return pb.JudgeRequest(source=source, summary=summary, frameworks=frameworks).SerializeToString()
 
