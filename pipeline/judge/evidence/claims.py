@@ -3,8 +3,8 @@
 A claim is a sentence, or a clause of one. Each is checked alone, by a model that reads whole sentences, so that a
 sentence is cut rarely: at a semicolon, or at a comma with a conjunction, before a clause with a noun as its subject
 and a verb of its own. A clause that begins with a pronoun stays with what the pronoun means, and one that may stand
-within "he said", "if" or "because" stays there. A segment is a sentence, cut at semicolons too. The line ends of
-wrapped prose cut neither.
+within "he said", "if" or "because" stays there. A segment is a sentence, cut at semicolons and at line
+ends too, those of wrapped prose among them.
 """
 
 import re
@@ -173,7 +173,7 @@ def _is_verb(word: str) -> bool:
     return is_past or word in _FINITE or word in _MAYBE_VERBS
 
 
-_SEMICOLON = re.compile(r"[;；]+\s*")
+_SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +221,10 @@ def _segment(summary: ReadText, start: int, end: int, sentences: range, tokenize
     return SegmentSpan(passage, sentences, len(tokenizer.offsets(passage.text)), frozenset(stems))
 
 
-def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    bounds = [start]
-    for semicolon in _SEMICOLON.finditer(text, start, end):
-        bounds += [semicolon.start(), semicolon.end()]
-    bounds.append(end)
-    return [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cuts a sentence at semicolons and line ends, and leaves out the spaces around the parts."""
+    cuts = [(cut.start(), cut.end()) for cut in _SEGMENT_END.finditer(text, start, end)]
+    for first, last in zip((start, *(cut[1] for cut in cuts)), (*(cut[0] for cut in cuts), end), strict=True):
+        part = text[first:last]
+        if part.strip():
+            yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())
