@@ -75,6 +75,13 @@ class Judgement:
         return round(10 * min(probabilities), 2) if probabilities else None
 
     @property
+    def table(self) -> EvidenceTable:
+        """The evidence, of a judgement of English texts. Raises ValueError without."""
+        if self.evidence is None:
+            raise ValueError("there is no evidence: source or summary is not English")
+        return self.evidence
+
+    @property
     def _claims(self) -> tuple[Claim, ...]:
         return self.evidence.claims if self.evidence else ()
 

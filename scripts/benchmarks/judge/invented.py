@@ -106,7 +106,7 @@ async def measure_invented(
 def is_found(judgement: Judgement, sentence: str) -> bool:
     """Tells whether a claim of a sentence is called unsupported."""
     return any(
-        claim.label is ClaimLabel.UNSUPPORTED and claim.passage.text in sentence for claim in judgement.evidence.claims
+        claim.label is ClaimLabel.UNSUPPORTED and claim.passage.text in sentence for claim in judgement.table.claims
     )
 
 
@@ -133,7 +133,7 @@ def _falls(judged: Sequence[Judgement], framework: Framework) -> bool:
 
 
 def _false_alarms(judgement: Judgement) -> str:
-    claims = [claim for claim in judgement.evidence.claims if not any(claim.passage.text in one for one in INVENTED)]
+    claims = [claim for claim in judgement.table.claims if not any(claim.passage.text in one for one in INVENTED)]
     return f"{sum(claim.label is ClaimLabel.UNSUPPORTED for claim in claims)} of {len(claims)}"
 
 
