@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.models.manifest import Task
-from scripts.benchmarks.judge.statistics import spearman
+from pipeline.agreement.measures import spearman
 from scripts.benchmarks.nli.data import MNLI_MATCHED, SNLI_DEV, read_pairs
 from scripts.benchmarks.nli.neighbours import max_neighbour_delta, probabilities, scores_alone
 from scripts.benchmarks.shared.raw_model import Float32, Item, RawModel

@@ -58,13 +58,23 @@ class Example:
     @property
     def is_development(self) -> bool:
         """Whether it is kept out of training."""
-        return int(self.document[:8], 16) % 10 < _DEVELOPMENT_TENTHS
+        return is_development(self.document)
+
+
+def digest_of(document: str) -> str:
+    """Returns what a document is known by: 16 hexadecimal digits."""
+    return hashlib.sha256(document.encode()).hexdigest()[:16]
+
+
+def is_development(digest: str) -> bool:
+    """Tells whether the claims of a document are kept out of training."""
+    return int(digest[:8], 16) % 10 < _DEVELOPMENT_TENTHS
 
 
 class _Document:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.digest = digest_of(text)
         self._source = ReadText.of("source", text, CONFIG.max_sentence_chars)
         self._index = WordIndex(self._source)
         self._finder = PassageFinder(self._source, self._index, CONFIG.passage_chars)
@@ -79,32 +89,42 @@ class _Document:
         return found.span.text if found else ""
 
 
+def read_documents(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Returns the rows of the pool by the text of their document, in the order of the file."""
+    rows_of: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            rows_of[row["document"]].append(row)
+    return rows_of
+
+
 def read_claims(path: Path, documents: dict[str, str]) -> Iterator[Example]:
     """Yields the pool, each followed by edits of it when it is supported; the same file gives the same examples.
 
     Args:
         documents: is filled with the text of every document, by digest.
     """
-    rows_of: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            rows_of[row["document"]].append(row)
-    for text, rows in rows_of.items():
-        document = _Document(text)
-        documents[document.digest] = text
-        claims = list(_of_bump(rows)) if rows[0]["source"] == "bump" else [_of_row(row) for row in rows]
-        if rows[0]["source"] == "defacto":
-            claims = list(_with_differences(claims))
-        rng = random.Random(f"{_SEED} {document.digest}")
-        editor = Editor(document.text, document.sentences, [example.claim for example in claims], rng)
-        for claim in claims:
-            example = replace(claim, document=document.digest, premise=document.passage(claim.claim))
-            yield example
-            if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
-                yield from _edited(example, editor, document)
-        if rows[0]["source"] not in _NOT_COPIED and rng.random() < _COPIED_SHARE:
-            yield from _copied(str(rows[0]["source"]), editor, document, rng)
+    for text, rows in read_documents(path).items():
+        documents[digest_of(text)] = text
+        yield from examples_of(text, rows)
+
+
+def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
+    """Yields the examples of one document."""
+    document = _Document(text)
+    claims = list(_of_bump(rows)) if rows[0]["source"] == "bump" else [_of_row(row) for row in rows]
+    if rows[0]["source"] == "defacto":
+        claims = list(_with_differences(claims))
+    rng = random.Random(f"{_SEED} {document.digest}")
+    editor = Editor(document.text, document.sentences, [example.claim for example in claims], rng)
+    for claim in claims:
+        example = replace(claim, document=document.digest, premise=document.passage(claim.claim))
+        yield example
+        if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
+            yield from _edited(example, editor, document)
+    if rows[0]["source"] not in _NOT_COPIED and rng.random() < _COPIED_SHARE:
+        yield from _copied(str(rows[0]["source"]), editor, document, rng)
 
 
 def _copied(source: str, editor: Editor, document: _Document, rng: random.Random) -> Iterator[Example]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.agreement.measures import spearman
 from scripts.claim_training.examples import ENTAILMENT, Example
 
 Float64 = NDArray[np.float64]
@@ -79,15 +80,7 @@ def confident_half_gain(claims: Claims) -> float:
 def confidence_correlation(claims: Claims) -> float:
     """Returns Spearman's rank correlation of confidence and being right."""
     confidence = np.abs(claims.probabilities - EVEN)
-    right = ((claims.probabilities > EVEN) == claims.supported).astype(np.float64)
-    correlation: Float64 = np.asarray(np.corrcoef([_ranks(confidence), _ranks(right)]))
-    return float(correlation[0, 1])
-
-
-def _ranks(values: Float64) -> Float64:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)
+    return spearman(confidence, ((claims.probabilities > EVEN) == claims.supported).astype(np.float64))
 
 
 LENGTHS = {"under 200 words": (0, 200), "200 to 700": (200, 700), "over 700": (700, 10**9)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.agreement.measures import expected_calibration_error as binned_error
+
 Float64 = NDArray[np.float64]
 
 _BINS = 15  # as in Guo et al. 2017, arXiv 1706.04599
@@ -29,9 +31,7 @@ def expected_calibration_error(logits: Float64, labels: NDArray[np.int64]) -> fl
     probabilities = np.exp(log_softmax(logits))
     confidence = probabilities.max(axis=1)
     correct = probabilities.argmax(axis=1) == labels
-    bins = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
-    gaps = [abs(float((confidence[bins == index] - correct[bins == index]).sum())) for index in range(_BINS)]
-    return sum(gaps) / len(labels)
+    return binned_error(confidence, correct, _BINS)
 
 
 def fit_temperature(logits: Float64, labels: NDArray[np.int64], weights: Float64) -> float:

@@ -18,7 +18,15 @@ PUBLIC_PACKAGE = ROOT / "protos" / "precis" / "__init__.py"  # what people insta
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 ROOMS = (
-    *("inference", "pipeline/assess", "pipeline/evaluate", "pipeline/judge", "pipeline/llm", "pipeline/summarize"),
+    *(
+        "inference",
+        "pipeline/agreement",
+        "pipeline/assess",
+        "pipeline/evaluate",
+        "pipeline/judge",
+        "pipeline/llm",
+        "pipeline/summarize",
+    ),
     *("pipeline/text", "server"),
 )
 MAX_README_LINES = 119

@@ -124,7 +124,11 @@ def _told(plan: EvidencePlan, grounding: Grounding) -> frozenset[str]:
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
-    left_out = {"instruction_to_judge": summary.instruction_count, "repeated_sentence": summary.repeat_count}
+    left_out = {
+        "instruction_to_judge": summary.instruction_count,
+        "lead_in": summary.lead_in_count,
+        "repeated_sentence": summary.repeat_count,
+    }
     return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
 
 

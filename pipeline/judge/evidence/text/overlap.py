@@ -30,7 +30,7 @@ class Alignment:
     """The longest common subsequence of a claim and a passage, and what is between its parts.
 
     Attributes:
-        replacements: short stretches after common words, in order.
+        replacements: short stretches after common words, in order; at the beginning of both if they are equally long.
         matched: indices of the claim's words that the passage has in the same order.
     """
 
@@ -50,7 +50,8 @@ def align(claim: WordTable, claim_words: range, source: WordTable, source_words:
         gap, other_gap = claim_words[first : block.a], source_words[other_first : block.b]
         is_inside = position < len(blocks) - 1
         is_short = max(len(gap), len(other_gap)) <= _MOST_REPLACED_WORDS
-        if position and (gap or (is_inside and other_gap)) and is_short:
+        is_beside = position > 0 or len(gap) == len(other_gap)  # common words before it, or both begin
+        if is_beside and is_short and (gap or (is_inside and other_gap)):
             replacements.append(Replacement(gap, other_gap, is_inside))
         matched.update(claim_words[block.a : block.a + block.size])
         first, other_first = block.a + block.size, block.b + block.size

@@ -1,0 +1,150 @@
+"""A score as a probability: monotone mappings fitted to what people say, and the threshold that decides best."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from pipeline.agreement.measures import Bools, Float64
+from pipeline.frozen import FrozenModel
+
+BEST_SCORE = 10.0
+ISOTONIC_ROWS = 1_000
+"""From here on isotonic regression; below, it overfits, and Platt's two numbers do better (Niculescu-Mizil and Caruana
+2005, Predicting good probabilities with supervised learning, section 5)."""
+ISOTONIC_ROWS_OF_A_KIND = 100
+_NEWTON_STEPS = 100
+_CONVERGED = 1e-10
+_DIGITS = 6  # of what is stored: the last bits of a sum differ between machines
+
+Score = Annotated[float, Field(ge=0, le=BEST_SCORE)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class PlattMapping(FrozenModel):
+    """A logistic curve over the score: 1 / (1 + exp(-(slope score + intercept))) (Platt 1999)."""
+
+    kind: Literal["platt"] = "platt"
+    slope: float = Field(ge=0, allow_inf_nan=False)
+    intercept: float = Field(allow_inf_nan=False)
+
+    def probabilities(self, scores: Float64) -> Float64:
+        """Returns the probability of each score, that people call the summary good."""
+        return _logistic(self.slope * scores + self.intercept)
+
+
+class IsotonicMapping(FrozenModel):
+    """A rising line through points; level before the first and after the last (Zadrozny and Elkan 2002)."""
+
+    kind: Literal["isotonic"] = "isotonic"
+    scores: tuple[Score, ...] = Field(min_length=1, max_length=100_000)
+    values: tuple[Probability, ...] = Field(min_length=1, max_length=100_000)
+
+    def probabilities(self, scores: Float64) -> Float64:
+        """Returns the probability of each score, that people call the summary good."""
+        return np.asarray(np.interp(scores, self.scores, self.values), dtype=np.float64)
+
+
+Mapping = PlattMapping | IsotonicMapping
+
+
+def fit_mapping(scores: Float64, good: Bools) -> Mapping:
+    """Fits isotonic regression to many rows of both kinds, else Platt's curve; never one that falls."""
+    rarest = min(int(good.sum()), int((~good).sum()))
+    is_large = len(good) >= ISOTONIC_ROWS and rarest >= ISOTONIC_ROWS_OF_A_KIND
+    return fit_isotonic(scores, good) if is_large else fit_platt(scores, good)
+
+
+def fit_platt(scores: Float64, good: Bools) -> PlattMapping:
+    """Fits Platt's curve by Newton's method with step halving (Lin, Lin and Weng 2007).
+
+    The targets are Platt's, (good + 1) / (good + 2) and 1 / (bad + 2), so that separable rows have a finite curve. If
+    it falls, the scores say nothing that could be used: the curve is level then.
+    """
+    good_count, bad_count = int(good.sum()), int((~good).sum())
+    targets = np.where(good, (good_count + 1) / (good_count + 2), 1 / (bad_count + 2))
+    share = float(targets.mean())
+    level = np.array([0.0, np.log(share / (1 - share))])
+    columns = np.stack([scores, np.ones_like(scores)], axis=1)
+    weights = _minimum(columns, targets, level) if np.ptp(scores) else level
+    slope, intercept = (weights if weights[0] > 0 else level).tolist()
+    return PlattMapping(slope=round(slope, _DIGITS), intercept=round(intercept, _DIGITS))
+
+
+def _minimum(columns: Float64, targets: Float64, weights: Float64) -> Float64:
+    """Minimizes the cross-entropy of targets strictly between 0 and 1, which has one minimum."""
+    loss = _cross_entropy(columns @ weights, targets)
+    for _ in range(_NEWTON_STEPS):
+        chances = _logistic(columns @ weights)
+        gradient = columns.T @ (chances - targets)
+        curvature = columns.T @ (columns * np.maximum(chances * (1 - chances), _CONVERGED)[:, None])
+        step = np.linalg.solve(curvature, gradient)
+        while (found := _cross_entropy(columns @ (weights - step), targets)) > loss and np.abs(step).max() > _CONVERGED:
+            step = step / 2
+        weights, loss = weights - step, found
+        if np.abs(step).max() <= _CONVERGED:
+            break
+    return weights
+
+
+def _cross_entropy(logits: Float64, targets: Float64) -> float:
+    return float((np.logaddexp(0, logits) - targets * logits).sum())
+
+
+def _logistic(logits: Float64) -> Float64:
+    return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float64)
+
+
+def fit_isotonic(scores: Float64, good: Bools) -> IsotonicMapping:
+    """Fits isotonic regression by pooling adjacent violators (Ayer et al. 1955).
+
+    No value is nearer to 0 or 1 than 1 / (rows + 2): nothing is certain after so many rows (Laplace's rule).
+    """
+    levels, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    blocks: list[tuple[float, int, int]] = []  # sum of good, rows, levels
+    for total, count in zip(np.bincount(inverse, weights=good).tolist(), counts.tolist(), strict=True):
+        block = (total, count, 1)
+        while blocks and blocks[-1][0] * block[1] >= block[0] * blocks[-1][1]:  # not below the block before
+            total_before, count_before, levels_before = blocks.pop()
+            block = (block[0] + total_before, block[1] + count_before, block[2] + levels_before)
+        blocks.append(block)
+    least = 1 / (len(good) + 2)
+    knots: dict[float, float] = {}
+    last = -1
+    for total, count, width in blocks:
+        value = round(min(max(total / count, least), 1 - least), _DIGITS)
+        first, last = last + 1, last + width
+        knots[float(levels[first])] = knots[float(levels[last])] = value
+    return IsotonicMapping(scores=tuple(knots), values=tuple(knots.values()))
+
+
+def fit_threshold(scores: Float64, good: Bools, least_precision: float | None = None) -> float:
+    """Returns the score from which on summaries pass.
+
+    Of all cuts between two neighbouring scores, and the one that lets all pass, it is the one with the highest balanced
+    accuracy; of equals the one in the widest gap, then the lowest. With `least_precision`: of the cuts that reach that
+    share of good summaries among those that pass, the one that passes most good ones; if none does, the most precise.
+
+    Args:
+        scores: of at least one good and one bad row.
+        good: what people say.
+        least_precision: in (0, 1].
+    """
+    levels, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    good_below = np.concatenate([[0.0], np.bincount(inverse, weights=good).cumsum()[:-1]])
+    below = counts.cumsum() - counts
+    good_passed = good.sum() - good_below
+    passed = len(good) - below
+    gaps = np.concatenate([[0.0], np.diff(levels)])
+    if least_precision is None:
+        bad_failed = below - good_below
+        first = good_passed / good.sum() + bad_failed / (~good).sum()
+        second = np.zeros_like(first)
+    else:
+        precision = good_passed / passed
+        reached = precision >= least_precision
+        first = np.where(reached, 1 + good_passed, precision)  # any that reaches it before all that do not
+        second = precision
+    best = int(np.lexsort((-levels, gaps, second.round(12), first.round(12)))[-1])
+    cut = levels[best] - gaps[best] / 2
+    return round(float(cut), _DIGITS)

@@ -1,0 +1,191 @@
+"""What labelled summaries say about a score: how well it agrees with people, where to cut, and how sure that is."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.agreement.bootstrap import Estimate, estimate
+from pipeline.agreement.mapping import BEST_SCORE, Mapping, fit_mapping, fit_threshold
+from pipeline.agreement.measures import (
+    Bools,
+    Float64,
+    ReliabilityBin,
+    accuracy,
+    auc,
+    balanced_accuracy,
+    cohen_kappa,
+    expected_calibration_error,
+    light_kappa,
+    precision,
+    recall,
+    reliability,
+    spearman,
+)
+from pipeline.errors import InvalidInputError
+
+FOLDS = 5
+LEAST_OF_A_KIND = 5
+MIDDLE = BEST_SCORE / 2
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Scores of summaries and what people say of them, a row each.
+
+    Attributes:
+        scores: in [0, 10].
+        labels: mean over the annotators, on their scale.
+        good: what the annotators say together.
+        ratings: shape (rows, annotators): 1 good, 0 bad, NaN not rated.
+        groups: numbers from 0; rows of one group are of one source.
+        categories: of the rows; "" for none.
+    """
+
+    scores: Float64
+    labels: Float64
+    good: Bools
+    ratings: Float64
+    groups: npt.NDArray[np.int64]
+    categories: Sequence[str]
+
+
+@dataclass(frozen=True)
+class CategoryStudy:
+    """The rows of one category; `passed` as in Study."""
+
+    category: str
+    count: int
+    good_count: int
+    auc: float
+    balanced_accuracy: float
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was measured and fitted.
+
+    Attributes:
+        measures: by name, see `pipeline/agreement/README.md`; of the fitted threshold and mapping cross-validated.
+        threshold: fitted to all rows: summaries with this score pass.
+        mapping: fitted to all rows.
+        fold_thresholds: fitted to all rows but those of a fold, in order of the folds.
+        raw_bins: reliability of score / 10.
+        mapped_bins: of the probabilities, cross-validated.
+        categories: in order of their names.
+    """
+
+    measures: dict[str, Estimate]
+    threshold: float
+    mapping: Mapping
+    fold_thresholds: tuple[float, ...]
+    raw_bins: tuple[ReliabilityBin, ...]
+    mapped_bins: tuple[ReliabilityBin, ...]
+    categories: tuple[CategoryStudy, ...]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What rows get from a threshold and a mapping that were fitted without their source."""
+
+    passed: Bools
+    probabilities: Float64
+    thresholds: tuple[float, ...]
+
+
+def study(labelled: Labelled, least_precision: float | None = None) -> Study:
+    """Measures, fits and cross-validates. The same rows give the same numbers, as long as they come in the same order.
+
+    Raises:
+        InvalidInputError: there are too few rows, or no threshold reaches `least_precision`.
+    """
+    _check(labelled)
+    scores, good = labelled.scores, labelled.good
+    threshold = fit_threshold(scores, good, least_precision)
+    reached = precision(scores >= threshold, good)
+    if least_precision is not None and reached < least_precision:
+        raise InvalidInputError("precision", f"a target that some threshold reaches, at most {reached:.3f}", "more")
+    held_out = cross_validate(labelled, least_precision)
+    return Study(
+        measure(labelled, held_out),
+        threshold,
+        fit_mapping(scores, good),
+        held_out.thresholds,
+        tuple(reliability(scores / BEST_SCORE, good)),
+        tuple(reliability(held_out.probabilities, good)),
+        tuple(_by_category(labelled, held_out.passed)),
+    )
+
+
+def measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
+    """Estimates every measure, with intervals over sources."""
+    scores, good, groups = labelled.scores, labelled.good, labelled.groups
+    at_middle, honest = scores >= MIDDLE, held_out.passed
+    found = {
+        "spearman": estimate(spearman, scores, labelled.labels, groups=groups),
+        "auc": estimate(auc, scores, good, groups=groups),
+    }
+    for suffix, passed in (("_at_middle", at_middle), ("", honest)):
+        for statistic in (accuracy, balanced_accuracy, cohen_kappa, precision, recall):
+            found[f"{statistic.__name__}{suffix}"] = estimate(statistic, passed, good, groups=groups)
+    found["human_kappa"] = (
+        estimate(light_kappa, labelled.ratings, groups=groups)
+        if labelled.ratings.shape[1] > 1
+        else Estimate(math.nan, math.nan, math.nan)
+    )
+    for name, probabilities in (("ece_of_score", scores / BEST_SCORE), ("ece_of_probability", held_out.probabilities)):
+        found[name] = estimate(expected_calibration_error, probabilities, good, groups=groups)
+    return found
+
+
+def cross_validate(labelled: Labelled, least_precision: float | None = None) -> HeldOut:
+    """Decides every row by what was fitted to the other folds. Sources are dealt out to folds whole.
+
+    Raises:
+        InvalidInputError: too few sources: outside of some fold there is only one kind.
+    """
+    passed = np.zeros(len(labelled.good), dtype=np.bool_)
+    probabilities = np.zeros(len(labelled.good))
+    thresholds = []
+    numbers = fold_numbers(labelled.groups, labelled.good)
+    for fold in np.unique(numbers).tolist():
+        out = numbers == fold
+        scores, good = labelled.scores[~out], labelled.good[~out]
+        if not good.any() or good.all():
+            raise InvalidInputError("source", "good and bad summaries of more sources", "too few to hold some out")
+        thresholds.append(fit_threshold(scores, good, least_precision))
+        passed[out] = labelled.scores[out] >= thresholds[-1]
+        probabilities[out] = fit_mapping(scores, good).probabilities(labelled.scores[out])
+    return HeldOut(passed, probabilities, tuple(thresholds))
+
+
+def fold_numbers(groups: npt.NDArray[np.int64], good: Bools, fold_count: int = FOLDS) -> npt.NDArray[np.int64]:
+    """Deals groups out to folds, in the order of their share of good rows, so that the folds' shares are alike."""
+    sizes = np.bincount(groups)
+    shares = np.bincount(groups, weights=good) / sizes
+    dealt = np.empty(len(sizes), dtype=np.int64)
+    dealt[np.lexsort((sizes, shares))] = np.arange(len(sizes)) % fold_count
+    return dealt[groups]
+
+
+def _by_category(labelled: Labelled, passed: Bools) -> list[CategoryStudy]:
+    categories = np.array(labelled.categories)
+    found = []
+    for category in sorted({*labelled.categories} - {""}):
+        inside = categories == category
+        good = labelled.good[inside]
+        area = auc(labelled.scores[inside], good)
+        balanced = balanced_accuracy(passed[inside], good)
+        found.append(CategoryStudy(category, len(good), int(good.sum()), area, balanced))
+    return found
+
+
+def _check(labelled: Labelled) -> None:
+    """Refuses rows from which nothing can be learned. Raises InvalidInputError."""
+    good_count = int(labelled.good.sum())
+    bad_count = len(labelled.good) - good_count
+    if min(good_count, bad_count) < LEAST_OF_A_KIND:
+        expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries with a score"
+        raise InvalidInputError("label", expected, f"{good_count} good and {bad_count} bad")
