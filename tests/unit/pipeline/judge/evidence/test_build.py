@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from pipeline.errors import ModelOutputError
 from pipeline.judge.evidence.build import SourceReader, build_evidence
 from pipeline.judge.evidence.claim import ClaimLabel, MismatchKind
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
 from pipeline.off_loop import OffLoop
@@ -22,7 +20,6 @@ from pipeline.text.passage import TextSpan
 from tests.fakes_pipeline import (
     BagOfWordsEmbedder,
     OverlapEntailment,
-    ScriptedEntailment,
     WatchedTokenizer,
     WordTokenizer,
     fake_models,
@@ -106,33 +103,6 @@ def test_a_claim_without_evidence_is_extraneous() -> None:
     assert (faithful.label, invented.label) == (ClaimLabel.SUPPORTED, ClaimLabel.UNSUPPORTED)
     assert table.extraneous_token_count == invented.content_token_count == 4
     assert table.summary_token_count == faithful.content_token_count + 4
-
-
-class Refuting(ScriptedEntailment):
-    """Finds a contradiction everywhere."""
-
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        return np.tile(np.array([0.6, 0.0, 0.9], dtype=np.float32), (len(pairs), 1))
-
-
-def test_a_literal_copy_is_not_contradicted_whatever_the_model_says() -> None:
-    copied, swapped, shortened = build(entailment=Refuting()).claims
-    assert (copied.contradiction, copied.label, copied.is_refuted) == (0, ClaimLabel.SUPPORTED, False)
-    assert shortened.contradiction == pytest.approx(0.9)
-    assert (shortened.label, shortened.is_refuted) == (ClaimLabel.UNSUPPORTED, True)
-    assert swapped.contradiction == pytest.approx(0.9)
-
-
-def test_the_same_words_in_another_order_are_no_copy() -> None:
-    (claim,) = build("Ann Lee sued Bob Ray in May.", "Bob Ray sued Ann Lee in May.", entailment=Refuting()).claims
-    assert claim.label is ClaimLabel.UNSUPPORTED
-
-
-def test_of_a_partly_supported_claim_the_values_that_differ_are_extraneous() -> None:
-    claims = build(config=EvidenceConfig(supported=1, partly_supported=0)).claims
-    assert [claim.label for claim in claims] == [ClaimLabel.PARTIAL] * 3
-    assert [[span.quote for span in claim.unsupported] for claim in claims] == [[], ["$42 million"], []]
-    assert [claim.extraneous_token_count for claim in claims] == [0, 2, 0]
 
 
 def test_key_points_are_distinct_and_told_as_far_as_the_summary_has_their_words() -> None:
