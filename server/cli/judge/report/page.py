@@ -105,11 +105,10 @@ def render_report(
         tally: of all items; None for a single judgement, which has no overview.
         rows: of the overview, worst first.
     """
-    templates = environment()
     most_claims = max((len(result.evidence.claims) for _, result in items), default=0)
-    style = templates.get_template("style.css").render(claims=range(1, most_claims + 1))
-    script = templates.get_template("script.js").render()
-    return templates.get_template("page.html").render(
+    return render_page(
+        "page.html",
+        claim_count=most_claims,
         title=f"Judgement of {items[0].item.id}" if tally is None else f"Judgements of {tally.item_count} summaries",
         items=items,
         floors=floors,
@@ -117,6 +116,16 @@ def render_report(
         rows=rows,
         frameworks=dict.fromkeys(framework for row in rows for framework in row.means),
         charts=mean_results(tally.scores if tally else {}),
+    )
+
+
+def render_page(template: str, *, claim_count: int = 0, **values: object) -> str:
+    """Renders a template that extends the layout; `claim_count` is the highest number of a claim that is chosen."""
+    templates = environment()
+    style = templates.get_template("style.css").render(claims=range(1, claim_count + 1))
+    script = templates.get_template("script.js").render()
+    return templates.get_template(template).render(
+        **values,
         style=Markup(style),  # noqa: S704 - our own file and numbers
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=content_hash(style),
