@@ -8,7 +8,7 @@ import typer
 
 from server.cli.errors import InputError
 from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, chosen_frameworks, parse_floor
-from server.cli.options import Connection, RunOptions, check_run, with_options
+from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, with_options
 
 
 @with_options
@@ -35,7 +35,14 @@ def judge(
         list[str] | None,
         typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None,
-    no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")] = False,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned."),
+    ] = None,
+    any_models: Annotated[
+        bool, typer.Option("--any-models", help="Use the calibration for judgements by other models too.")
+    ] = False,
+    no_llm: NoLanguageModelOption = False,
     options: RunOptions,
     connection: Connection,
 ) -> None:
@@ -53,6 +60,9 @@ def judge(
     claim of the summary coloured by label, and the passage of the source that
     supports or contradicts it. Of many items the 200 worst are shown whole.
 
+    [bold]--calibration[/] adds the probability that people call a summary good, and
+    pass or fail, as [bold]precis calibrate[/] learned from your own labels.
+
     [bold]Examples[/]
 
       precis judge --source article.txt --summary summary.txt --report out.html
@@ -65,8 +75,8 @@ def judge(
 
       precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html
 
-    [bold]Exit codes[/]  0 done; 1 a score is under --fail-under, or there is none; 2 the
-    input has to change; 3 the server cannot be reached, is full or too slow;
+    [bold]Exit codes[/]  0 done; 1 a score is under --fail-under, or there is none, or a
+    summary does not pass --calibration; 2 the input has to change; 3 the server cannot be reached, is full or too slow;
     4 anything else, such as items that failed; 130 Ctrl+C.
     """
     floors = tuple(map(parse_floor, fail_under or ()))
@@ -75,9 +85,11 @@ def judge(
         use_language_model=False if no_llm else None,
         report=report,
         floors=floors,
+        calibration=calibration,
+        takes_other_models=any_models,
     )
     check_floors(terms.floors, terms.frameworks)
-    inputs = [path for path in (items, source, *(summary or ())) if path]
+    inputs = [path for path in (items, source, calibration, *(summary or ())) if path]
     check_run(options, inputs, options.output, report, is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
