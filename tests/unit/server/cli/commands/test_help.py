@@ -21,6 +21,8 @@ COMMANDS = (
     "summarize",
     "evaluate",
     "judge",
+    "calibrate",
+    "compare",
     "embed",
     "entail",
     "health",
