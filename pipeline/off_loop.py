@@ -1,12 +1,27 @@
 """Work that would hold up the event loop, and how long the phases of work take."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_current = threading.local()  # `stop`: set once nobody waits for this thread's work any more
+
+
+class NobodyWaitsError(Exception):
+    """The call that this work was for has ended; never seen by a caller."""
+
+
+def stop_if_nobody_waits() -> None:
+    """Ends work in a thread whose call was cancelled or is past its deadline. For loops over long texts."""
+    stop: threading.Event | None = getattr(_current, "stop", None)
+    if stop is not None and stop.is_set():
+        raise NobodyWaitsError
 
 
 class OffLoop:
@@ -20,10 +35,23 @@ class OffLoop:
         self._executor = executor
 
     async def __call__(self, work: Callable[[], T]) -> T:
-        """Returns what the work returns."""
+        """Returns what the work returns. Cancelled, the work ends at its next `stop_if_nobody_waits`."""
         if self._executor is None:
             return work()
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        stop = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, partial(_run, work, stop))
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+
+def _run(work: Callable[[], T], stop: threading.Event) -> T:
+    _current.stop = stop
+    try:
+        return work()
+    finally:
+        _current.stop = None
 
 
 class Stopwatch:

@@ -15,6 +15,7 @@ from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
 from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
+from prometheus_client import CollectorRegistry
 
 from inference.engine import Engine
 from inference.errors import InferenceError
@@ -27,7 +28,7 @@ from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, MetricsServer, new_registry
-from server.observe.service_metrics import JudgeMetrics, SummaryMetrics
+from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallPolicy, CallRunner
 from server.rpc.handlers import HandlerTable
@@ -35,7 +36,7 @@ from server.rpc.listener import CertificateStore, Listener, address_of, certific
 from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
-from server.services.judge import Judges, JudgeServicer
+from server.services.judge import Answers, Judges, JudgeServicer
 from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import choose_writer
@@ -127,7 +128,7 @@ class App:
         runner = CallRunner(policy, CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
         services = self._services(runner, engine, backends, cpu)
-        self._add_judge(services, stack, backends, JudgeMetrics(registry))
+        self._add_judge(services, stack, backends, registry)
         chosen = self._add_summaries(services, stack, summarizer, backends)
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
@@ -149,15 +150,18 @@ class App:
         ReflectionServicer(SERVICES, self._stopping).add_to(table)
         return table
 
-    def _add_judge(self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, metrics: JudgeMetrics) -> None:
+    def _add_judge(
+        self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, registry: CollectorRegistry
+    ) -> None:
         settings = self._settings
         # Threads of their own: reading a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
         synthesizer = Synthesizer(settings.synthesis, executor=cpu)
-        judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=metrics)
+        judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=JudgeMetrics(registry))
         assessor = Assessor(synthesizer, settings.assess, executor=cpu)
         bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.judge_service, self._stopping)
-        servicer = JudgeServicer(judges, synthesizer, assessor, chat=backends.chat, bulk=bulk)
+        answers = Answers(synthesizer, assessor, backends.chats or {}, AnswerMetrics(registry))
+        servicer = JudgeServicer(judges, answers, bulk=bulk)
         server: Any = table
         add_JudgeServiceServicer_to_server(servicer, server)
 

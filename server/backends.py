@@ -1,9 +1,10 @@
-"""What the services compute with: the engine's models, and the one language model of the settings.
+"""What the services compute with: the engine's models, and the language model of each role.
 
-Prometheus metrics of the language model's endpoint, read when scraped.
+Prometheus metrics of the language models' endpoints, read when scraped.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from inference.engine import Engine
 from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.config import LlmConfig, LlmRole, RoleConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
@@ -36,35 +37,47 @@ class Backends:
     """What the services compute with.
 
     Attributes:
-        chat: one object for all services, so that they share the endpoint's limits; None without an endpoint.
+        chats: the language model of every role; None without an endpoint. Roles with the same settings share one, and
+            roles with the same address and key share the endpoint's limits.
     """
 
     scoring: EngineModels
-    chat: ChatModel | None
+    chats: Mapping[LlmRole, ChatModel] | None
 
 
 async def open_backends(
     stack: AsyncExitStack, engine: Engine, llm: LlmConfig | None, *, registry: CollectorRegistry
 ) -> Backends:
-    """Opens the endpoint, if the settings name one. The engine is entered already.
+    """Opens the endpoints, if the settings name any. The engine is entered already.
 
     Raises:
-        StartupError: the endpoint's key or tokenizer cannot be read.
+        StartupError: an endpoint's key or tokenizer cannot be read.
     """
     scoring = EngineModels(engine)
     if llm is None:
         return Backends(scoring, None)
-    try:
-        endpoint = await stack.enter_async_context(Endpoint(llm))
-        chat = OpenAiChatModel(endpoint)
-    except LlmError as error:
-        raise StartupError(f"llm: {error}") from error
-    registry.register(EndpointCollector(endpoint))
-    return Backends(scoring, chat)
+    endpoints: dict[tuple[object, ...], Endpoint] = {}
+    models: dict[LlmConfig, ChatModel] = {}
+    chats: dict[LlmRole, ChatModel] = {}
+    for role in LlmRole:
+        config = llm.of_role(role)
+        where = config.base_url, config.api_key, config.api_key_file
+        try:
+            if where not in endpoints:
+                endpoints[where] = await stack.enter_async_context(Endpoint(config))
+            if config not in models:
+                models[config] = OpenAiChatModel(endpoints[where], config)
+        except LlmError as error:
+            is_shared = getattr(llm.roles, role.value) == RoleConfig()
+            place = "llm" if is_shared else f"llm.roles.{role.value}"
+            raise StartupError(f"{place}: {error}") from error
+        chats[role] = models[config]
+    registry.register(EndpointCollector(tuple(endpoints.values())))
+    return Backends(scoring, chats)
 
 
 COUNTERS = {
-    "attempts": "Requests sent to the language model's endpoint.",
+    "attempts": "Requests sent to the language models' endpoints.",
     "retries": "Those of them that were sent again after a failure.",
     "answers": "Requests that brought a completion.",
     "prompt_tokens": "Tokens read, as the endpoint counted them.",
@@ -79,19 +92,20 @@ GAUGES = {
 
 
 class EndpointCollector(Collector):
-    """Reads the endpoint's own totals at every scrape, so that calls pay nothing for them."""
+    """Reads the endpoints' own totals at every scrape, so that calls pay nothing for them, and adds them up."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self._endpoints = endpoints
 
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges."""
-        usage = self._endpoint.usage
         for field, text in COUNTERS.items():
-            yield CounterMetricFamily(f"precis_llm_{field}", text, value=getattr(usage, field))
+            total = sum(getattr(endpoint.usage, field) for endpoint in self._endpoints)
+            yield CounterMetricFamily(f"precis_llm_{field}", text, value=total)
         failures = CounterMetricFamily("precis_llm_failures", "Requests that brought no completion.", labels=["error"])
-        for name, count in dict(usage.failures).items():
+        for name, count in sum((endpoint.usage.failures for endpoint in self._endpoints), Counter()).items():
             failures.add_metric([name], count)
         yield failures
         for field, text in GAUGES.items():
-            yield GaugeMetricFamily(f"precis_llm_{field}", text, value=getattr(self._endpoint.limiter, field))
+            total = sum(getattr(endpoint.limiter, field) for endpoint in self._endpoints)
+            yield GaugeMetricFamily(f"precis_llm_{field}", text, value=total)

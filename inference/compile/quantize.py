@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import onnx
@@ -17,6 +18,11 @@ from onnx import NodeProto, TensorProto, numpy_helper
 
 from inference.compile.graph import make_node
 from inference.compile.weights import Float32
+from inference.models.int8 import is_int8_fast
+from inference.models.manifest import Precision
+from inference.models.session import choose_device
+
+PrecisionChoice = Literal["auto", Precision]
 
 _MIN_SIDE = 16  # smaller matrices cost nothing and may be heads, where precision matters
 _MAX_GRID_VALUES = 256  # distinct values of a matrix that was stored in bytes
@@ -33,6 +39,13 @@ class _Product:
     weight: Float32  # (inputs, outputs)
     bias: str | None
     output: str
+
+
+def choose_precision(choice: PrecisionChoice) -> Precision:
+    """Returns what `auto` means on this machine: int8_rows where a CPU serves and sums bytes exactly at full speed."""
+    if choice != "auto":
+        return choice
+    return "int8_rows" if choose_device("auto") == "cpu" and is_int8_fast() else "fp32"
 
 
 def quantize_rows(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -52,22 +52,22 @@ class WeightScope:
     def __init__(self, weights: Weights, prefix: str = "") -> None:
         """Looks at the entries of `weights` whose names begin with `prefix`."""
         self._weights = weights
-        self._prefix = prefix
+        self.prefix = prefix
 
     def scope(self, name: str) -> WeightScope:
         """Goes one module deeper."""
-        return WeightScope(self._weights, f"{self._prefix}{name}.")
+        return WeightScope(self._weights, f"{self.prefix}{name}.")
 
     def has(self, name: str) -> bool:
         """Whether the checkpoint has this entry."""
-        return self._prefix + name in self._weights
+        return self.prefix + name in self._weights
 
     def table(self, name: str) -> Float32 | QuantizedTable:
         """Returns an entry as stored. Raises WeightsError if there is none."""
         try:
-            return self._weights[self._prefix + name]
+            return self._weights[self.prefix + name]
         except KeyError:
-            raise WeightsError(f"the checkpoint has no weight {self._prefix + name!r}") from None
+            raise WeightsError(f"the checkpoint has no weight {self.prefix + name!r}") from None
 
     def array(self, name: str) -> Float32:
         """Returns an entry as float32. Raises WeightsError if there is none."""

@@ -16,12 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
+MARKS = "marks"  # a graph's second output, if it has one: log-odds that the premise does not support a token
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 NLI_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)  # the column order everywhere outside a graph
 
 Task = Literal["nli", "embedding"]
 Input = Literal["input_ids", "attention_mask", "token_type_ids"]
+Precision = Literal["fp32", "int8_rows"]  # how weight products are computed
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -40,7 +42,7 @@ class Manifest(BaseModel):
     inputs: tuple[Input, ...] = Field(description="Graph inputs, int64, shape (batch, length).")
     max_tokens: int = Field(ge=3, description="Longest input in tokens, special tokens included.")
     pad_token_id: int = Field(ge=0, description="Id that fills the end of shorter rows.")
-    precision: str = Field(min_length=1, description="Arithmetic and storage of the graph.")
+    precision: str = Field(min_length=1, description="Arithmetic of the graph (fp32, int8_rows), and its storage.")
     id2label: dict[int, str] | None = Field(
         default=None, description="NLI only: column of `logits` -> label, in lower case."
     )
@@ -73,6 +75,11 @@ class Manifest(BaseModel):
         elif self.dimension is None or self.pooling is None or self.normalized is None:
             raise ValueError("embedding: dimension, pooling and normalized are required")
         return self
+
+    @property
+    def is_int8(self) -> bool:
+        """Whether weight products are computed in int8, so that a CPU must sum them exactly."""
+        return self.precision.startswith("int8")
 
     @property
     def label_columns(self) -> tuple[int, int, int]:

@@ -21,11 +21,12 @@ from langgraph.types import Command
 from pipeline.assess.config import AssessConfig
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, available_tools, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, available_tools, check_assessment
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
     AssessmentPlanned,
+    AssessModels,
     AssessPlan,
     AssessRun,
     EvidenceGathered,
@@ -70,7 +71,7 @@ def build_graph() -> AssessGraph:
     builder.add_node("executor", executor)
     builder.add_node("summarizer", summarizer)
     builder.add_edge(START, "planner")
-    builder.add_edge("executor", "summarizer")
+    builder.add_conditional_edges("executor", _after_evidence, {"summarizer": "summarizer", END: END})
     builder.add_conditional_edges("summarizer", decide_next_node, {"planner": "planner", END: END})
     return builder.compile(name="assess")
 
@@ -80,14 +81,15 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     run, last = runtime.context, state.get("synthesis")
     iteration = 0 if last is None else state["plan"].iteration + 1
     with open_span("assess planner", node="planner", iteration=iteration) as span:
-        plan = await _first(run) if last is None else _next(run, state["plan"], last)
+        plan = await _first(run) if last is None else await _next(run, state["plan"], last)
         if plan is None:
             run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
     runtime.stream_writer(AssessmentPlanned(plan))
     if last is None:
-        return Command(update={"plan": plan}, goto="executor")
+        is_last = run.checked.request.stage is AssessStage.PLAN
+        return Command(update={"plan": plan}, goto=END if is_last else "executor")
     history = (*state["replan_history"], last.output.replan_reason or plan.reason)
     update = {"plan": plan, "iteration_count": state["iteration_count"] + 1, "replan_history": history}
     return Command(update=update, goto="executor")
@@ -109,7 +111,8 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
     """Answers from the evidence, and says whether it suffices."""
     run, plan = runtime.context, state["plan"]
     with open_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
-        synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=run.chat)
+        chat = run.models.synthesizer if run.models else None
+        synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=chat)
         output = synthesis.output
         note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
     after: AssessState = {**state, "synthesis": synthesis}
@@ -119,22 +122,34 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
 
 def decide_next_node(state: AssessState) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
-    needs_more = state["synthesis"].output.need_replan
+    synthesis = state.get("synthesis")
+    needs_more = synthesis is not None and synthesis.output.need_replan
     return "planner" if needs_more and state["iteration_count"] < state["max_replan_iterations"] else "__end__"
+
+
+def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["summarizer", "__end__"]:
+    return "__end__" if runtime.context.checked.request.stage is AssessStage.EVIDENCE else "summarizer"
 
 
 async def _first(run: AssessRun) -> AssessPlan:
     plan = first_plan(run.checked.request, run.tools)
-    if run.chat is not None:
-        plan = await choose_plan(run, plan, run.chat)
+    return await _chosen(run, plan)
+
+
+async def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
+    """Returns a plan that closes the gaps; None when it would find the same again, and nobody can look again."""
+    plan = next_plan(last, synthesis.replan_needs, run.tools)
+    if run.has_eyes or len(last.tools) < len(run.tools):
+        plan = await _chosen(run, plan)
+    return None if plan.does_the_same(last) and not run.has_eyes else plan
+
+
+async def _chosen(run: AssessRun, plan: AssessPlan) -> AssessPlan:
+    """Lets a language model refine the plan of the rules, if there is one."""
+    if run.models is not None:
+        plan = await choose_plan(run, plan, run.models.planner)
     run.found.notes += plan.notes
     return plan
-
-
-def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
-    """Returns a plan that closes the gaps; None when it would find the same again."""
-    plan = next_plan(last, synthesis.replan_needs, run.tools)
-    return None if plan.does_the_same(last) and not _can_look_again(run, plan) else plan
 
 
 def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> SynthesisRequest:
@@ -150,12 +165,6 @@ def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> Synthesis
         eta=request.eta,
         form=request.form,
     )
-
-
-def _can_look_again(run: AssessRun, plan: AssessPlan) -> bool:
-    """Tells whether a language model has images to look at, and parts left that it has said nothing of."""
-    has_eyes = run.chat is not None and bool(run.checked.images)
-    return has_eyes and any(not run.found.seen.get(part) for part in plan.scope)
 
 
 _NODES = 3  # supersteps of one iteration
@@ -180,14 +189,14 @@ class Assessor:
         self._graph = build_graph()
 
     async def stream(
-        self, request: AssessRequest, *, judge: TextJudge | None = None, chat_model: ChatModel | None = None
+        self, request: AssessRequest, *, judge: TextJudge | None = None, models: AssessModels[ChatModel] | None = None
     ) -> AsyncGenerator[AssessEvent, None]:
         """Sends plan, tools, evidence and answer of each iteration, and the assessment last. Leave early to stop.
 
         Args:
             request: the question, and what it is about.
-            judge: of texts; needed when there is a summary.
-            chat_model: plans, looks at images and answers; None: the deterministic forms.
+            judge: of texts; needed when there is a summary, and more than its plan is wanted.
+            models: plan, look at images and answer; None: the deterministic forms.
 
         Raises:
             InvalidInputError: a part of the request breaks a rule.
@@ -195,13 +204,13 @@ class Assessor:
         """
         started_s = time.monotonic()
         checked = await self._off_loop(partial(check_assessment, request, self._synthesizer.limits))
-        if checked.has_text and judge is None:
+        if checked.has_text and judge is None and request.stage is not AssessStage.PLAN:
             raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
             checked=checked,
             tools=available_tools(checked),
             judge=judge,
-            chat=MeteredChatModel(chat_model) if chat_model else None,
+            models=AssessModels(*map(MeteredChatModel, models)) if models else None,
             synthesizer=self._synthesizer,
             config=self._config,
             off_loop=self._off_loop,
@@ -228,10 +237,11 @@ class Assessor:
 
 def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Assessment:
     return Assessment(
-        synthesis=state["synthesis"],
+        plan=state["plan"],
+        synthesis=state.get("synthesis"),
         iteration_count=state["iteration_count"],
         replan_history=state["replan_history"],
-        evidence=state["evidence"],
+        evidence=state.get("evidence"),
         usage=run.usage,
         notes=tuple(run.found.notes),
         elapsed_s=elapsed_s,

@@ -10,11 +10,19 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from pipeline.assess.images.tools import MissingImageToolsError, measure_image
-from pipeline.assess.look import look_messages, look_schema, read_look
+from pipeline.assess.images.image import Image
+from pipeline.assess.images.tools import (
+    ImageMeasurement,
+    ImageTool,
+    MissingImageToolsError,
+    crop,
+    has_image_tools,
+    measure_image,
+)
+from pipeline.assess.look import LookTask, look_messages, look_schema, read_look
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
@@ -22,16 +30,25 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
 from pipeline.llm.ask import UnusableAnswerError, ask_json
 from pipeline.llm.chat_model import ChatRequest
+from pipeline.llm.errors import RequestRefusedError
 
 
 async def execute(run: AssessRun, plan: AssessPlan) -> AsyncIterator[ToolRun]:
     """Runs what is new in a plan, and yields each tool as it is done. What was found is in `run.found`."""
-    new = [tool for tool in run.tools if tool.name in plan.tools and tool.name not in run.found.runs]
-    for done in await _judge(run, plan, [tool for tool in new if tool.framework]):
+    for done in await _judge(run, plan, [tool for tool in _new(run, plan, GLOBAL) if tool.framework]):
         yield done
-    for done in await _measure(run, plan, [tool for tool in new if tool.image_tool]):
+    for done in await _measure(run, plan, GLOBAL):
         yield done
     await _look(run, plan)
+    for part in plan.scope:
+        if part in run.found.boxes:
+            for done in await _measure(run, plan, part):
+                yield done
+
+
+def _new(run: AssessRun, plan: AssessPlan, part: str) -> list[AssessTool]:
+    """Returns the tools of a plan that have not measured a part yet."""
+    return [tool for tool in run.tools if tool.name in plan.tools and (tool.name, part) not in run.found.runs]
 
 
 async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
@@ -65,68 +82,95 @@ def _metric_run(plan: AssessPlan, tool: AssessTool, result: MetricResult) -> Too
     return ToolRun(plan.iteration, tool.name, score, result.score)
 
 
-async def _measure(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
-    """Runs the image tools on the first image; without their extra they fail, each by itself."""
-    by_image_tool = {tool.image_tool: tool for tool in tools if tool.image_tool}
+async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]:
+    """Runs the image tools on the first image, or on a part of it; without their extra they fail, each by itself."""
+    by_image_tool = {tool.image_tool: tool for tool in _new(run, plan, part) if tool.image_tool}
     if not by_image_tool:
         return []
-    first, reference = run.checked.images[0], run.checked.reference
     try:
-        measured = await run.off_loop(partial(measure_image, first, reference, tuple(by_image_tool)))
+        measured = await run.off_loop(partial(_measured, run, part, tuple(by_image_tool)))
     except MissingImageToolsError as error:
         reason = f"missing_image_tools: {error}"
-        return [_keep(run, ToolRun(plan.iteration, tool.name, None, None, reason)) for tool in tools]
+        failed = [ToolRun(plan.iteration, tool.name, None, None, reason) for tool in by_image_tool.values()]
+        return [_keep(run, done, part) for done in failed]
     runs = []
     for one in measured:
         tool = by_image_tool[one.tool]
-        score = ToolScore(tool.name, one.score, GLOBAL, tool.distortion)
-        runs.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value)))
+        score = ToolScore(tool.name, one.score, part, tool.distortion)
+        runs.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value), part))
     return runs
 
 
+def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
+    """Measures; nothing where a part is too small to be measured."""
+    image, reference = run.checked.images[0], run.checked.reference
+    if (box := run.found.boxes.get(part)) is None:
+        return measure_image(image, reference, tools)
+    detail = crop(image, box)
+    return () if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
+
+
 async def _look(run: AssessRun, plan: AssessPlan) -> None:
-    """Asks the language model about those parts of the scope that it has said nothing of yet."""
-    parts = [part for part in plan.scope if not run.found.seen.get(part)]
-    images, chat = run.checked.images, run.chat
-    if chat is None or not images or not parts:
+    """Asks the language model about parts that it has said nothing of yet, and about those that are in doubt."""
+    doubtful = {part for need in plan.needs for part in need.scope}
+    parts = tuple(part for part in plan.scope if part in doubtful or part not in run.found.seen)
+    if run.models is None or not run.has_eyes or not parts:
         return
+    task = LookTask(
+        question=run.checked.request.question,
+        images=run.checked.images,
+        scope=parts,
+        distortions=plan.distortions,
+        doubts=tuple(need.message for need in plan.needs),
+        details=await run.off_loop(partial(_details, run, parts)),
+    )
     request = ChatRequest(
-        look_messages(images, run.checked.request.question, parts, plan.distortions),
+        look_messages(task),
         run.config.look_tokens,
         temperature=0.0,
         json_schema=look_schema(),
         seed=run.config.seed,
     )
+    read = partial(read_look, scope=parts)
     try:
-        answer = await ask_json(chat, request, partial(read_look, scope=parts), max_attempts=run.config.max_attempts)
+        answer = await ask_json(run.models.executor, request, read, max_attempts=run.config.max_attempts)
     except UnusableAnswerError as error:
+        run.found.is_blind = isinstance(error.__cause__, RequestRefusedError)
         run.found.notes.append(f"images were not looked at, {error.reason}")
         return
-    run.found.seen |= answer.value
+    run.found.seen |= answer.value.findings
+    run.found.boxes = answer.value.boxes | run.found.boxes
 
 
-def _keep(run: AssessRun, done: ToolRun) -> ToolRun:
-    run.found.runs[done.tool] = done
+def _details(run: AssessRun, parts: Sequence[str]) -> dict[str, Image]:
+    """Returns the parts that are known to be somewhere in the first image, cut out; none without the extra."""
+    if not has_image_tools():
+        return {}
+    found = {part: crop(run.checked.images[0], run.found.boxes[part]) for part in parts if part in run.found.boxes}
+    return {part: detail for part, detail in found.items() if detail is not None}
+
+
+def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:
+    run.found.runs[done.tool, part] = done
     return done
 
 
 def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
-    """Returns findings and scores for the plan's scope.
+    """Returns findings and scores of the plan's scope, and the caller's own scores.
 
     A finding of the language model, which looked, stands in place of one that only says what a score says of the same
-    kind of distortion: then the two can contradict each other, and that is what replanning is for. Scores of the whole
-    are left out where there are scores of the parts that the question is about; the caller's own stay.
+    kind of distortion: then the two can contradict each other, and that is what replanning is for.
     """
     callers = run.checked.request.tool_scores
     scores = [*callers, *(one.score for one in run.found.runs.values() if one.score)]
     analysis: dict[str, list[Finding]] = {}
     for part in plan.scope:
-        found = [*(run.found.seen.get(part) or ()), *_judged(run, plan, part, scores)]
-        kinds = {finding.kind.casefold() for finding in found}
+        found = [*run.found.seen.get(part, ()), *_judged(run, plan, part, scores)]
         measured = [one for (scope, _), one in score_findings(scores).items() if scope == part]
-        analysis[part] = [*found, *(one for one in measured if one.kind.casefold() not in kinds)]
+        told = [one for one in measured if not any(names_kind(finding.kind, one.kind) for finding in found)]
+        analysis[part] = [*found, *told]
     about = tuple(score for score in scores if score.scope in plan.scope or score in callers)
-    return Evidence({part: tuple(found) or None for part, found in analysis.items()}, about or tuple(scores))
+    return Evidence({part: tuple(found) or None for part, found in analysis.items()}, about)
 
 
 def _judged(run: AssessRun, plan: AssessPlan, part: str, scores: list[ToolScore]) -> list[Finding]:

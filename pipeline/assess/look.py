@@ -1,18 +1,54 @@
-"""Has a language model look at images: what is wrong with each part of the scope."""
+"""Has a language model look at images: what is wrong with each part of the scope, and where the part is.
+
+A second look is told what the first one left open, and sees the parts in question enlarged.
+"""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
 from pipeline.assess.images.image import Image
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding
+from pipeline.assess.images.tools import Box
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Finding
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
 
-Seen = dict[str, tuple[Finding, ...] | None]
-"""Findings by part of the scope; None for a part that nothing was said of."""
+
+@dataclass(frozen=True, slots=True)
+class LookTask:
+    """What to look for.
+
+    Attributes:
+        images: of the request.
+        scope: parts to look at.
+        distortions: to look for; none: any.
+        doubts: what the evidence left open so far.
+        details: parts cut out of the first image, by name.
+    """
+
+    question: str
+    images: tuple[Image, ...]
+    scope: tuple[str, ...]
+    distortions: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    details: dict[str, Image] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look found.
+
+    Attributes:
+        findings: by part; a part that nothing was said of is missing.
+        boxes: where parts are in the first image, of those that are only a part of it.
+    """
+
+    findings: dict[str, tuple[Finding, ...]]
+    boxes: dict[str, Box]
+
 
 _MAX_FINDINGS = 40
 _MAX_CHARS = 500
@@ -29,9 +65,18 @@ The question that somebody asked about the image:
 {question}
 Parts, with numbers:
 {parts}
-Distortions to look for: {distortions}
+Distortions to look for: {distortions}{again}
 Reply with JSON: {{"findings": [{{"part": <number>, "type": "<distortion>", "severity": "<none, slight, moderate, \
-severe or uncertain>", "explanation": "<what you see>"}}]}}, at least one entry for each part."""
+severe or uncertain>", "explanation": "<what you see>", "box": <where the part is in the first image: [left, top, \
+right, bottom] as shares of its width and height from 0 to 1, or null>}}]}}, at least one entry for each part."""
+
+_AGAIN = """
+This is another look. What the evidence has left open so far:
+{doubts}
+Look closely at just that, and decide anew from what you see. Do not repeat an earlier answer for its own sake."""
+
+_DETAILS = """
+The last {count} images are enlarged: they show part {numbers} of the first image."""
 
 
 class _Finding(BaseModel):
@@ -39,26 +84,30 @@ class _Finding(BaseModel):
     type: str = Field(min_length=1, max_length=100)
     severity: DistortionSeverity
     explanation: str = Field(default="", max_length=_MAX_CHARS)
+    box: tuple[float, ...] | None = None
 
 
 class _Findings(BaseModel):
     findings: tuple[_Finding, ...] = Field(min_length=1, max_length=_MAX_FINDINGS)
 
 
-def look_messages(
-    images: Sequence[Image], question: str, scope: Sequence[str], distortions: Sequence[str]
-) -> tuple[ChatMessage, ...]:
+def look_messages(task: LookTask) -> tuple[ChatMessage, ...]:
     """Returns the conversation."""
-    parts = json.dumps(
-        [{"part": number, "name": name} for number, name in enumerate(scope, start=1)], ensure_ascii=False
-    )
-    fence = Fence([question, parts])
+    numbered = [{"part": number, "name": name} for number, name in enumerate(task.scope, start=1)]
+    parts, doubts = json.dumps(numbered, ensure_ascii=False), "\n".join(task.doubts)
+    fence = Fence([task.question, parts, doubts])
+    again = _AGAIN.format(doubts=fence.mark(doubts).strip()) if task.doubts else ""
+    if task.details:
+        numbers = ", ".join(str(task.scope.index(part) + 1) for part in task.details)
+        again += _DETAILS.format(count=len(task.details), numbers=numbers)
     user = _USER.format(
-        question=fence.mark(question).strip(),
+        question=fence.mark(task.question).strip(),
         parts=fence.mark(parts).strip(),
-        distortions=", ".join(distortions) or "any",
+        distortions=", ".join(task.distortions) or "any",
+        again=again,
     )
-    pictures = tuple(ImagePart(image.media_type, image.data) for image in images)
+    shown = (*task.images, *task.details.values())
+    pictures = tuple(ImagePart(image.media_type, image.data) for image in shown)
     return ChatMessage("system", _SYSTEM.format(nonce=fence.nonce).strip()), ChatMessage("user", user.strip(), pictures)
 
 
@@ -69,18 +118,30 @@ def look_schema() -> dict[str, object]:
         "type": {"type": "string", "maxLength": 100},
         "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
         "explanation": {"type": "string", "maxLength": _MAX_CHARS},
+        "box": {"type": ["array", "null"], "items": {"type": "number"}},
     }
     return object_schema({"findings": {"type": "array", "items": object_schema(finding)}}, title="findings")
 
 
 def read_look(text: str, scope: Sequence[str]) -> Seen:
     """Reads a reply. Raises WrongAnswerError if it is none, or says nothing of any part."""
-    given = read_json(text, _Findings).findings
-    seen: Seen = dict.fromkeys(scope)
-    for one in given:
+    findings: dict[str, tuple[Finding, ...]] = {}
+    boxes: dict[str, Box] = {}
+    for one in read_json(text, _Findings).findings:
         if 1 <= one.part <= len(scope):
             part = scope[one.part - 1]
-            seen[part] = (*(seen[part] or ()), Finding(one.type.strip(), one.severity, one.explanation.strip()))
-    if not any(seen.values()):
+            found = Finding(one.type.strip(), one.severity, one.explanation.strip())
+            findings[part] = (*findings.get(part, ()), found)
+            if part != GLOBAL and (box := _read_box(one.box)):
+                boxes.setdefault(part, box)
+    if not findings:
         raise WrongAnswerError("no finding had a number of the parts")
-    return seen
+    return Seen(findings, boxes)
+
+
+def _read_box(shares: Sequence[float] | None) -> Box | None:
+    """Returns a box inside the image; a wrong one is none, and no reason to refuse what was seen."""
+    match shares:
+        case (left, top, right, bottom) if 0 <= left < right <= 1 and 0 <= top < bottom <= 1:
+            return left, top, right, bottom
+    return None

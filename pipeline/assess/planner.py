@@ -1,6 +1,7 @@
-"""Plans without a language model: by the words of the question, and after a failure by what was missing.
+"""Plans without a language model: by the words of the question, and after an answer by what was missing.
 
-Plans with a language model. It chooses from what there is; what it may not decide stays as the rules have it.
+Plans with a language model, which is told what was missing. It chooses from what there is; what it may not decide stays
+as the rules have it.
 """
 
 import re
@@ -58,8 +59,7 @@ def first_plan(request: AssessRequest, tools: Sequence[AssessTool]) -> AssessPla
 def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[AssessTool]) -> AssessPlan:
     """Returns a plan that closes the gaps as far as it can; it may do the same as the last one."""
     reasons = {need.reason for need in needs}
-    is_in_doubt = bool(reasons & {ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN})
-    is_missing = bool(reasons & {ReplanReason.SCOPE_NOT_COVERED, ReplanReason.NO_TOOL_SCORES})
+    is_in_doubt, is_missing = bool(reasons & _IN_DOUBT), bool(reasons & _MISSING)
     chosen = tuple(
         tool.name
         for tool in tools
@@ -77,7 +77,16 @@ def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[Ass
         is_wide=last.is_wide or ReplanReason.SCOPE_NOT_COVERED in reasons,
         reason="; ".join(_REMEDIES[need.reason] for need in needs),
         author=DETERMINISTIC,
+        needs=tuple(needs),
     )
+
+
+_IN_DOUBT = {ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN, ReplanReason.DISAGREEMENT}
+_MISSING = {
+    ReplanReason.SCOPE_NOT_COVERED,
+    ReplanReason.NO_TOOL_SCORES,
+    ReplanReason.KEY_DISTORTION_NOT_SCORED,
+}
 
 
 def mode_of(request: AssessRequest) -> Mode:
@@ -98,7 +107,9 @@ _REMEDIES = {
     ReplanReason.SCOPE_NOT_COVERED: "look for the missing parts by single words and with every tool",
     ReplanReason.NO_TOOL_SCORES: "run every tool",
     ReplanReason.CONTRADICTION: "ask for second opinions where findings and scores contradict each other",
-    ReplanReason.UNCERTAIN: "ask for second opinions where a finding is uncertain",
+    ReplanReason.UNCERTAIN: "ask for second opinions where a finding or the answer is uncertain",
+    ReplanReason.KEY_DISTORTION_NOT_SCORED: "run every tool, for one that scores the distortion",
+    ReplanReason.DISAGREEMENT: "ask for second opinions, for tools and model hardly agree",
 }
 
 
@@ -117,9 +128,15 @@ tools: those that measure what the question asks for; all of them when it asks f
 _USER = """
 The question:
 {question}
-The tools: {tools}
+The tools: {tools}{again}
 Reply with JSON: {{"mode": "explanation" or "scoring", "scope": ["..."], "tools": ["..."], "reason": "<one \
 sentence>"}}"""
+
+
+_AGAIN = """
+This has been answered once, and the evidence did not suffice. What was missing or uncertain:
+{missing}
+These tools run, or have run: {tools}. Name those that would settle it, and say why."""
 
 
 class _Choice(BaseModel):
@@ -130,9 +147,12 @@ class _Choice(BaseModel):
 
 
 async def choose_plan(run: AssessRun, rules: AssessPlan, chat: ChatModel) -> AssessPlan:
-    """Returns the model's first plan within what the request leaves open; the plan of the rules if it gives none."""
-    names = [tool.name for tool in run.tools if not tool.is_second_opinion]
-    messages = _messages(run.checked.request.question, names)
+    """Returns the model's plan within what the request leaves open; the plan of the rules if it gives none.
+
+    After an answer, `rules.needs` tells the model what was missing, and it may add to what the rules run.
+    """
+    names = [tool.name for tool in run.tools if rules.needs or not tool.is_second_opinion]
+    messages = _messages(run.checked.request.question, names, rules)
     request = ChatRequest(messages, run.config.plan_tokens, 0.0, json_schema=_schema(names), seed=run.config.seed)
     try:
         read = partial(_read, names=names)
@@ -144,16 +164,13 @@ async def choose_plan(run: AssessRun, rules: AssessPlan, chat: ChatModel) -> Ass
 
 def _merged(run: AssessRun, rules: AssessPlan, choice: _Choice, *, author: str) -> AssessPlan:
     """Keeps what the request says; a part that the texts do not name is no part of the scope."""
-    request = run.checked.request
-    scope = request.scope or _known(run, choice.scope)
-    chosen = [tool for tool in run.tools if tool.name in choice.tools] or [
-        tool for tool in run.tools if tool.name in rules.tools
-    ]
-    is_free = request.mode is None and not request.choices
+    request, is_first = run.checked.request, not rules.needs
+    kept = set() if is_first and choice.tools else set(rules.tools)
+    chosen = [tool for tool in run.tools if tool.name in kept.union(choice.tools)]
     return replace(
         rules,
-        mode=choice.mode if is_free else rules.mode,
-        scope=scope,
+        mode=choice.mode if is_first and request.mode is None and not request.choices else rules.mode,
+        scope=(request.scope or _known(run, choice.scope)) if is_first else rules.scope,
         distortions=tuple(dict.fromkeys(tool.distortion for tool in chosen if tool.distortion != OVERALL)),
         tools=tuple(tool.name for tool in chosen),
         reason=" ".join(choice.reason.split()) or rules.reason,
@@ -169,9 +186,11 @@ def _known(run: AssessRun, scope: Sequence[str]) -> tuple[str, ...]:
     return known or (GLOBAL,)
 
 
-def _messages(question: str, names: Sequence[str]) -> tuple[ChatMessage, ...]:
-    fence = Fence([question])
-    user = _USER.format(question=fence.mark(question).strip(), tools=", ".join(names))
+def _messages(question: str, names: Sequence[str], rules: AssessPlan) -> tuple[ChatMessage, ...]:
+    missing = "\n".join(need.message for need in rules.needs)
+    fence = Fence([question, missing])
+    again = _AGAIN.format(missing=fence.mark(missing).strip(), tools=", ".join(rules.tools)) if missing else ""
+    user = _USER.format(question=fence.mark(question).strip(), tools=", ".join(names), again=again)
     return ChatMessage("system", _SYSTEM.format(nonce=fence.nonce).strip()), ChatMessage("user", user.strip())
 
 

@@ -4,6 +4,7 @@ The tools that an assessment may run, and what each of them measures.
 """
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from pipeline.assess.images.image import Image, read_image
 from pipeline.assess.images.tools import ImageTool
@@ -15,6 +16,14 @@ from pipeline.judge.fusion import FusionForm
 from pipeline.judge.result import Framework, MetricName
 
 MOST_REPLANS = 5
+
+
+class AssessStage(StrEnum):
+    """How far an assessment goes."""
+
+    PLAN = "plan"  # the planner alone
+    EVIDENCE = "evidence"  # planner and executor
+    ANSWER = "answer"  # all of it, and again while evidence is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class AssessRequest:
         eta: how fast level weights fall around the tools' mean.
         form: how tools and level probabilities are fused.
         max_replan_iterations: how often to plan again, 0 to 5.
+        stage: the last step to take; only an answer leads to another plan.
     """
 
     question: str
@@ -46,6 +56,7 @@ class AssessRequest:
     eta: float = 1.0
     form: FusionForm = FusionForm.NORMALIZED
     max_replan_iterations: int = 2
+    stage: AssessStage = AssessStage.ANSWER
 
 
 @dataclass(frozen=True, slots=True)

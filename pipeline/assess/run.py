@@ -5,20 +5,22 @@ What an assessment in progress tells: for each iteration a plan, its tools, the 
 What an iteration of an assessment will do.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from pipeline.assess.config import AssessConfig
+from pipeline.assess.images.tools import Box
 from pipeline.assess.request import AssessTool, CheckedAssessment
 from pipeline.assess.synthesis.evidence import Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import Synthesis
+from pipeline.assess.synthesis.result import ReplanNeed, Synthesis
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricResult
-from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.chat_model import ChatModel, LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop
 
@@ -32,6 +34,7 @@ class AssessPlan:
         tools: names, in the order in which they run; with those of earlier iterations.
         is_wide: whether a part of the scope is also looked for by single words of its name.
         author: "deterministic", or the identity of the chat model.
+        needs: what it is to close; empty for the first plan.
     """
 
     iteration: int
@@ -43,6 +46,7 @@ class AssessPlan:
     reason: str
     author: str
     notes: tuple[str, ...] = ()
+    needs: tuple[ReplanNeed, ...] = ()
 
     def does_the_same(self, other: "AssessPlan") -> bool:
         """Tells whether another plan would find the same."""
@@ -96,17 +100,20 @@ class Assessment:
     """The outcome; the last event.
 
     Attributes:
+        plan: the last one.
+        synthesis: the last answer; None when the request stops before it.
         iteration_count: replannings that were made.
         replan_history: why, one entry for each.
-        evidence: of the last iteration.
+        evidence: of the last iteration; None when the request stops before it.
         usage: of the language model's plans, looks at images and answers, and of the judge's questions to it.
         notes: of request, plans and looks; those of the answer are in `synthesis`.
     """
 
-    synthesis: Synthesis
+    plan: AssessPlan
+    synthesis: Synthesis | None
     iteration_count: int
     replan_history: tuple[str, ...]
-    evidence: Evidence
+    evidence: Evidence | None
     usage: LlmUsage
     notes: tuple[str, ...]
     elapsed_s: float
@@ -124,19 +131,38 @@ class Findings:
     """What the iterations have found so far. No tool runs twice.
 
     Attributes:
-        runs: of tools, by name.
+        runs: of tools, by name and by the part of the scope that was measured.
         metrics: of texts, by the tool's name.
         table: the evidence about the summary; None before the first metric.
-        seen: what the language model saw in the images, by part of the scope; a part that it said nothing of is None.
+        seen: what the language model saw in the images last, by part of the scope.
+        boxes: where it saw parts in the first image.
+        is_blind: whether the model's endpoint has refused images.
         judge_usage: what the judge's own questions to the language model cost.
     """
 
-    runs: dict[str, ToolRun] = field(default_factory=dict)
+    runs: dict[tuple[str, str], ToolRun] = field(default_factory=dict)
     metrics: dict[str, MetricResult] = field(default_factory=dict)
     table: EvidenceTable | None = None
-    seen: dict[str, tuple[Finding, ...] | None] = field(default_factory=dict)
+    seen: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+    boxes: dict[str, Box] = field(default_factory=dict)
+    is_blind: bool = False
     notes: list[str] = field(default_factory=list)
     judge_usage: LlmUsage = field(default_factory=LlmUsage)
+
+
+M_co = TypeVar("M_co", bound=ChatModel, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AssessModels(Generic[M_co]):
+    """Who plans, who looks at images, and who answers: often one and the same."""
+
+    planner: M_co
+    executor: M_co
+    synthesizer: M_co
+
+    def __iter__(self) -> Iterator[M_co]:
+        return iter((self.planner, self.executor, self.synthesizer))
 
 
 @dataclass(slots=True)
@@ -146,13 +172,13 @@ class AssessRun:
     Attributes:
         tools: that may run.
         judge: of texts; None when there is none to assess.
-        chat: plans, looks at images and answers, and is counted; None: the deterministic forms.
+        models: plan, look at images and answer, and are counted; None: the deterministic forms.
     """
 
     checked: CheckedAssessment
     tools: tuple[AssessTool, ...]
     judge: TextJudge | None
-    chat: MeteredChatModel | None
+    models: AssessModels[MeteredChatModel] | None
     synthesizer: Synthesizer
     config: AssessConfig
     off_loop: OffLoop
@@ -160,5 +186,10 @@ class AssessRun:
 
     @property
     def usage(self) -> LlmUsage:
-        """What the language model has cost so far, the judge's questions included."""
-        return self.found.judge_usage + (self.chat.usage if self.chat else LlmUsage())
+        """What the language models have cost so far, the judge's questions included."""
+        return sum((model.usage for model in self.models or ()), self.found.judge_usage)
+
+    @property
+    def has_eyes(self) -> bool:
+        """Whether there are images, and a language model that takes them."""
+        return self.models is not None and bool(self.checked.images) and not self.found.is_blind

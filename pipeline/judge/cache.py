@@ -1,84 +1,54 @@
-"""An LRU cache of judgements, which also computes once for equal requests that arrive together.
+"""What is kept in memory between judgements: whole ones, for requests that come again, and sources as read."""
 
-Lives in one event loop. It is bounded twice: by number, and by the characters of the texts inside.
-"""
-
-import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from pipeline.judge.config import JudgementCacheConfig
+from pipeline.judge.evidence.draft import ReadSource
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.shared_cache import CacheBounds, SharedCache
 
 
-class JudgementCache:
-    """Keeps the last used judgements by the hash of their request.
+class JudgeCaches:
+    """The caches that judges with different settings share.
 
-    A judgement with an error in it, or one that a language model's failure degraded, is given to all who wait for it
-    and then forgotten, so that the next request tries again.
+    Attributes:
+        judgements: by the hash of their request.
+        sources: as read, by text and settings: many summaries of one source cost its reading once.
     """
 
     def __init__(self, config: JudgementCacheConfig | None = None) -> None:
-        self._config = config or JudgementCacheConfig()
-        self._kept: OrderedDict[str, Judgement] = OrderedDict()
-        self._kept_chars = 0
-        self._under_way: dict[str, asyncio.Future[Judgement | None]] = {}
+        config = config or JudgementCacheConfig()
+        self.judgements = JudgementCache(CacheBounds(config.max_judgements, config.max_chars))
+        self.sources: SharedCache[ReadSource] = SharedCache(
+            CacheBounds(config.max_sources, config.max_source_chars), lambda read: len(read.side.read.text.text)
+        )
 
-    def __len__(self) -> int:
-        return len(self._kept)
+
+class JudgementCache(SharedCache[Judgement]):
+    """Keeps judgements by the hash of their request, without those that a failure may have made worse."""
+
+    def __init__(self, bounds: CacheBounds) -> None:
+        super().__init__(bounds, _chars, is_final)
 
     async def get(self, key: str, compute: Callable[[], Awaitable[Judgement]]) -> Judgement:
-        """Returns a kept judgement, that of an equal request under way, or a new one.
+        """Returns a judgement as `SharedCache.get` does; to a request that did not compute it, it costs nothing."""
+        computed: list[Judgement] = []
 
-        When the request that computes fails or is cancelled, the next one that waits computes: it has a deadline and
-        a priority of its own, so another's failure need not be its own.
-        """
-        while True:
-            if (kept := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return _again(kept)
-            under_way = self._under_way.get(key)
-            if under_way is None:
-                return await self._lead(key, compute)
-            # Shielded, for a waiter that is cancelled must not cancel what the others wait for.
-            if (shared := await asyncio.shield(under_way)) is not None:
-                return _again(shared)
+        async def noted() -> Judgement:
+            computed.append(await compute())
+            return computed[0]
 
-    async def _lead(self, key: str, compute: Callable[[], Awaitable[Judgement]]) -> Judgement:
-        """Computes, and tells those who wait: the judgement, or None when there is none."""
-        outcome: asyncio.Future[Judgement | None] = asyncio.get_running_loop().create_future()
-        self._under_way[key] = outcome
-        judgement: Judgement | None = None
-        try:
-            judgement = await compute()
-        finally:
-            del self._under_way[key]
-            outcome.set_result(judgement)
-        self._keep(key, judgement)
-        return judgement
-
-    def _keep(self, key: str, judgement: Judgement) -> None:
-        if self._config.max_judgements == 0 or not is_final(judgement):
-            return
-        self._kept[key] = judgement
-        self._kept_chars += _chars(judgement)
-        while len(self._kept) > self._config.max_judgements or self._kept_chars > self._config.max_chars:
-            _, oldest = self._kept.popitem(last=False)
-            self._kept_chars -= _chars(oldest)
+        judgement = await super().get(key, noted)
+        return judgement if computed else replace(judgement, is_cached=True, language_model_usage=LlmUsage())
 
 
 def is_final(judgement: Judgement) -> bool:
     """Tells whether an equal request would get the same answer; a failure may pass."""
     failed = any(metric.status is MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
     return not failed and not judgement.degraded
-
-
-def _again(judgement: Judgement) -> Judgement:
-    """Returns a judgement as the answer to a later request, which it costs nothing."""
-    return replace(judgement, is_cached=True, language_model_usage=LlmUsage())
 
 
 def _chars(judgement: Judgement) -> int:

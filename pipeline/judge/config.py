@@ -23,11 +23,17 @@ class JudgeLimits(FrozenModel):
 
 
 class JudgementCacheConfig(FrozenModel):
-    """How many judgements are kept in memory, for requests that come again."""
+    """How much is kept in memory, for requests that come again and for sources with several summaries."""
 
     max_judgements: int = Field(default=256, ge=0, description="Judgements kept, the last used ones. 0: none.")
     max_chars: int = Field(
         default=20_000_000, ge=0, description="Characters of all sources and summaries kept, for evidence holds them."
+    )
+    max_sources: int = Field(
+        default=64, ge=0, description="Sources kept as read, for other summaries of them. 0: none."
+    )
+    max_source_chars: int = Field(
+        default=2_000_000, ge=0, description="Characters of all sources kept as read: about 60 bytes each."
     )
 
 

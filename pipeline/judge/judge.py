@@ -7,9 +7,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import SourceReader, build_evidence
 from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
@@ -44,7 +44,7 @@ class Judge:
         config: how to judge.
         executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
             it. None: in the loop's own thread, for scripts and tests.
-        cache: judgements of earlier requests, which objects with other settings may share. None: nothing is kept.
+        caches: of earlier requests, which objects with other settings may share. None: nothing is kept.
     """
 
     def __init__(
@@ -52,11 +52,12 @@ class Judge:
         config: JudgeConfig | None = None,
         *,
         executor: Executor | None = None,
-        cache: JudgementCache | None = None,
+        caches: JudgeCaches | None = None,
     ) -> None:
         self._config = config or JudgeConfig()
         self._off_loop = OffLoop(executor)
-        self._cache = cache
+        self._cache = caches.judgements if caches else None
+        self._reader = SourceReader(self._off_loop, caches.sources if caches else None)
 
     async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
@@ -138,13 +139,11 @@ class Judge:
         proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
         with open_span("judge evidence") as span:
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
-            table = await build_evidence(
-                asked, models, self._config.evidence, proposals=proposals, off_loop=self._off_loop
-            )
+            table = await build_evidence(asked, models, self._config.evidence, proposals=proposals, reader=self._reader)
             note(
                 span,
                 claim_count=len(table.claims),
-                pair_count=table.pairs.scored_pair_count,
+                pair_count=table.pair_count,
                 question_author=table.question_author,
                 proposals_failed=table.proposals_failed,
             )
@@ -157,10 +156,12 @@ class Judge:
         with open_span(f"judge {framework}") as span:
             if framework is Framework.ULTRA:
                 level_judge = LlmLevelJudge(models.chat, self._config.proposals) if models.chat else None
-                help_ = UltraHelp(level_judge, models.entailment, usable_tool_scores(request.tool_scores))
+                help_ = UltraHelp(level_judge, usable_tool_scores(request.tool_scores))
                 result = await score_ultra(table, self._config.ultra, help_)
             else:
                 result = score_lock(table, self._config.lock.rules_of(framework))
+            if table.omitted_claim_count:
+                result = result.from_some_claims()
             statuses = [metric.status for metric in result.metrics]
             note(
                 span,
@@ -175,14 +176,14 @@ class Judge:
 
 _READ_BY = {
     Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
-    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.QUESTIONS},
-    Framework.ULTRA: {EvidencePart.QUESTIONS, EvidencePart.CALIBRATION},
+    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS},
+    Framework.ULTRA: {EvidencePart.JUDGE_KEY_POINTS, EvidencePart.SUBJECT},
 }
 
 
 def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
-    """Returns the parts of the evidence that somebody will read; a language model that grades reads the intent."""
-    graded = {EvidencePart.INTENT} if models.chat else set()
+    """Returns the parts of the evidence that somebody will read; a language model grades by intent and questions."""
+    graded = {EvidencePart.INTENT, EvidencePart.QUESTIONS} if models.chat else set()
     return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
 
 
@@ -210,6 +211,6 @@ def _log(judgement: Judgement) -> None:
         f"{result.framework}={'none' if result.mean_score is None else format(result.mean_score, '.2f')}"
         for result in judgement.frameworks
     )
-    pairs = judgement.evidence.pairs.scored_pair_count
+    pairs = judgement.evidence.pair_count
     calls = judgement.language_model_usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.result import Framework, FrameworkResult, MetricResult
 from pipeline.llm.chat_model import LlmUsage
@@ -48,6 +49,27 @@ class Judgement:
     is_cached: bool
     timings: JudgeTimings
     language_model_usage: LlmUsage = field(default_factory=LlmUsage)
+
+    @property
+    def claim_count(self) -> int:
+        """Claims of the summary."""
+        return self.checked_claim_count + self.evidence.omitted_claim_count
+
+    @property
+    def checked_claim_count(self) -> int:
+        """Of those, the ones that were checked."""
+        return len(self.evidence.claims)
+
+    @property
+    def unsupported_claim_count(self) -> int:
+        """Of those, the ones that the source does not support."""
+        return sum(claim.label is ClaimLabel.UNSUPPORTED for claim in self.evidence.claims)
+
+    @property
+    def worst_claim_score(self) -> float | None:
+        """10 x the probability of the least supported claim, which a mean can hide; None without claims."""
+        probabilities = [claim.probability for claim in self.evidence.claims]
+        return round(10 * min(probabilities), 2) if probabilities else None
 
     def __getitem__(self, framework: Framework) -> FrameworkResult:
         """Returns one framework's verdict. Raises KeyError if it was not asked for."""

@@ -37,12 +37,14 @@ class MetricStatus(StrEnum):
     SCORED: it does.
     NO_CLAIMS: the summary states nothing that could be checked; the score is the best by definition and says little.
     ABSTAINED: Ultra is not sure; the score is kept for the curious and left out of every mean.
+    PARTIAL: it does, for those claims that were checked; a bound left others unchecked.
     ERROR: there is no score.
     """
 
     SCORED = "scored"
     NO_CLAIMS = "no_claims"
     ABSTAINED = "abstained"
+    PARTIAL = "partial"
     ERROR = "error"
 
 
@@ -107,7 +109,7 @@ class MetricResult:
     @property
     def counts(self) -> bool:
         """Whether the score may enter a mean."""
-        return self.status in (MetricStatus.SCORED, MetricStatus.NO_CLAIMS)
+        return self.status in (MetricStatus.SCORED, MetricStatus.PARTIAL, MetricStatus.NO_CLAIMS)
 
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -173,6 +175,16 @@ class FrameworkResult:
         """Puts together the metrics with their objects, in the order of `MetricName`; a note is of a failed answer."""
         metrics, objects = tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored}
         return cls(framework, metrics, objects, degraded=bool(notes), notes=tuple(notes))
+
+    def from_some_claims(self) -> Self:
+        """Returns the same with the status PARTIAL where a score depends on claims, of which some were not checked."""
+        metrics = tuple(
+            replace(metric, status=MetricStatus.PARTIAL)
+            if metric.status is MetricStatus.SCORED and metric.name is not MetricName.BIAS_TOXICITY
+            else metric
+            for metric in self.metrics
+        )
+        return replace(self, metrics=metrics)
 
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""

@@ -16,12 +16,15 @@ from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import PipelineError
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, TokenLogprobs
-from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError
+from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError, SchemaMismatchError
 
 _log = logging.getLogger(__name__)
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 _OVERHEAD_TOKENS = 64  # roles, and what the chat template adds
-_STRICTER = "\n\nYour answer to this was refused before: {problem}. Reply with the JSON asked for and nothing else."
+_STRICTER = (
+    "Your answer to this was refused before: {problem}. Reply with the JSON asked for and nothing else.",
+    "{count} answers were refused. Begin your reply with an opening brace, end it with a closing one, and add nothing.",
+)
 
 T = TypeVar("T")
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -44,6 +47,19 @@ class WrongAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """What was wrong with the last answer, and how many were refused so far; none before the first."""
+
+    problem: str = ""
+    count: int = 0
+
+    @property
+    def words(self) -> str:
+        """What the next prompt says about it: more with each refusal."""
+        return " ".join(_STRICTER[: self.count]).format(problem=self.problem, count=self.count)
+
+
+@dataclass(frozen=True, slots=True)
 class JsonAnswer(Generic[T]):
     """What was read, and the completion it was read from."""
 
@@ -54,7 +70,7 @@ class JsonAnswer(Generic[T]):
 async def ask_json(
     chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int
 ) -> JsonAnswer[T]:
-    """Returns the first answer that can be read.
+    """Returns the first answer that can be read. An attempt is one answer: none is repaired behind our back.
 
     Args:
         read: turns a text into a value; raises WrongAnswerError.
@@ -66,37 +82,43 @@ async def ask_json(
     if not fits(chat, request):
         raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
 
-    async def ask(problem: str) -> JsonAnswer[T]:
-        completion = await chat.complete(_stricter(request, problem) if problem else request)
+    async def ask(refusal: Refusal) -> JsonAnswer[T]:
+        completion = await chat.complete(_stricter(request, refusal))
         return JsonAnswer(read(completion.text), completion)
 
-    return await ask_until_valid(ask, max_attempts=max_attempts)
+    schema = request.json_schema or {}
+    return await ask_until_valid(ask, max_attempts=max_attempts, about=f"asked_for={schema.get('title', 'text')}")
 
 
-async def ask_until_valid(ask: Callable[[str], Awaitable[T]], *, max_attempts: int) -> T:
-    """Returns the first answer that is valid.
+async def ask_until_valid(ask: Callable[[Refusal], Awaitable[T]], *, max_attempts: int, about: str) -> T:
+    """Returns the first answer that is valid. Every answer that is not, and a failure, is a line of the log.
 
     Args:
-        ask: asks once, in words that name a problem of the last answer, "" at first. Raises WrongAnswerError or
-            LlmError.
+        ask: asks once, in words that name what was wrong with the last answer. Raises WrongAnswerError or LlmError.
         max_attempts: at least 1.
+        about: pairs `key=value` for the log, of numbers and our own words.
 
     Raises:
         UnusableAnswerError: none was valid, or the endpoint failed.
     """
-    problem = ""
+    refusal = Refusal()
     for attempt in range(1, max_attempts + 1):
         try:
-            return await ask(problem)
-        except WrongAnswerError as error:
-            problem = str(error)
-        except BadAnswerError as error:
-            problem = "there was no answer" if isinstance(error, EmptyAnswerError) else "it was not the JSON asked for"
+            return await ask(refusal)
+        except (WrongAnswerError, BadAnswerError) as error:
+            _log.warning("answer_refused attempt=%d error=%s %s", attempt, type(error).__name__, about)
+            refusal = Refusal(_problem(error), attempt)
         except LlmError as error:  # it has been retried already; other words would not help
+            _log.warning("endpoint_failed attempt=%d error=%s %s", attempt, type(error).__name__, about)
             name = _WORD_START.sub("_", type(error).__name__.removesuffix("Error")).lower()
             raise UnusableAnswerError(f"{name}: {error}") from error
-        _log.warning("answer_refused attempt=%d", attempt)
-    raise UnusableAnswerError(f"invalid_answer: {problem}")
+    raise UnusableAnswerError(f"invalid_answer: {refusal.problem}")
+
+
+def _problem(error: WrongAnswerError | BadAnswerError) -> str:
+    if isinstance(error, WrongAnswerError | SchemaMismatchError):  # they name rules of ours, never what was answered
+        return str(error)
+    return "there was no answer" if isinstance(error, EmptyAnswerError) else "it was not the JSON asked for"
 
 
 def read_json(text: str, kind: type[Reply]) -> Reply:
@@ -127,10 +149,11 @@ def fits(chat: ChatModel, request: ChatRequest) -> bool:
     return prompt + request.max_tokens + _OVERHEAD_TOKENS <= chat.context_tokens
 
 
-def _stricter(request: ChatRequest, problem: str) -> ChatRequest:
+def _stricter(request: ChatRequest, refusal: Refusal) -> ChatRequest:
+    """Returns the request for one answer, in the stricter words that a refusal asks for."""
     *before, last = request.messages
-    words = replace(last, content=last.content + _STRICTER.format(problem=problem))
-    return replace(request, messages=(*before, words))
+    words = f"\n\n{refusal.words}" if refusal.count else ""
+    return replace(request, messages=(*before, replace(last, content=last.content + words)), asks_once=True)
 
 
 _AROUND = " \t\n\r\"'`*().:,{}[]<>"

@@ -60,6 +60,8 @@ class ChatRequest:
         json_schema: what the answer must be, as JSON; None for text.
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
         seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
+        asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
+            itself, in other words.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -68,6 +70,7 @@ class ChatRequest:
     json_schema: Mapping[str, object] | None = None
     top_logprobs: int = 0
     seed: int | None = None
+    asks_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

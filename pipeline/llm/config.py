@@ -1,10 +1,11 @@
-"""Settings of a language model behind an OpenAI-compatible endpoint."""
+"""Settings of the language models behind OpenAI-compatible endpoints: one for all roles, or others for some."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from pipeline.frozen import FrozenModel
 
@@ -81,10 +82,62 @@ class PriceConfig(FrozenModel):
     )
 
 
+class LlmRole(StrEnum):
+    """What a language model is asked for."""
+
+    WRITER = "writer"
+    CRITIC = "critic"
+    JUDGE = "judge"
+    PLANNER = "planner"
+    EXECUTOR = "executor"
+    SYNTHESIZER = "synthesizer"
+
+
+def _check_base_url(value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http:// or https:// address")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must hold no user, password, query or fragment; a key goes into api_key_file")
+    return value.rstrip("/").removesuffix("/chat/completions")
+
+
+BaseUrl = AfterValidator(_check_base_url)
+
+
+class RoleConfig(FrozenModel):
+    """Another endpoint, another model, or another temperature for one role; what is not set is as for all."""
+
+    base_url: Annotated[str | None, BaseUrl] = Field(
+        default=None, description="Address of another endpoint. The key of `llm` is not sent there."
+    )
+    model: str | None = Field(default=None, min_length=1, description="Name of another model.")
+    api_key: SecretStr | None = Field(default=None, description="Bearer key, in place of that of `llm`.")
+    api_key_file: Path | None = Field(default=None, description="File with the key, in place of that of `llm`.")
+    context_tokens: int | None = Field(default=None, ge=256, description="What that model holds.")
+    tokenizer_file: Path | None = Field(
+        default=None, description="That model's tokenizer.json. Default: with another model an estimate."
+    )
+    temperature: float | None = Field(default=None, ge=0, le=2, description="Of all answers in this role.")
+
+
+class RolesConfig(FrozenModel):
+    """Who is asked for what. A role of which nothing is set has the endpoint and the model of `llm`."""
+
+    writer: RoleConfig = RoleConfig()
+    critic: RoleConfig = RoleConfig()
+    judge: RoleConfig = RoleConfig()
+    planner: RoleConfig = RoleConfig()
+    executor: RoleConfig = RoleConfig()
+    synthesizer: RoleConfig = RoleConfig()
+
+
 class LlmConfig(FrozenModel):
     """An endpoint and the model asked for there."""
 
-    base_url: str = Field(
+    base_url: Annotated[str, BaseUrl] = Field(
         description="Address without `/chat/completions`, for example https://api.openai.com/v1 or "
         "http://127.0.0.1:8080/v1."
     )
@@ -96,6 +149,9 @@ class LlmConfig(FrozenModel):
     context_tokens: int = Field(default=8192, ge=256, description="What the model holds, prompt and answer together.")
     tokenizer_file: Path | None = Field(
         default=None, description="The model's tokenizer.json, to count tokens exactly. Default: a cautious estimate."
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Of all answers. Default: what each task asks for."
     )
     structured_output: Literal["auto", "json_schema", "prompt"] = Field(
         default="auto",
@@ -113,6 +169,24 @@ class LlmConfig(FrozenModel):
     retries: RetryConfig = RetryConfig()
     timeouts: TimeoutConfig = TimeoutConfig()
     prices: PriceConfig = PriceConfig()
+    roles: RolesConfig = RolesConfig()
+
+    @property
+    def identity(self) -> str:
+        """Model and endpoint, and the temperature if it is set; never a key."""
+        at = "" if self.temperature is None else f" at temperature {self.temperature:g}"
+        return f"{self.model}@{self.base_url}{at}"
+
+    def of_role(self, role: LlmRole) -> "LlmConfig":
+        """Returns the settings of one role: its own over those of all. A key belongs to the address it was set with."""
+        own: RoleConfig = getattr(self.roles, role.value)
+        given = {name: value for name, value in own if value is not None}
+        shared = dict(self) | {"roles": RolesConfig()}
+        if given.keys() & {"base_url", "api_key", "api_key_file"}:
+            shared |= {"api_key": None, "api_key_file": None}
+        if "model" in given:
+            shared["tokenizer_file"] = None
+        return LlmConfig.model_validate(shared | given)
 
     @property
     def silence_s(self) -> float:
@@ -120,18 +194,9 @@ class LlmConfig(FrozenModel):
         default_s = _STREAM_SILENCE_S if self.stream else self.timeouts.attempt_s
         return self.timeouts.silence_s or default_s
 
-    @field_validator("base_url")
-    @classmethod
-    def _check_base_url(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must be an http:// or https:// address")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("must hold no user, password, query or fragment; a key goes into api_key_file")
-        return value.rstrip("/").removesuffix("/chat/completions")
-
     @model_validator(mode="after")
-    def _check_one_key(self) -> Self:
-        if self.api_key is not None and self.api_key_file is not None:
-            raise ValueError("api_key and api_key_file: set one of them")
+    def _check_keys(self) -> Self:
+        for name, one in (("", self), *((f"roles.{name}.", role) for name, role in self.roles)):
+            if one.api_key is not None and one.api_key_file is not None:
+                raise ValueError(f"{name}api_key and {name}api_key_file: set one of them")
         return self

@@ -49,11 +49,13 @@ class OpenAiChatModel:
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
-        self.identity = f"{self._config.model}@{self._config.base_url}"
+        self.identity = self._config.identity
         self.context_tokens = self._config.context_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
+        if self._config.temperature is not None:
+            request = replace(request, temperature=self._config.temperature)
         with chat_span(self._config, request) as span:
             try:
                 completion = await self._structured(request) if request.json_schema else await self._ask(request)
@@ -74,6 +76,7 @@ class OpenAiChatModel:
     async def _ask_until_it_fits(self, request: ChatRequest, spent: list[Completion]) -> Completion:
         """Asks once, and again for each repair. Appends every answer to `spent`."""
         schema = request.json_schema or {}
+        max_repairs = 0 if request.asks_once else self._config.max_repairs
         asked = request
         while True:
             spent.append(completion := await self._ask(asked))
@@ -81,7 +84,7 @@ class OpenAiChatModel:
                 return _sum(replace(completion, text=extract_json(completion.text, schema)), spent[:-1])
             except JsonProblemError as error:
                 problem = str(error)
-            if len(spent) > self._config.max_repairs or completion.finish_reason == "length":
+            if len(spent) > max_repairs or completion.finish_reason == "length":
                 advice = "; allow more max_tokens" if completion.finish_reason == "length" else ""
                 raise SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
             asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
@@ -136,7 +139,10 @@ class OpenAiChatModel:
         """Returns the first good answer. Raises LlmError when there will be none."""
         endpoint = self._endpoint
         body = request_body(request, dialect, model=self._config.model, stream=self._config.stream)
-        retries = Retries(self._config.retries, was_ever_connected=lambda: endpoint.was_ever_connected)
+        rules = self._config.retries
+        if request.asks_once:
+            rules = rules.model_copy(update={"max_bad_answers": 1})
+        retries = Retries(rules, was_ever_connected=lambda: endpoint.was_ever_connected)
         number = endpoint.limiter.take_number()
         most_tokens = self._most_tokens(request)
         while True:

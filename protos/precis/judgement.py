@@ -33,8 +33,8 @@ class Claim:
         start: where it begins in the summary, in characters.
         end: where it ends, exclusive.
         label: how well the source supports it.
-        support: passage of the source that supports it best; empty when there is none.
-        opposition: passage of the source that contradicts it most; empty when there is none.
+        probability: that the source supports it, in (0, 1).
+        support: sentence of the source that it was compared with; empty when there is none.
         mismatches: what the two say differently.
         message: everything that the server sent about it.
     """
@@ -43,8 +43,8 @@ class Claim:
     start: int
     end: int
     label: ClaimLabel
+    probability: float
     support: str
-    opposition: str
     mismatches: tuple[Mismatch, ...]
     message: evidence_pb2.Claim = field(repr=False)
 
@@ -163,8 +163,13 @@ class Judgement(_FiveScores):
 
     @property
     def omitted_claim_count(self) -> int:
-        """Statements of the summary that were not checked, because it has more than the server reads."""
-        return self.message.evidence.omitted_claim_count
+        """Statements of the summary that were not checked, because there are more than `max_claims`."""
+        return self.message.claim_count - self.message.checked_claim_count
+
+    @property
+    def worst_claim_score(self) -> float | None:
+        """10 x the probability that the source supports the least supported claim; None without claims."""
+        return self.message.worst_claim_score if self.message.HasField("worst_claim_score") else None
 
     @property
     def mean_score(self) -> float | None:
@@ -222,8 +227,8 @@ def _claim(claim: evidence_pb2.Claim) -> Claim:
         start=claim.passage.start,
         end=claim.passage.end,
         label=word_of(evidence_pb2.ClaimLabel, claim.label),
+        probability=claim.probability,
         support=claim.support.text,
-        opposition=claim.opposition.text,
         mismatches=tuple(
             Mismatch(word_of(evidence_pb2.MismatchKind, mismatch.kind), mismatch.claim.text, mismatch.source.text)
             for mismatch in claim.mismatches

@@ -13,6 +13,7 @@ import typer
 
 from server.cli.commands import models
 from server.cli.commands.agreement import calibrate, compare
+from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
 from server.cli.commands.probe import embed, entail, health
@@ -47,6 +48,8 @@ app = typer.Typer(
       precis calibrate L.jsonl   measure and fit the judge on your own labels
 
       precis compare A B         see whether results got worse
+
+      precis assess -q QUESTION  answer a question about quality, for a summary or image
 
       precis health              see whether the server is ready
 
@@ -86,7 +89,20 @@ def precis(
     """Holds the options of the program itself; its help is above."""
 
 
-for command in (serve, settings, summarize, evaluate, judge, calibrate, compare, embed, entail, health):
+for command in (
+    serve,
+    settings,
+    summarize,
+    evaluate,
+    judge,
+    calibrate,
+    compare,
+    assess,
+    synthesize,
+    embed,
+    entail,
+    health,
+):
     app.command()(command)
 app.add_typer(models.app, name="models")
 

@@ -1,11 +1,18 @@
 """Prometheus metrics of judgements: how many metrics were scored, abstained from, or failed.
 
+Prometheus metrics of answers to questions about quality: kinds, attempts, and how often and why evidence was missing.
+
 Prometheus metrics of summaries. Every label has a few fixed values.
 """
+
+from itertools import product
 
 from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from pipeline.assess.run import AssessEvent, Assessment, AssessmentPlanned, Synthesized
+from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanReason, Synthesis
 from pipeline.judge.judgement import Judgement
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import CallOutcome
@@ -33,6 +40,60 @@ class JudgeMetrics:
         for result in judgement.frameworks:
             for metric in result.metrics:
                 self._metrics.labels(result.framework, metric.name, metric.status).inc()
+
+
+class AnswerMetrics:
+    """Counts answers of Synthesize and Assess, and replanning."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"precis_{name}", text, labels, registry=registry)
+
+        self._answers = counter("answers", "Answers, by rpc, kind and who answered.", "rpc", "mode", "author")
+        self._attempts = counter("answer_attempts", "Answers that a language model was asked for.", "rpc")
+        self._needs = counter("replan_needs", "What answers lacked; one may lack several things.", "rpc", "reason")
+        self._replans = counter("replans", "Plans of Assess after the first, by what they were to find.", "reason")
+        self._ended = counter("assessments", "Assessments that ended, by their last step.", "stage")
+        self._iterations = Histogram(
+            "precis_assess_replans", "Replannings of one assessment that answered.", registry=registry, buckets=REPLANS
+        )
+        for reason in ReplanReason:
+            self._replans.labels(reason)
+            for rpc in ("synthesize", "assess"):
+                self._needs.labels(rpc, reason)
+        for mode, author in product(Mode, AUTHORS):
+            for rpc in ("synthesize", "assess"):
+                self._answers.labels(rpc, mode, author)
+
+    def synthesized(self, synthesis: Synthesis, rpc: str = "synthesize") -> None:
+        """Counts one answer."""
+        author = "degraded" if synthesis.output.degraded else _kind_of(synthesis.author)
+        self._answers.labels(rpc, synthesis.mode, author).inc()
+        self._attempts.labels(rpc).inc(synthesis.attempt_count)
+        for need in synthesis.replan_needs:
+            self._needs.labels(rpc, need.reason).inc()
+
+    def assess_event(self, event: AssessEvent) -> None:
+        """Counts what an event of an assessment tells."""
+        match event:
+            case AssessmentPlanned(plan):
+                for need in plan.needs:
+                    self._replans.labels(need.reason).inc()
+            case Synthesized():
+                self.synthesized(event.synthesis, "assess")
+            case Assessment():
+                stage = "answer" if event.synthesis else "evidence" if event.evidence else "plan"
+                self._ended.labels(stage).inc()
+                if event.synthesis:
+                    self._iterations.observe(event.iteration_count)
+
+
+REPLANS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+AUTHORS = ("deterministic", "language_model", "degraded")
+
+
+def _kind_of(author: str) -> str:
+    return author if author == DETERMINISTIC else "language_model"
 
 
 RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)

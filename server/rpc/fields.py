@@ -70,7 +70,9 @@ def parse_view(number: int) -> ResultView:
 
 def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:
     """Gives which model wrote a number."""
-    return common_pb2.ModelIdentity(name=identity.name, revision=identity.revision, sha256=identity.sha256)
+    return common_pb2.ModelIdentity(
+        name=identity.name, revision=identity.revision, sha256=identity.sha256, precision=identity.precision
+    )
 
 
 @overload

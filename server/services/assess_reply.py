@@ -1,5 +1,6 @@
 """Answers to questions about quality, and the events of an assessment, as messages."""
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from precis.v1 import fusion_pb2
@@ -89,8 +90,16 @@ def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
     return message
 
 
-def to_assess_event(event: AssessEvent, *, language_model: str) -> pb.AssessResponse:
-    """Gives one event; `language_model` is the identity of the one that may have been asked, empty without one."""
+@dataclass(frozen=True, slots=True)
+class AssessNames:
+    """The identities of the language models that an assessment may ask; empty without one."""
+
+    all_roles: str = ""
+    synthesizer: str = ""
+
+
+def to_assess_event(event: AssessEvent, names: AssessNames) -> pb.AssessResponse:
+    """Gives one event."""
     match event:
         case AssessmentPlanned(plan):
             return pb.AssessResponse(plan=_to_plan(plan))
@@ -100,12 +109,13 @@ def to_assess_event(event: AssessEvent, *, language_model: str) -> pb.AssessResp
             return pb.AssessResponse(evidence=_to_gathered(event))
         case Synthesized():
             made = _to_made(event)
-            _add_usage(made.synthesis, event.synthesis, language_model)
+            _add_usage(made.synthesis, event.synthesis, names.synthesizer)
             return pb.AssessResponse(synthesis=made)
         case Assessment():
             assessment = _to_assessment(event)
-            _add_usage(assessment, event, language_model)
-            _add_usage(assessment.synthesis, event.synthesis, language_model)
+            _add_usage(assessment, event, names.all_roles)
+            if event.synthesis is not None:
+                _add_usage(assessment.synthesis, event.synthesis, names.synthesizer)
             return pb.AssessResponse(assessment=assessment)
         case _:
             assert_never(event)

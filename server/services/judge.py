@@ -3,7 +3,7 @@
 The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -13,22 +13,23 @@ from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 
 from pipeline.assess.assessor import Assessor
-from pipeline.assess.request import AssessRequest
-from pipeline.assess.run import TextJudge
+from pipeline.assess.request import AssessRequest, AssessStage
+from pipeline.assess.run import AssessModels, TextJudge
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import JudgeEvent, Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.config import LlmRole
 from pipeline.protocols import Models
 from server.backends import Backends
 from server.config import JudgeServiceConfig
-from server.observe.service_metrics import JudgeMetrics
+from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.calls import Context, current_call
 from server.rpc.models import CallScope, parse_priority, to_call
-from server.services.assess_reply import to_assess_event, to_synthesis
+from server.services.assess_reply import AssessNames, to_assess_event, to_synthesis
 from server.services.bulk import Bulk
 from server.services.judge_reply import JUDGE_REPLIES
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
@@ -80,7 +81,7 @@ class Judges:
         self._backends = backends
         self._cpu = cpu
         self._metrics = metrics
-        self._cache = JudgementCache(defaults.cache)
+        self._caches = JudgeCaches(defaults.cache)
 
     def bound(self, terms: CallScope, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
         """Makes the judge of one request.
@@ -94,31 +95,47 @@ class Judges:
             ModelNotLoadedError: the server runs without a model that judgements need.
         """
         executor = self._cpu if char_count > self._inline_chars else None
-        judge = Judge(config, executor=executor, cache=self._cache)
+        judge = Judge(config, executor=executor, caches=self._caches)
         return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
+
+
+ASSESS_ROLES = (LlmRole.PLANNER, LlmRole.EXECUTOR, LlmRole.SYNTHESIZER)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What answers questions about quality.
+
+    Attributes:
+        chats: the language model of each role; empty without an endpoint.
+    """
+
+    synthesizer: Synthesizer
+    assessor: Assessor
+    chats: Mapping[LlmRole, ChatModel]
+    metrics: AnswerMetrics
+
+    @property
+    def models(self) -> AssessModels[ChatModel] | None:
+        """Those of an assessment."""
+        return AssessModels(*(self.chats[role] for role in ASSESS_ROLES)) if self.chats else None
+
+    def names(self, *roles: LlmRole) -> str:
+        """Names the models of some roles, each once; empty without an endpoint."""
+        return ", ".join(dict.fromkeys(self.chats[role].identity for role in roles if role in self.chats))
 
 
 class JudgeServicer(JudgeServiceServicer):
     """Judges summaries, and answers questions about quality.
 
     Args:
-        chat: the language model of all of them; None without an endpoint.
+        answers: to questions about quality.
         bulk: answers the items of a JudgeBatch.
     """
 
-    def __init__(
-        self,
-        judges: Judges,
-        synthesizer: Synthesizer,
-        assessor: Assessor,
-        *,
-        chat: ChatModel | None,
-        bulk: Bulk[pb.JudgeBatchResponse],
-    ) -> None:
+    def __init__(self, judges: Judges, answers: Answers, *, bulk: Bulk[pb.JudgeBatchResponse]) -> None:
         self._judges = judges
-        self._synthesizer = synthesizer
-        self._assessor = assessor
-        self._chat = chat
+        self._answers = answers
         self._bulk = bulk
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
@@ -155,9 +172,12 @@ class JudgeServicer(JudgeServiceServicer):
         """Answers one question from the evidence that it brings."""
         with _terms(request.priority, context):
             parsed = parse_synthesis(request)
-            chat = self._chat if may_ask_language_model(request.options) else None
-            synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
-            return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=_name_of(chat)))
+            answers = self._answers
+            chat = answers.chats.get(LlmRole.SYNTHESIZER) if may_ask_language_model(request.options) else None
+            synthesis = await answers.synthesizer.synthesize(parsed, chat_model=chat)
+            answers.metrics.synthesized(synthesis)
+            name = chat.identity if chat else ""
+            return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=name))
 
     async def Assess(
         self, request: synthesis_pb2.AssessRequest, context: Context
@@ -165,11 +185,15 @@ class JudgeServicer(JudgeServiceServicer):
         """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
         with _terms(request.priority, context) as terms:
             parsed = parse_assess(request)
-            chat = self._chat if may_ask_language_model(request.options) else None
-            judge = self._text_judge(parsed, terms, chat)
-            async with aclosing(self._assessor.stream(parsed, judge=judge, chat_model=chat)) as events:
+            answers, may_ask = self._answers, may_ask_language_model(request.options)
+            judge = self._text_judge(parsed, terms, answers.chats.get(LlmRole.JUDGE) if may_ask else None)
+            models = answers.models if may_ask else None
+            asked = (*ASSESS_ROLES, *([LlmRole.JUDGE] if judge else []))
+            names = AssessNames(answers.names(*asked), answers.names(LlmRole.SYNTHESIZER))
+            async with aclosing(answers.assessor.stream(parsed, judge=judge, models=models)) as events:
                 async for event in events:
-                    yield to_assess_event(event, language_model=_name_of(chat))
+                    answers.metrics.assess_event(event)
+                    yield to_assess_event(event, names)
 
     async def _judge(self, request: pb.JudgeRequest, terms: CallScope) -> pb.JudgeResponse:
         parsed = parse_judge(request, self._judges.defaults)
@@ -177,12 +201,12 @@ class JudgeServicer(JudgeServiceServicer):
         return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), parsed, judge, terms))
 
     def _judge_for(self, parsed: JudgeInput, terms: CallScope) -> BoundJudge:
-        chat = self._chat if parsed.uses_language_model else None
+        chat = self._answers.chats.get(LlmRole.JUDGE) if parsed.uses_language_model else None
         return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
 
     def _text_judge(self, request: AssessRequest, terms: CallScope, chat: ChatModel | None) -> TextJudge | None:
-        """Gives what judges the request's texts; None when it has none, so that images need no model of the engine."""
-        if not request.summary.strip():
+        """Gives what judges the request's texts; None when it judges none: images need no model."""
+        if not request.summary.strip() or request.stage is AssessStage.PLAN:
             return None
         char_count = len(request.source) + len(request.summary)
         return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
@@ -193,10 +217,6 @@ def _result(judgement: Judgement, parsed: JudgeInput, judge: BoundJudge, terms: 
     result.applied_options.use_language_model = judge.models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
-
-
-def _name_of(chat: ChatModel | None) -> str:
-    return chat.identity if chat else ""
 
 
 @contextmanager

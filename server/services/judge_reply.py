@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.result import Cap, FrameworkResult, MetricResult
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import TextSpan
 from server.rpc.fields import ResultView, to_usage
 from server.services.reply import Exceptions, only, reply
 
@@ -47,21 +45,6 @@ def lowering_caps(metric: MetricResult) -> tuple[Cap, ...]:
     return tuple(replace(cap, reason="") if cap.reason in metric.reason else cap for cap in lowering)
 
 
-def is_opposed(claim: Claim) -> bool:
-    """Tells whether the source contradicts a claim more than it entails it."""
-    return claim.contradiction > claim.entailment
-
-
-def deciding_support(claim: Claim) -> TextSpan | None:
-    """Gives the passage that speaks for a claim, unless that which speaks against it decided."""
-    return None if is_opposed(claim) else claim.support
-
-
-def deciding_opposition(claim: Claim) -> TextSpan | None:
-    """Gives the passage that speaks against a claim, if it decided."""
-    return claim.opposition if is_opposed(claim) else None
-
-
 _INPUT_KINDS = {bool: "flag", int: "count", float: "number", str: "text"}
 _FULL: Exceptions = {
     "JudgeResult.models": models,
@@ -72,11 +55,10 @@ _FULL: Exceptions = {
     "JudgeOptions.relevance_mode": "lock.relevance_mode",
     "JudgeOptions.fusion_form": "ultra.form",
     "JudgeOptions.eta": "ultra.eta",
-    "JudgeOptions.window_sentences": "evidence.window_sentences",
+    "JudgeOptions.max_claims": "evidence.max_claims",
     "FrameworkResult.objects_json": objects_json,
     "JudgeMetric.inputs": inputs,
-    "EvidenceTable.scored_pair_count": "pairs.scored_pair_count",
-    "EvidenceTable.exact_pair_count": "pairs.exact_pair_count",
+    "EvidenceTable.scored_pair_count": "pair_count",
     "EvidenceTable.tokenizer": "models.tokenizer",
 }
 _SCORES = ("name", "status", "score", "confidence", "error")
@@ -87,10 +69,8 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
         **only(pb.JudgeMetric, (*_SCORES, "reason")),
         "JudgeMetric.caps": lowering_caps,
         **only(evidence_pb2.EvidenceTable, ("claims", "omitted_claim_count")),
-        **only(evidence_pb2.Claim, ("passage", "entailment", "contradiction", "mismatches", "label")),
+        **only(evidence_pb2.Claim, ("passage", "contradiction", "support", "mismatches", "label", "probability")),
         "FrameworkResult.objects_json": None,
-        "Claim.support": deciding_support,
-        "Claim.opposition": deciding_opposition,
     },
     ResultView.SCORES: {
         **_FULL,

@@ -11,7 +11,7 @@ from typing import Any
 from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
 
-from pipeline.assess.request import AssessRequest
+from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.errors import InvalidInputError
@@ -25,6 +25,7 @@ from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
 FRAMEWORKS = EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
 METRICS = EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
 RELEVANCE_MODES = EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
+STAGES = EnumCodec(AssessStage, synthesis_pb2.AssessStage.DESCRIPTOR)
 FUSION_FORMS = EnumCodec(FusionForm, fusion_pb2.FusionForm.DESCRIPTOR)
 MODES = EnumCodec(Mode, synthesis_pb2.SynthesisMode.DESCRIPTOR)
 SEVERITIES = EnumCodec(DistortionSeverity, synthesis_pb2.DistortionSeverity.DESCRIPTOR)
@@ -76,8 +77,8 @@ def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
 def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
     overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}}
-    if options.window_sentences:
-        overrides["evidence"]["window_sentences"] = tuple(options.window_sentences)
+    if options.HasField("max_claims"):
+        overrides["evidence"]["max_claims"] = options.max_claims
     if options.relevance_mode:
         mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
         overrides["lock"]["relevance_mode"] = mode
@@ -202,5 +203,6 @@ def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
         images=tuple(request.images),
         reference=request.reference or None,
         tool_scores=parse_quality_scores(request.tool_scores, "tool_scores"),
+        stage=STAGES.parse(request.stage, "stage") if request.stage else AssessStage.ANSWER,
         **_parse_options(request.options, "eta", "max_replan_iterations"),
     )

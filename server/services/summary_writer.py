@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from precis.v1 import summarize_pb2 as pb
 
 from inference.call import Call, Priority
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -16,8 +16,9 @@ from server.settings import Settings
 
 def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
     """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
-    if settings.llm is not None and backends.chat is not None:
-        writer = LlmWriter(backends.chat, fit_concurrency(settings.llm_writer, settings.llm))
+    if settings.llm is not None and backends.chats is not None:
+        config = fit_concurrency(settings.llm_writer, settings.llm)
+        writer = LlmWriter(backends.chats[LlmRole.WRITER], config, critic=backends.chats[LlmRole.CRITIC])
         return ChosenWriter(writer, pb.WRITER_KIND_LANGUAGE_MODEL)
     if backends.scoring.missing:
         return None

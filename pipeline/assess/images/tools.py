@@ -9,6 +9,7 @@ Decodes images to luminance. The extra `images` brings the decoder; it is import
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.assess.images.image import Image
+from pipeline.assess.images.image import Image, ImageLimits
 from pipeline.errors import InvalidInputError, PipelineError
 from pipeline.judge.fusion import LogisticMapping
 
@@ -75,13 +76,43 @@ def decode(image: Image) -> Float64:
         InvalidInputError: the file's data are damaged inside.
         MissingImageToolsError: the extra `images` is not installed.
     """
+    with _opened(image) as picture:
+        return _luminance(picture)
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, as shares of width and height."""
+
+
+def crop(image: Image, box: Box) -> Image | None:
+    """Returns a part of an image as a PNG; None if it is too small to show a distortion.
+
+    Left and top move outwards to a multiple of 8 pixels, so that the blocks of a JPEG begin where they did.
+
+    Raises:
+        InvalidInputError: the file's data are damaged inside.
+        MissingImageToolsError: the extra `images` is not installed.
+    """
+    left, top = int(box[0] * image.width) // BLOCK * BLOCK, int(box[1] * image.height) // BLOCK * BLOCK
+    right, bottom = round(box[2] * image.width), round(box[3] * image.height)
+    if min(right - left, bottom - top) < ImageLimits().min_side:
+        return None
+    with _opened(image) as picture:
+        file = io.BytesIO()
+        picture.crop((left, top, right, bottom)).save(file, "PNG")
+    return Image(image.path, file.getvalue(), "image/png", right - left, bottom - top)
+
+
+@contextmanager
+def _opened(image: Image) -> Iterator[Any]:
+    """Opens an image with Pillow, which is an extra."""
     if not has_image_tools():
         raise MissingImageToolsError
     from PIL import Image as Pillow  # noqa: PLC0415 - extra
 
     try:
         with Pillow.open(io.BytesIO(image.data), formats=("PNG", "JPEG", "WEBP")) as picture:
-            return _luminance(picture)
+            yield picture
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:  # what its decoders raise
         raise InvalidInputError(image.path, "an image that can be decoded", type(error).__name__) from None
 

@@ -16,6 +16,7 @@ from pipeline.assess.synthesis.request import Levels, Mode, SynthesisRequest
 from pipeline.judge.fusion import from_classification, from_log_probabilities, parse_level
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.ask import (
+    Refusal,
     UnusableAnswerError,
     WrongAnswerError,
     ask_until_valid,
@@ -104,6 +105,7 @@ class Asked:
     Attributes:
         reply: valid; None when there is none after all attempts.
         error: why there is no answer: a snake_case word, then what it means.
+        attempts: answers that were asked for, each with one request.
     """
 
     reply: Reply | None = None
@@ -119,11 +121,19 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
     question = _Question(request, images, metered, config)
     asked = question.asked
     try:
-        asked.reply = await ask_until_valid(question.ask, max_attempts=config.max_attempts)
+        asked.reply = await ask_until_valid(question.ask, max_attempts=config.max_attempts, about=_about(request))
     except UnusableAnswerError as error:
         asked.error = error.reason
     asked.usage = metered.usage
     return asked
+
+
+def _about(request: SynthesisRequest) -> str:
+    """Sums up the evidence for the log: counts, no texts."""
+    items = request.evidence.items()
+    scores = len(request.evidence.tool_scores)
+    parts, images = len(request.scope), len(request.images)
+    return f"mode={request.mode} parts={parts} findings={len(items) - scores} tool_scores={scores} images={images}"
 
 
 def read_levels(reply: Reply, config: SynthesisConfig) -> Levels:
@@ -147,22 +157,22 @@ class _Question:
         self._chat = chat
         self._config = config
 
-    async def ask(self, problem: str) -> Reply:
+    async def ask(self, refusal: Refusal) -> Reply:
         """Returns a valid answer. Raises WrongAnswerError, LlmError or UnusableAnswerError."""
         try:
-            return await self._attempt(problem)
+            return await self._attempt(refusal)
         except RequestRefusedError as error:
             if not self._images or IMAGES not in error.refused_fields:
                 raise
         self.asked.notes.append("images_refused: the endpoint takes no images; it answered without them")
         self.asked.attempts -= 1
         self._images = ()
-        return await self._attempt(problem)
+        return await self._attempt(refusal)
 
-    async def _attempt(self, problem: str) -> Reply:
+    async def _attempt(self, refusal: Refusal) -> Reply:
         request, config, letters = self._request, self._config, allowed_letters(self._request)
         tokens = config.answer_tokens
-        prompt = make_prompt(request, self._images, self._chat, answer_tokens=tokens, problem=problem)
+        prompt = make_prompt(request, self._images, self._chat, answer_tokens=tokens, refusal=refusal)
         if prompt is None:
             raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
         self.asked.attempts += 1
@@ -174,6 +184,7 @@ class _Question:
                 json_schema=answer_schema(letters),
                 top_logprobs=config.top_logprobs if request.mode is Mode.SCORING else 0,
                 seed=config.seed,
+                asks_once=True,
             )
         )
         checked = read_answer(completion.text, letters, {item.id for item in request.evidence.items()})

@@ -4,27 +4,19 @@ Says in words what evidence and fusion say in numbers. No model: equal evidence,
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from typing import TypeVar
 
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-_WORD = re.compile(r"[^\W_]+")
-_SHORTEST_STEM = 4  # letters that two words must share at their beginning
-_STEM_SHARE = 0.75  # of the shorter one: "hallucinates" and "hallucination"
-
 T = TypeVar("T")
 
 
-def choose(
-    question: str, choices: Sequence[str], scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None
-) -> int | None:
+def choose(question: str, choices: Sequence[str], evidence: Evidence, fusion: Fusion | None) -> int | None:
     """Returns the index of the choice that the evidence names; None when it names none, or several alike.
 
     Choices that are quality levels are decided by the fused level, choices that are severities by the finding that the
@@ -32,19 +24,19 @@ def choose(
     """
     if fusion is not None and (index := _only(choices, lambda text: _is_level(text, fusion.level))) is not None:
         return index
-    findings = [finding for _, finding in worst_findings(scope, evidence)]
+    findings = [finding for _, finding in worst_findings(evidence)]
     if all(_severity(choice) for choice in choices):
-        asked = next((one for one in findings if _names(question, one.kind)), None)
+        asked = next((one for one in findings if names_kind(question, one.kind)), None)
         return None if asked is None else _only(choices, lambda text: _severity(text) is asked.severity)
-    wrong = [
-        (part, one) for part, one in worst_findings(scope, evidence) if one.severity is not DistortionSeverity.NONE
-    ]
+    wrong = [(part, one) for part, one in worst_findings(evidence) if one.severity is not DistortionSeverity.NONE]
     return _naming_the_worst(choices, wrong, evidence)
 
 
 def _naming_the_worst(choices: Sequence[str], wrong: Sequence[tuple[str, Finding]], evidence: Evidence) -> int | None:
     """Returns the choice that names the worst finding that any of them names, if it is alone in that."""
-    named = [[badness(part, one, evidence) for part, one in wrong if _names(choice, one.kind)] for choice in choices]
+    named = [
+        [badness(part, one, evidence) for part, one in wrong if names_kind(choice, one.kind)] for choice in choices
+    ]
     worst = max((bad for these in named for bad in these), default=None)
     return _only(named, lambda these: worst in these)
 
@@ -65,23 +57,6 @@ def _severity(text: str) -> DistortionSeverity | None:
     return next((one for one in DistortionSeverity if one.value == text.strip(" .").casefold()), None)
 
 
-def _names(text: str, kind: str) -> bool:
-    """Tells whether a text has a word of a kind, or one that differs from it in its ending: "blurry", "blurs"."""
-    words, wanted = _words(text), _words(kind)
-    telling = [word for word in wanted if len(word) >= _SHORTEST_STEM] or wanted  # not the "of" of "loss of detail"
-    return any(word == other or _share_stem(word, other) for word in words for other in telling)
-
-
-def _share_stem(word: str, other: str) -> bool:
-    pairs = zip(word, other, strict=False)
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
 _ORDER = (
     DistortionSeverity.NONE,
     DistortionSeverity.UNCERTAIN,
@@ -93,10 +68,10 @@ _MAX_FINDINGS = 5
 _MAX_SCORES = 8
 
 
-def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
+def describe(evidence: Evidence, fusion: Fusion | None) -> str:
     """Returns sentences on the level, the worst findings and the tool scores; never empty."""
     sentences = [_level(fusion)] if fusion is not None else []
-    sentences += _found(scope, evidence, with_explanations=True)
+    sentences += _found(evidence, with_explanations=True)
     if evidence.tool_scores:
         shown = ", ".join(_score(one) for one in evidence.tool_scores[:_MAX_SCORES])
         more = len(evidence.tool_scores) - _MAX_SCORES
@@ -104,22 +79,17 @@ def describe(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) 
     return " ".join(sentences) or "There is no evidence to answer from."
 
 
-def answer_in_short(scope: tuple[str, ...], evidence: Evidence, fusion: Fusion | None) -> str:
+def answer_in_short(evidence: Evidence, fusion: Fusion | None) -> str:
     """Returns one or two sentences: what is wrong, and the level; empty when there is nothing to say."""
     level = (
         [f"Over all, quality is {fusion.level.name.lower()}: {fusion.score:.1f} of 5."] if fusion is not None else []
     )
-    return " ".join((*_found(scope, evidence, with_explanations=False), *level))
+    return " ".join((*_found(evidence, with_explanations=False), *level))
 
 
-def worst_findings(scope: tuple[str, ...], evidence: Evidence) -> list[tuple[str, Finding]]:
-    """Returns the findings about the scope with their parts, the worst first: by severity, then by measured scores."""
-    found = [
-        (part, finding)
-        for part, findings in evidence.distortion_analysis.items()
-        if part in scope
-        for finding in findings or ()
-    ]
+def worst_findings(evidence: Evidence) -> list[tuple[str, Finding]]:
+    """Returns the findings with their parts, the worst first: by severity, then by measured scores."""
+    found = [(part, finding) for part, findings in evidence.distortion_analysis.items() for finding in findings or ()]
     return sorted(found, key=lambda pair: badness(pair[0], pair[1], evidence), reverse=True)
 
 
@@ -134,8 +104,8 @@ def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float
     return _ORDER.index(finding.severity), HIGHEST - mean
 
 
-def _found(scope: tuple[str, ...], evidence: Evidence, *, with_explanations: bool) -> list[str]:
-    worst = worst_findings(scope, evidence)
+def _found(evidence: Evidence, *, with_explanations: bool) -> list[str]:
+    worst = worst_findings(evidence)
     if wrong := [pair for pair in worst if pair[1].severity is not DistortionSeverity.NONE]:
         said = "; ".join(_finding(*pair, with_explanation=with_explanations) for pair in wrong[:_MAX_FINDINGS])
         more = len(wrong) - _MAX_FINDINGS

@@ -37,4 +37,16 @@ class SynthesisConfig(FrozenModel):
     )
     contradiction_high: float = Field(default=4.0, description="A severe finding contradicts a score above this.")
     contradiction_low: float = Field(default=2.0, description="A finding of severity none contradicts one below this.")
+    contradiction_levels: float = Field(
+        default=2.0,
+        ge=0,
+        description="An answer about images contradicts a tools' mean that is further away than this.",
+    )
+    least_agreement: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Less agreement of tools and level probabilities is as good as none: a certain model is three "
+        "levels away from the tools.",
+    )
     seed: int = Field(default=0, description="Sent to endpoints that take a seed.")

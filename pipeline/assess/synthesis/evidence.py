@@ -4,9 +4,11 @@ Evidence as the JSON that prompts carry.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
 
@@ -67,6 +69,11 @@ class Evidence:
         """Tells whether something was found, be it nothing wrong, about a part of the scope."""
         return bool(self.distortion_analysis.get(part))
 
+    def within(self, scope: Collection[str]) -> "Evidence":
+        """Returns the findings and scores of some parts."""
+        analysis = {part: found for part, found in self.distortion_analysis.items() if part in scope}
+        return Evidence(analysis, tuple(score for score in self.tool_scores if score.scope in scope))
+
     def only(self, ids: Iterable[str]) -> "Evidence":
         """Returns the items with these ids (see `items`), in their order."""
         wanted = set(ids)
@@ -118,3 +125,25 @@ def _entry(item: EvidenceItem, explanation_chars: int | None) -> dict[str, objec
     if explanation := content.explanation[:explanation_chars]:
         entry["explanation"] = explanation
     return entry
+
+
+_WORD = re.compile(r"[^\W_]+")
+_SHORTEST_STEM = 4  # letters that two words must share at their beginning
+_STEM_SHARE = 0.75  # of the shorter one: "hallucinates" and "hallucination"
+
+
+def names_kind(text: str, kind: str) -> bool:
+    """Tells whether a text has a word of a kind, or one that differs from it in its ending: "blurry", "blurs"."""
+    words, wanted = _words(text), _words(kind)
+    telling = [word for word in wanted if len(word) >= _SHORTEST_STEM] or wanted  # not the "of" of "loss of detail"
+    return any(word == other or _share_stem(word, other) for word in words for other in telling)
+
+
+def _share_stem(word: str, other: str) -> bool:
+    pairs = zip(word, other, strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]

@@ -9,6 +9,7 @@ from pipeline.assess.images.image import Image
 from pipeline.assess.synthesis.choose import LETTERS
 from pipeline.assess.synthesis.evidence import evidence_json
 from pipeline.assess.synthesis.request import Mode, SynthesisRequest
+from pipeline.llm.ask import Refusal
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
 
@@ -25,16 +26,16 @@ class Prompt:
 
 
 def make_prompt(
-    request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, *, answer_tokens: int, problem: str = ""
+    request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, *, answer_tokens: int, refusal: Refusal
 ) -> Prompt | None:
     """Returns the longest form that leaves room for the answer; None if not even the shortest does.
 
-    A problem of the last answer makes the prompt stricter.
+    Each refusal makes the prompt stricter.
     """
     room = chat.context_tokens - answer_tokens - _OVERHEAD_TOKENS
     for explanation_chars, share in _SHORTENINGS:
         context = request.context[: int(share * len(request.context))]
-        messages = _messages(request, context, explanation_chars, problem)
+        messages = _messages(request, context, explanation_chars, refusal)
         if sum(chat.count_tokens(message.content) for message in messages) <= room:
             system, user = messages
             parts = tuple(ImagePart(image.media_type, image.data) for image in images)
@@ -43,7 +44,7 @@ def make_prompt(
 
 
 def _messages(
-    request: SynthesisRequest, context: str, explanation_chars: int | None, problem: str
+    request: SynthesisRequest, context: str, explanation_chars: int | None, refusal: Refusal
 ) -> tuple[ChatMessage, ChatMessage]:
     evidence = evidence_json(request.evidence, explanation_chars=explanation_chars)
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
@@ -61,10 +62,10 @@ def _messages(
         context=CONTEXT.format(data=fence.mark(context)) if context.strip() else "",
         evidence="Evidence:\n" + fence.mark(evidence),
     )
-    if problem:
+    if refusal.count:
         letters = allowed_letters(request)
         allowed = f"final_answer must be one letter of {', '.join(letters)}." if letters else ""
-        user += STRICTER.format(problem=problem, allowed=allowed)
+        user += STRICTER.format(refused=refusal.words, allowed=allowed)
     data_rule = JUDGE_RULE.format(nonce=fence.nonce).strip()
     words = system.format(evidence_rule=EVIDENCE_RULE.strip(), data_rule=data_rule)
     return ChatMessage("system", words.strip()), ChatMessage("user", user.strip())
@@ -126,6 +127,5 @@ E. Bad: what is wrong spoils the whole.
 CONTEXT = "Material:\n{data}"
 
 STRICTER = """
-Your answer to this was refused before: {problem}. Reply with one JSON object that has exactly the keys final_answer, \
-quality_reasoning, used_evidence, need_replan and replan_reason, with no text around it. {allowed} Refer to evidence \
-only by ids that it has."""
+{refused} The object has exactly the keys final_answer, quality_reasoning, used_evidence, need_replan and \
+replan_reason. {allowed} Refer to evidence only by ids that it has."""

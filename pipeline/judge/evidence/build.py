@@ -1,19 +1,43 @@
-"""Builds the evidence table: read the texts, embed once, ask the NLI model once, assemble."""
+"""Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
+import hashlib
 from dataclasses import replace
 from functools import partial
 
-from pipeline.judge.evidence.assemble import assemble
+from pipeline.judge.evidence.assemble import CheckedClaims, assemble
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import EvidenceRequest, read_texts
-from pipeline.judge.evidence.plan import EvidencePlan, make_plan
+from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
+from pipeline.judge.evidence.plan import make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.model_answers import Embeddings, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
+from pipeline.shared_cache import SharedCache
 
-IN_THE_LOOP = OffLoop()
+
+class SourceReader:
+    """Reads sources, each once for all of its summaries that come soon.
+
+    Args:
+        off_loop: where long texts are read. None: in the event loop.
+        kept: sources as read. None: nothing is kept.
+    """
+
+    def __init__(self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None) -> None:
+        self.off_loop = off_loop or OffLoop()
+        self._kept = kept
+
+    async def read(self, text: str, config: EvidenceConfig) -> ReadSource:
+        """Returns a source as read, the same object for the same text and settings while it is kept."""
+
+        async def compute() -> ReadSource:
+            return await self.off_loop(partial(read_source, text, config))
+
+        if self._kept is None:
+            return await compute()
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return await self._kept.get(f"{digest} {config.max_sentence_chars} {config.passage_chars}", compute)
 
 
 async def build_evidence(
@@ -22,22 +46,24 @@ async def build_evidence(
     config: EvidenceConfig | None = None,
     *,
     proposals: Proposals | None = None,
-    off_loop: OffLoop = IN_THE_LOOP,
+    reader: SourceReader | None = None,
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
-        models: each is asked once, with one list; of pairs at most a few hundred whatever the length of the source.
+        models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
+            a pair for each, however long the source is.
         proposals: asked once. None: no LLM.
-        off_loop: where long texts are read.
+        reader: reads the source, and says where long texts are read. None: in the event loop.
 
     Raises:
         ModelOutputError: a model's answer is unusable.
     """
-    config, stopwatch = config or EvidenceConfig(), Stopwatch()
-    draft = await off_loop(partial(read_texts, request, models.tokenizer, config))
+    config, reader, stopwatch = config or EvidenceConfig(), reader or SourceReader(), Stopwatch()
+    source, off_loop = await reader.read(request.source, config), reader.off_loop
+    draft = await off_loop(partial(read_texts, request, source, models.tokenizer, config))
     stopwatch.lap("reading_ms")
-    embeddings = Embeddings(draft.texts, await models.embedder.embed(draft.texts))
+    embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
     plan = await off_loop(partial(make_plan, draft, embeddings, config))
     proposed = None
@@ -47,14 +73,14 @@ async def build_evidence(
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
     scores = await PairScores.ask(models.entailment, plan.pairs)
+    checked = await off_loop(partial(CheckedClaims.of, plan, scores, models.tokenizer))
+    scores = await PairScores.ask(models.entailment, checked.pairs)
     stopwatch.lap("nli_ms")
-    table = await off_loop(partial(_finish, plan, scores, models, config, proposed))
+    table = await off_loop(partial(_finish, checked, scores, models, proposed))
     stopwatch.lap("assembly_ms")
     return replace(table, timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps))
 
 
-def _finish(
-    plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig, proposed: ProposalSet | None
-) -> EvidenceTable:
-    table = assemble(plan, scores, models, config)
-    return table if proposed is None else apply_proposals(table, plan, proposed, config)
+def _finish(checked: CheckedClaims, scores: PairScores, models: Models, proposed: ProposalSet | None) -> EvidenceTable:
+    table, plan = assemble(checked, scores, models), checked.plan
+    return table if proposed is None else apply_proposals(table, plan, proposed, plan.config)

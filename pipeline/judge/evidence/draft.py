@@ -3,16 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.names import SourceValues, known_names
+from pipeline.judge.evidence.text.closeness import Float64, WordIndex
+from pipeline.judge.evidence.text.names import SourceValues
 from pipeline.judge.evidence.text.overlap import SourceSequences
+from pipeline.judge.evidence.text.passages import PassageFinder
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import word_centrality
-from pipeline.judge.evidence.text.windows import Float64, Window, WordIndex, make_windows
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 
 SOURCE, SUMMARY = "source", "summary"
@@ -24,14 +27,15 @@ _SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words w
 class EvidencePart(StrEnum):
     """What of a table is made only for those who read it; else it is empty.
 
-    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. QUESTIONS: both kinds, and Judge-Lock's key points.
-    CALIBRATION: features of claims, cosines of segments, the salient share: what calibrated scores are made of.
+    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's. QUESTIONS: both kinds.
+    SUBJECT: cosines of segments, and the salient share.
     """
 
     INTENT = "intent"
     TWIN_KEY_POINTS = "twin_key_points"
+    JUDGE_KEY_POINTS = "judge_key_points"
     QUESTIONS = "questions"
-    CALIBRATION = "calibration"
+    SUBJECT = "subject"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,43 @@ class Side:
     Attributes:
         read: the text.
         index: its words.
-        windows: by size.
-        embedded: indices of the sentences that the embedder reads, rising.
+        passages: finds what it says about a statement.
     """
 
     read: ReadText
     index: WordIndex
-    windows: dict[int, tuple[Window, ...]]
-    embedded: tuple[int, ...]
+    passages: PassageFinder
+
+    @classmethod
+    def of(cls, read: ReadText, config: EvidenceConfig) -> Self:
+        """Indexes a text. Linear in its length."""
+        index = WordIndex(read)
+        return cls(read, index, PassageFinder(read, index, config.passage_chars))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadSource:
+    """A source as read, the same for all of its summaries.
+
+    Attributes:
+        side: the article.
+        values: its numbers, dates and names.
+        sequences: its neighbouring words.
+        centrality: of its sentences by their words, shape (sentences,).
+    """
+
+    side: Side
+    values: SourceValues
+    sequences: SourceSequences
+    centrality: Float64
+
+
+def read_source(text: str, config: EvidenceConfig) -> ReadSource:
+    """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
+    side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config)
+    values = SourceValues.of(side.read)
+    stop_if_nobody_waits()
+    return ReadSource(side, values, SourceSequences(side.read.table), word_centrality(side.read, side.index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,11 +107,12 @@ class ReadTexts:
         source: the article.
         summary: the summary.
         all_claims: of the summary, in order.
-        claims: the most consequential of them, in order.
+        claims: those that are checked, in order: all, or the most consequential.
         segments: of the summary, in order.
-        values: numbers, dates and names of the source.
+        embedded: indices of the source's sentences that the embedder reads, rising.
+        told_embedded: likewise, of the summary.
+        values: numbers, dates and names of the source, with the names of the summary.
         sequences: neighbouring words of the source.
-        names: casefolded words that stand capitalised inside a sentence somewhere.
         texts: to embed, without repeats.
         parts: of the table that somebody will read.
     """
@@ -88,53 +122,57 @@ class ReadTexts:
     all_claims: tuple[ClaimSpan, ...]
     claims: tuple[ClaimSpan, ...]
     segments: tuple[SegmentSpan, ...]
+    embedded: tuple[int, ...]
+    told_embedded: tuple[int, ...]
     values: SourceValues
     sequences: SourceSequences
-    names: frozenset[str]
     texts: tuple[str, ...]
     parts: frozenset[EvidencePart]
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Casefolded words that stand capitalised inside a sentence of either text."""
+        return self.values.known_names
 
-def read_texts(request: EvidenceRequest, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
-    """Reads both texts. The CPU-heavy step of a long source: run it off the loop. Linear in both lengths."""
-    article = ReadText.of(SOURCE, request.source, config.max_sentence_chars)
+
+def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
+    """Reads the summary beside its source. Linear in the length of the summary."""
     told = ReadText.of_summary(SUMMARY, request.summary, config.max_sentence_chars)
-    index, told_index = WordIndex(article), WordIndex(told)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
-    segments = find_segments(told, tokenizer, config.min_segment_tokens)
     most = config.max_embedded_sentences
-    embedded = _to_embed(article, index, [told.table.content_stems(claim.words) for claim in claims], most)
+    embedded = _to_embed(source, [told.table.content_stems(claim.words) for claim in claims], most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
-    texts = [article.passages[place].text for place in embedded]
+    texts = [source.side.read.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
-    texts += [claim.passage.text for claim in claims]
-    if EvidencePart.CALIBRATION in request.parts:
-        texts += [segment.passage.text for segment in segments[:most]]
     return ReadTexts(
-        source=Side(article, index, make_windows(article, config.window_sentences), embedded),
-        summary=Side(told, told_index, make_windows(told, config.window_sentences), told_embedded),
+        source=source.side,
+        summary=Side.of(told, config),
         all_claims=all_claims,
         claims=claims,
-        segments=segments,
-        values=SourceValues.of(article, told),
-        sequences=SourceSequences(article.table),
-        names=known_names((article.table, told.table)),
+        segments=find_segments(told, tokenizer, config.min_segment_tokens),
+        embedded=embedded,
+        told_embedded=told_embedded,
+        values=source.values.with_names_of(told.table),
+        sequences=source.sequences,
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
     )
 
 
-def _to_embed(text: ReadText, index: WordIndex, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
+def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
     """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
-    count = len(text.sentences)
+    index, count = source.side.index, len(source.side.read.sentences)
     if count <= most:
         return tuple(range(count))
     chosen: dict[int, None] = {}
     for stems in claims:
-        shares: Float64 = index.shares(stems, 1)
-        chosen.update(dict.fromkeys(np.argsort(-shares, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
-    for place in np.argsort(-word_centrality(text, index), kind="stable").tolist():
+        stop_if_nobody_waits()
+        found = index.weighted({stem: index.rarity(stem) for stem in stems})
+        chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
+        if len(chosen) >= most:
+            break
+    for place in np.argsort(-source.centrality, kind="stable").tolist():
         if len(chosen) >= most:
             break
         chosen[place] = None

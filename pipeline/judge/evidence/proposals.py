@@ -15,6 +15,7 @@ from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_s
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
 from pipeline.text.passage import TextSpan
 
 
@@ -42,14 +43,14 @@ class ProposalTask:
     Attributes:
         source_sentences: statements of the source worth asking about, by position; ids are their indices here.
         claims: of the summary, by position; ids are their indices here.
-        source_windows: for each claim, the passages of the source that are closest to it.
+        premises: for each claim, the passage of the source that it is checked against.
         key_point_count: least and most key points wanted.
         question_count: questions wanted from either side.
     """
 
     source_sentences: tuple[TextSpan, ...]
     claims: tuple[TextSpan, ...]
-    source_windows: tuple[tuple[TextSpan, ...], ...]
+    premises: tuple[TextSpan | None, ...]
     summary: TextSpan
     key_point_count: tuple[int, int]
     question_count: int
@@ -93,7 +94,7 @@ def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
     return ProposalTask(
         source_sentences=tuple(source.passages[index] for index in _offered(plan)),
         claims=tuple(claim.claim.passage for claim in plan.claims),
-        source_windows=tuple(tuple(window.passage for window in claim.windows) for claim in plan.claims),
+        premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
         summary=plan.draft.summary.read.text.whole(),
         key_point_count=_KEY_POINT_COUNT,
         question_count=config.question_count,
@@ -233,6 +234,7 @@ def _offered(plan: EvidencePlan) -> list[int]:
 def _filled(proposed: Sequence[Question | None], own: Sequence[Question], count: int) -> tuple[Question, ...]:
     """Returns the proposed questions that hold, filled up with our own about other answers."""
     kept = [question for question in proposed if question is not None][:count]
-    spans = {(question.answer_span.start, question.answer_span.end) for question in kept}
-    kept += [question for question in own if (question.answer_span.start, question.answer_span.end) not in spans]
+    for question in own:
+        if all(intersection_over_union(question.answer_span, one.answer_span) < SAME_SPAN_IOU for one in kept):
+            kept.append(question)
     return tuple(kept[:count])

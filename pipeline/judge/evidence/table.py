@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities
 from pipeline.text.passage import TextSpan
 
@@ -43,11 +42,12 @@ class Tone(StrEnum):
 
 
 class LexiconKind(StrEnum):
-    """Which word list a passage was found by."""
+    """Which word list a passage was found by. LOADED: words of opinion or contempt, biased wordings."""
 
     PROFANITY = "profanity"
     SLUR = "slur"
     STEREOTYPE = "stereotype"
+    LOADED = "loaded"
 
 
 class LexiconSeverity(StrEnum):
@@ -64,11 +64,12 @@ class KeyPoint:
     Attributes:
         passage: where it stands in the source.
         token_count: by the request's tokenizer.
-        entailment: of the point by the summary's windows, in [0, 1].
-        content_share: of its content words, weighted by rarity, those that the summary has, in [0, 1].
-        covered_share: u, in [0, 1]; `signals/labels.py` says how the two make it.
+        entailment: of the point by a passage of the summary, in [0, 1].
+        content_share: of its content words, weighted by how many sentences of the source have them, those that the
+            summary has; .4 counts as all; in [0, 1].
+        covered_share: u, the greater of the two, in [0, 1].
         coverage: FULLY above 0.75, NOT below 0.25 (settings).
-        best: the window of the summary that entails it best; None without summary.
+        best: the sentence of the passage that has most of its words; None when none says anything of it.
     """
 
     passage: TextSpan
@@ -82,7 +83,7 @@ class KeyPoint:
 
 @dataclass(frozen=True, slots=True)
 class SummarySegment:
-    """A sentence of the summary, cut at semicolons; a line end inside prose does not cut.
+    """A sentence of the summary, cut at semicolons and line ends.
 
     Attributes:
         passage: where it stands in the summary.
@@ -91,7 +92,7 @@ class SummarySegment:
         containment: of those, the ones that the article has, in [0, 1]; 1 for a segment without content words.
         jaccard: of the distinct content words of segment and article, in [0, 1].
         theme_cosine: in [-1, 1].
-        source_cosine: with the closest window of the source, in [-1, 1].
+        source_cosine: with the closest sentence of the source, in [-1, 1].
         is_grounded: whether its sentence says something of the source, rightly or wrongly.
     """
 
@@ -181,11 +182,11 @@ class EvidenceTable:
     Attributes:
         source: as the caller sent it.
         summary: as the caller sent it.
-        claims: at most 10, by position in the summary; empty when the summary states nothing.
-        omitted_claim_count: less consequential ones that were left out.
-        window_count: windows of the source.
+        claims: all that were checked, by position in the summary; empty when the summary states nothing.
+        omitted_claim_count: less consequential ones that a bound left unchecked.
         twin_key_points: 3 to 7, by position in the source; fewer when the source has fewer statements.
-        judge_key_points: 4 to 7 of at least 6 words, of any length when fewer than 3 sentences have as many.
+        judge_key_points: 5 to 7 of at least 6 words, fewer when the source has fewer statements of that length; shorter
+            ones when it has none.
         segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
         theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
@@ -194,7 +195,8 @@ class EvidenceTable:
         lexicon_hits: by position in the summary.
         salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
         summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
-        extraneous_token_count: content tokens of unsupported claims.
+        extraneous_token_count: content tokens of what is not supported.
+        pair_count: NLI pairs that were scored.
         timings: where the time went; differs from run to run.
         question_author: "deterministic", or the name of the chat model that proposed questions.
         proposals_failed: proposals were asked for, and for a part of them the deterministic form had to stand in.
@@ -205,7 +207,6 @@ class EvidenceTable:
     summary: str
     claims: tuple[Claim, ...]
     omitted_claim_count: int
-    window_count: int
     twin_key_points: tuple[KeyPoint, ...]
     judge_key_points: tuple[KeyPoint, ...]
     segments: tuple[SummarySegment, ...]
@@ -218,7 +219,7 @@ class EvidenceTable:
     salient_share: float
     summary_token_count: int
     extraneous_token_count: int
-    pairs: PairUsage
+    pair_count: int
     models: ModelIdentities
     timings: EvidenceTimings
     question_author: str

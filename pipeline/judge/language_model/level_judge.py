@@ -54,7 +54,7 @@ class LlmLevelJudge:
 
     async def read_level(self, task: LevelTask) -> LevelReading:
         """Returns level probabilities. Raises UnusableAnswerError when none of the answers can be used."""
-        with open_span("judge grade", metric=task.metric.value, attempt=task.attempt) as span:
+        with open_span("judge grade", metric=task.metric.value) as span:
             reading = await self._read_level(task)
             note(span, level_source=reading.source.value, claimed_span_count=reading.claimed_span_count)
             return reading

@@ -17,6 +17,7 @@ from pipeline.text.passage import TextSpan
 Json = dict[str, object]
 
 _MAX_SEGMENTS = 20
+_MAX_CLAIMS = 20  # the least supported ones
 _MAX_PASSAGE_CHARS = 1_500
 
 
@@ -52,15 +53,15 @@ def _key_points(table: EvidenceTable) -> Json:
 
 
 def _claims(table: EvidenceTable) -> Json:
-    return {"claims_of_the_summary": [_claim(claim) for claim in table.claims]}
+    worst = sorted(table.claims, key=lambda claim: claim.probability)[:_MAX_CLAIMS]
+    shown = [_claim(claim) for claim in sorted(worst, key=lambda claim: claim.passage.start)]
+    return {"claims_of_the_summary": shown, "claims_not_shown": len(table.claims) - len(shown)}
 
 
 def _claim(claim: Claim) -> Json:
     shown: Json = {"claim": _text(claim.passage)}
-    if claim.support is not None:
-        shown["closest_part_of_the_article"] = _text(claim.support)
-    if claim.opposition is not None and claim.opposition != claim.support:
-        shown["another_part_of_the_article"] = _text(claim.opposition)
+    if claim.premise is not None:
+        shown["closest_part_of_the_article"] = _text(claim.premise)
     if claim.mismatches:
         shown["not_found_there"] = [_text(mismatch.claim) for mismatch in claim.mismatches]
     return shown

@@ -85,7 +85,7 @@ class LlmProposals:
             "claim",
             task.claims,
             lambda statements: claim_messages(statements, count),
-            partial(_windows, task),
+            partial(_premises, task),
             with_key_points=False,
         )
         coverage, claims = await asyncio.gather(self._ask_side(from_source, count), self._ask_side(from_claims, count))
@@ -152,10 +152,11 @@ class LlmProposals:
         return ChatRequest(messages, config.question_tokens, 0.0, json_schema=schema, seed=config.seed)
 
 
-def _windows(task: ProposalTask, questions: Sequence[WrittenQuestion]) -> str:
-    """Returns the passages of the source that are closest to the claims asked about, each once, in their order."""
-    windows = {(one.start, one.end): one.text for asked in questions for one in task.source_windows[asked.id]}
-    return "\n\n".join(windows[place] for place in sorted(windows))
+def _premises(task: ProposalTask, questions: Sequence[WrittenQuestion]) -> str:
+    """Returns the passages that the claims asked about are checked against, each once, in their order."""
+    premises = [premise for asked in questions if (premise := task.premises[asked.id])]
+    passages = {(premise.start, premise.end): premise.text for premise in premises}
+    return "\n\n".join(passages[place] for place in sorted(passages))
 
 
 _MAX_QUOTE_CHARS = 300

@@ -7,6 +7,7 @@ from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, ToneReading
 from pipeline.judge.exact import exact
 from pipeline.judge.locks.caps import LockRules, RawScore
+from pipeline.judge.locks.hallucination import LISTED
 from pipeline.judge.result import Json, MetricName
 from pipeline.text.passage import TextSpan
 
@@ -57,7 +58,7 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
         MetricName.ALIGNMENT,
         score_of_drift(drift),
         reason=_reason(table.tone, drift, contradictions),
-        evidence=tuple(place for pair in contradictions for place in pair),
+        evidence=tuple(place for pair in contradictions[:LISTED] for place in pair),
         inputs={
             "drift": float(drift),
             "drift_band": band_of_drift(drift),
@@ -75,9 +76,9 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
 def _contradictions(table: EvidenceTable) -> list[tuple[TextSpan, TextSpan]]:
     """Returns the claims that the source rather refutes than ignores, each with the passage that does."""
     return [
-        (claim.passage, claim.opposition)
+        (claim.passage, claim.support)
         for claim in table.claims
-        if claim.opposition is not None
+        if claim.support is not None
         and claim.label is ClaimLabel.UNSUPPORTED
         and claim.contradiction > max(claim.entailment, CONTRADICTION_OVER)
     ]

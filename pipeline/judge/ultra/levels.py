@@ -1,13 +1,12 @@
 """Level probabilities of a language model, and their agreement with the tools (README, Ultra)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.exact import distinct_spans
 from pipeline.judge.fusion import LEVELS, Distribution, Fusion, bhattacharyya, check_distribution, relative_entropy_of
 from pipeline.judge.result import MetricName
 from pipeline.text.passage import TextSpan
@@ -39,15 +38,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class LevelTask:
-    """What the language model grades.
-
-    Attributes:
-        attempt: 1, or 2 after disputed claims were reread.
-    """
+    """What the language model grades."""
 
     metric: MetricName
     table: EvidenceTable
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +86,19 @@ class ScoreAgreement:
         coefficient: BC, overlap of the tools' weights alpha with the opinions p, in [0, 1].
         relative_entropy: of p, as a share of ln 5.
         verified_share: of the spans that were claimed, those that were found in the texts.
-        evidence_count: distinct places of evidence.
-        confidence: sqrt(BC) (1 - .5 H(p) / ln 5) verified_share min(1, evidence_count / enough), in [0, 1].
+        certainty: of the evidence itself, in [0, 1].
+        confidence: sqrt(BC) (1 - .5 H(p) / ln 5) verified_share certainty, in [0, 1].
     """
 
     coefficient: float
     relative_entropy: float
     verified_share: float
-    evidence_count: int
+    certainty: float
     confidence: float
 
 
 def assess_agreement(
-    fusion: Fusion,
-    opinions: Distribution,
-    *,
-    verified_share: float,
-    evidence: Iterable[TextSpan],
-    enough_evidence: int,
+    fusion: Fusion, opinions: Distribution, *, verified_share: float, certainty: float
 ) -> ScoreAgreement:
     """Compares what the tools say on average with all opinions.
 
@@ -117,16 +106,12 @@ def assess_agreement(
         fusion: of a metric with at least one tool.
         opinions: smoothed level probabilities of the model; without a model those of `tool_opinions`.
         verified_share: in [0, 1].
-        evidence: places that decided; those that are the same place count once.
-        enough_evidence: places from which confidence is not reduced.
+        certainty: in [0, 1].
     """
     coefficient = bhattacharyya(fusion.alpha, opinions) if fusion.alpha is not None else 0.0
     entropy = relative_entropy_of(opinions)
-    count = len(distinct_spans(evidence))
-    confidence = (
-        math.sqrt(coefficient) * (1 - _ENTROPY_WEIGHT * entropy) * verified_share * min(1.0, count / enough_evidence)
-    )
-    return ScoreAgreement(coefficient, entropy, verified_share, count, confidence)
+    confidence = math.sqrt(coefficient) * (1 - _ENTROPY_WEIGHT * entropy) * verified_share * certainty
+    return ScoreAgreement(coefficient, entropy, verified_share, certainty, confidence)
 
 
 def tool_opinions(tools: Sequence[Tool]) -> Distribution:

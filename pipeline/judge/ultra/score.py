@@ -10,18 +10,13 @@ from pipeline.judge.fusion import fuse, smooth
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import LevelJudge, LevelReading, LevelTask, Tool, assess_agreement, tool_opinions
-from pipeline.judge.ultra.reread import reread
 from pipeline.judge.ultra.tools import EvidenceView, measure
 from pipeline.judge.ultra.verdict import Opinion, Outcome, deciding_places, to_metric
 from pipeline.llm.ask import UnusableAnswerError
-from pipeline.protocols import Entailment
 
 logger = logging.getLogger(__name__)
 
 CallerTools = Mapping[MetricName, Sequence[Tool]]
-
-FIRST, SECOND = 1, 2
-"""Attempts: as the table says, and after disputed claims were reread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +25,19 @@ class UltraHelp:
 
     Attributes:
         level_judge: a language model that grades; without one the tools decide alone.
-        entailment: the table's NLI model, to reread disputed claims with; without it nothing is reread.
         caller_tools: scores in [1, 5] of the caller's own tools, by metric.
     """
 
     level_judge: LevelJudge | None = None
-    entailment: Entailment | None = None
     caller_tools: CallerTools = field(default_factory=dict)
 
 
 async def score_ultra(table: EvidenceTable, config: UltraConfig, help_: UltraHelp | None = None) -> FrameworkResult:
-    """Scores all five metrics; metrics whose opinions disagree get a second look, once.
-
-    A language model that fails is noted, and a metric that fails has status ERROR. Errors of the NLI model are raised.
-    """
+    """Scores all five metrics. A language model that fails is noted, and a metric that fails has status ERROR."""
     helped = help_ or UltraHelp()
     scorer = _Scorer(config, helped)
     view = EvidenceView.of(table)
-    opinions = await scorer.look(view, tuple(MetricName), FIRST)
-    doubtful = [name for name, opinion in opinions.items() if scorer.is_doubtful(opinion)]
-    if doubtful and helped.entailment is not None and (disputed := view.disputed()):
-        widest = config.reread_window_sentences
-        view = EvidenceView.of(await reread(table, disputed, widest, entailment=helped.entailment))
-        # All metrics read the same evidence, so all are computed again; the model is asked about the doubtful ones.
-        opinions = await scorer.look_again(view, opinions, doubtful)
+    opinions = await scorer.look(view, tuple(MetricName))
     failures = {name: one.failure for name, one in opinions.items() if isinstance(one, Opinion) and one.failure}
     scored = [to_metric(opinions[name], view, config) for name in MetricName]
     notes = [f"{name.value}: tools alone, {failure}" for name, failure in failures.items()]
@@ -67,34 +51,18 @@ class _Scorer:
         self._config = config
         self._help = helped
 
-    def is_doubtful(self, opinion: Outcome) -> bool:
-        """Tells whether the opinions on a metric overlap too little."""
-        return isinstance(opinion, Opinion) and opinion.agreement.coefficient < self._config.least_agreement
-
-    async def look(self, view: EvidenceView, names: Sequence[MetricName], attempt: int) -> dict[MetricName, Outcome]:
+    async def look(self, view: EvidenceView, names: Sequence[MetricName]) -> dict[MetricName, Outcome]:
         """Forms an opinion on some metrics, all at the same time."""
-        opinions = await asyncio.gather(*(self._form(view, name, attempt) for name in names))
+        opinions = await asyncio.gather(*(self._form(view, name) for name in names))
         return dict(zip(names, opinions, strict=True))
 
-    async def look_again(
-        self, view: EvidenceView, opinions: Mapping[MetricName, Outcome], doubtful: Sequence[MetricName]
-    ) -> dict[MetricName, Outcome]:
-        """Forms all opinions anew; where there was no doubt, with what the model said before."""
-        second = await self.look(view, doubtful, SECOND)
-        again = {
-            name: self._conclude(view, name, old.reading, old.failure)
-            for name, old in opinions.items()
-            if isinstance(old, Opinion) and name not in second
-        }
-        return {**opinions, **again, **second}
-
-    async def _form(self, view: EvidenceView, metric: MetricName, attempt: int) -> Outcome:
+    async def _form(self, view: EvidenceView, metric: MetricName) -> Outcome:
         unaided = self._conclude(view, metric, None, None)
         judge = self._help.level_judge
         if judge is None or isinstance(unaided, MetricResult):
             return unaided
         try:
-            reading = await judge.read_level(LevelTask(metric, view.table, attempt))
+            reading = await judge.read_level(LevelTask(metric, view.table))
         except UnusableAnswerError as error:
             return self._conclude(view, metric, None, error.reason)
         return self._conclude(view, metric, reading, None)
@@ -114,8 +82,7 @@ class _Scorer:
                 fusion,
                 fusion.probabilities if reading else tool_opinions(tools),
                 verified_share=reading.verified_share if reading else 1.0,
-                evidence=places,
-                enough_evidence=config.enough_evidence,
+                certainty=view.certainty if metric is MetricName.HALLUCINATION else 1.0,
             )
         except Exception as error:
             logger.exception("judge framework=ultra metric=%s failed", metric)

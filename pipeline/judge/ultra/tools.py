@@ -9,34 +9,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.claim_support import claim_support
 from pipeline.judge.ultra.levels import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceView:
-    """The evidence table with the support of its claims.
+    """The evidence table as Ultra reads it.
 
     Attributes:
-        supports: probability that a claim is faithful, one for each claim.
         contradicted: claims that the source verifiably contradicts.
     """
 
     table: EvidenceTable
-    supports: tuple[float, ...]
     contradicted: tuple[Claim, ...]
 
     @classmethod
     def of(cls, table: EvidenceTable) -> Self:
         """Reads a table."""
-        supports = tuple(claim_support(claim) for claim in table.claims)
-        contradicted = tuple(
-            claim for claim, support in zip(table.claims, supports, strict=True) if is_contradicted(claim, support)
-        )
-        return cls(table, supports, contradicted)
+        return cls(table, tuple(claim for claim in table.claims if is_contradicted(claim)))
 
     @property
     def unsupported_share(self) -> float:
@@ -45,36 +38,37 @@ class EvidenceView:
         Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight.
         0 without claims.
         """
-        by_sentence: dict[int, list[float]] = {}
-        for claim, support in zip(self.table.claims, self.supports, strict=True):
-            by_sentence.setdefault(claim.sentence_index, []).append(support)
-        means = [math.fsum(supports) / len(supports) for supports in by_sentence.values()]
-        return 1 - math.fsum(means) / len(means) if means else 0.0
+        return 1 - self._over_sentences(lambda claim: claim.probability) if self.table.claims else 0.0
 
-    def disputed(self) -> tuple[int, ...]:
-        """Returns the indices of the claims whose support is unsure, or at odds with their label."""
-        return tuple(
-            index
-            for index, (claim, support) in enumerate(zip(self.table.claims, self.supports, strict=True))
-            if _DISPUTED[0] < support < _DISPUTED[1]
-            or (support >= HALF) is not (claim.label is not ClaimLabel.UNSUPPORTED)
-        )
+    @property
+    def certainty(self) -> float:
+        """Returns how far the claims are from even odds, |2p - 1|, the mean over sentences, in [0, 1]; 1 without any.
+
+        Of calibrated probabilities it is what tells the right ones from the wrong (README, Ultra).
+        """
+        return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
+
+    def _over_sentences(self, value: Callable[[Claim], float]) -> float:
+        by_sentence: dict[int, list[float]] = {}
+        for claim in self.table.claims:
+            by_sentence.setdefault(claim.sentence_index, []).append(value(claim))
+        means = [math.fsum(found) / len(found) for found in by_sentence.values()]
+        return math.fsum(means) / len(means)
 
 
 HALF = 0.5
-_DISPUTED = (0.25, 0.75)
 _UNBELIEVABLE = 0.25
 
 
-def is_contradicted(claim: Claim, support: float) -> bool:
+def is_contradicted(claim: Claim) -> bool:
     """Tells whether a contradiction is verified: NLI sees one, the words show one, and all evidence agrees.
 
     NLI alone calls too much a contradiction; a number, name, date or negation that stands otherwise in the source is
     the second witness.
     """
-    by_nli = claim.opposition is not None and claim.contradiction >= HALF and claim.contradiction > claim.entailment
+    by_nli = claim.contradiction >= HALF and claim.contradiction > claim.entailment
     by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
-    return by_nli and by_words and support < _UNBELIEVABLE
+    return by_nli and by_words and claim.probability < _UNBELIEVABLE
 
 
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -101,25 +95,17 @@ class Instrument:
     Attributes:
         measure: gives a share in [0, 1]; None where there is nothing to measure.
         weight: in the mean of the metric's tools.
-        weight_of_masks: likewise, while questions are masked words that no language model has written.
     """
 
     name: str
     measure: Measure
     weight: float = 1.0
-    weight_of_masks: float | None = None
-
-    def weigh(self, view: EvidenceView) -> float:
-        """Returns the weight that the tool has for a table."""
-        if self.weight_of_masks is not None and view.table.question_author == _MASKED:
-            return self.weight_of_masks
-        return self.weight
 
 
 def measure(view: EvidenceView, metric: MetricName) -> tuple[Tool, ...]:
     """Returns the opinions of a metric's tools that have any."""
     shares = [(tool, tool.measure(view)) for tool in TOOLS[metric]]
-    return tuple(Tool(tool.name, to_score(share), tool.weigh(view)) for tool, share in shares if share is not None)
+    return tuple(Tool(tool.name, to_score(share), tool.weight) for tool, share in shares if share is not None)
 
 
 def to_score(share: float) -> float:
@@ -134,15 +120,6 @@ def _clipped(share: float) -> float:
 def _salient_words(view: EvidenceView) -> float | None:
     """The salient share; .6 counts as all, since a summary has no room for more."""
     return min(1.0, view.table.salient_share / _FULL_SALIENCE)
-
-
-def _no_contradiction(view: EvidenceView) -> float | None:
-    """1 - the mean contradiction of the claims, weighted by content words."""
-    claims = view.table.claims
-    if not claims:
-        return None
-    weights = [claim.content_token_count for claim in claims]
-    return 1 - weighted_mean([claim.contradiction for claim in claims], weights)
 
 
 def _containment(view: EvidenceView) -> float | None:
@@ -189,7 +166,7 @@ def _lexicon(view: EvidenceView) -> float | None:
     """The worst listed word that the summary does not quote."""
     worst = [1.0]
     for hit in view.table.lexicon_hits:
-        if hit.is_quoted:
+        if hit.is_quoted or hit.kind is LexiconKind.LOADED:  # the tone has read those
             continue
         if hit.kind is LexiconKind.SLUR:
             worst.append(_SLUR if hit.severity is LexiconSeverity.STRONG else _STEREOTYPE)
@@ -210,23 +187,16 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
         Instrument(
             "key_point_recall", lambda view: _mean([point.covered_share for point in view.table.judge_key_points])
         ),
-        # Six masked words, each found or not, say less than shares of all that is told: without one of its sentences a
-        # summary scored lower in 73 cases of 100 (ties count half), by the other two tools in 89 and 93.
-        Instrument(
-            "answered_questions", lambda view: _answered(view.table.coverage_questions), 1.0, weight_of_masks=0.5
-        ),
+        Instrument("answered_questions", lambda view: _answered(view, view.table.coverage_questions)),
         Instrument("salient_words", _salient_words),
     ),
     MetricName.ALIGNMENT: (
         Instrument("stance", _stance),
         Instrument("meaning", lambda view: 1 - view.table.tone.meaning_distance),
     ),
-    # Claim support has read what the other two read. Fitted together with it on corrupted sentences, masked questions
-    # weigh nothing; those of a language model are evidence of their own.
     MetricName.HALLUCINATION: (
-        Instrument("claim_support", lambda view: 1 - view.unsupported_share, 2.8),
-        Instrument("answered_claims", lambda view: _answered(view.table.claim_questions), 1.0, weight_of_masks=0.0),
-        Instrument("no_contradiction", _no_contradiction, 0.2),
+        Instrument("claim_support", lambda view: 1 - view.unsupported_share),
+        Instrument("answered_claims", lambda view: _answered(view, view.table.claim_questions), 0.35),
     ),
     MetricName.RELEVANCE: (
         Instrument("containment", _containment),
@@ -242,5 +212,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _answered(questions: Sequence[Question]) -> float | None:
+def _answered(view: EvidenceView, questions: Sequence[Question]) -> float | None:
+    """Mean score of the answers to a language model's questions; masked words, found or not, say less than the rest."""
+    if view.table.question_author == _MASKED:
+        return None
     return _mean([question.score for question in questions])

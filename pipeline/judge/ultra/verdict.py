@@ -70,7 +70,7 @@ def to_metric(opinion: Outcome, view: EvidenceView, config: UltraConfig) -> tupl
         status,
         score=float(half_up(score, _DIGITS)),
         confidence=round(opinion.agreement.confidence, 4),
-        reason=_reason(opinion, caps, status),
+        reason=_reason(opinion, caps, _doubt(opinion, config) if status is MetricStatus.ABSTAINED else ""),
         evidence=opinion.places,
         inputs=_inputs(opinion, view),
         caps=caps,
@@ -79,10 +79,18 @@ def to_metric(opinion: Outcome, view: EvidenceView, config: UltraConfig) -> tupl
 
 
 def _status(opinion: Opinion, view: EvidenceView, config: UltraConfig) -> MetricStatus:
+    if opinion.metric is MetricName.HALLUCINATION and not view.table.claims:
+        return MetricStatus.NO_CLAIMS
+    return MetricStatus.ABSTAINED if _doubt(opinion, config) else MetricStatus.SCORED
+
+
+def _doubt(opinion: Opinion, config: UltraConfig) -> str:
+    """Says why a score is not relied on; empty when it is."""
     if opinion.agreement.coefficient < config.least_agreement:
-        return MetricStatus.ABSTAINED
-    has_nothing_to_check = opinion.metric is MetricName.HALLUCINATION and not view.table.claims
-    return MetricStatus.NO_CLAIMS if has_nothing_to_check else MetricStatus.SCORED
+        return f"Abstained: the opinions overlap by {opinion.agreement.coefficient:.2f} only."
+    if opinion.agreement.certainty < config.least_certainty:
+        return "Abstained: the claims are neither clearly supported nor clearly unsupported."
+    return ""
 
 
 def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
@@ -103,14 +111,13 @@ def _inputs(opinion: Opinion, view: EvidenceView) -> dict[str, Input]:
         "agreement": agreement.coefficient,
         "relative_entropy": agreement.relative_entropy,
         "verified_share": agreement.verified_share,
-        "evidence_count": agreement.evidence_count,
+        "certainty": agreement.certainty,
         "unsupported_share": view.unsupported_share,
     }
 
 
-def _reason(opinion: Opinion, caps: tuple[Cap, ...], status: MetricStatus) -> str:
+def _reason(opinion: Opinion, caps: tuple[Cap, ...], doubt: str) -> str:
     said = ", ".join(f"{tool.name.replace('_', ' ')} {tool.score:.2f}" for tool in opinion.tools)
-    abstained = f"Abstained: the opinions overlap by {opinion.agreement.coefficient:.2f} only."
     return sentences(
         (
             f"Tools on a scale of 1 to 5: {said}.",
@@ -118,7 +125,7 @@ def _reason(opinion: Opinion, caps: tuple[Cap, ...], status: MetricStatus) -> st
             f"The language model gave nothing usable ({opinion.failure}); the tools decide." if opinion.failure else "",
             f"Decided by {cite_first(opinion.places)}." if opinion.places else "",
             *(f"Capped at {cap.limit:.2f}: {cap.reason}" for cap in caps if cap.lowered),
-            abstained if status is MetricStatus.ABSTAINED else "",
+            doubt,
         )
     )
 
@@ -143,7 +150,7 @@ def caps_of(metric: MetricName, view: EvidenceView, contradiction_limit: float) 
             caps.append(Cap("unsupported_share", limit, reason))
     if view.contradicted and (metric in _CAPPED or metric is MetricName.HALLUCINATION):
         first = view.contradicted[0]
-        against = f", against {cite(first.opposition)}" if first.opposition is not None else ""
+        against = f", against {cite(first.support)}" if first.support is not None else ""
         reason = f"The source contradicts {count(len(view.contradicted), 'claim')}: {cite(first.passage)}{against}."
         caps.append(Cap("verified_contradiction", contradiction_limit, reason))
     return tuple(caps)
@@ -177,12 +184,11 @@ def _places(view: EvidenceView, metric: MetricName) -> Iterator[TextSpan | None]
 
 
 def _least_supported(view: EvidenceView) -> list[Claim]:
-    order = sorted(range(len(view.supports)), key=lambda index: (view.supports[index], index))
-    return [view.table.claims[index] for index in order]
+    return sorted(view.table.claims, key=lambda claim: claim.probability)  # stable: position decides ties
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the window that opposes or supports it, whichever is stronger."""
+    """Yields each claim with the sentence that it is compared with."""
     for claim in claims:
         yield claim.passage
-        yield claim.opposition if claim.contradiction > claim.entailment else claim.support
+        yield claim.support

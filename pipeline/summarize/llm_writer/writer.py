@@ -47,13 +47,17 @@ class LlmWriter:
 
     Args:
         chat: any model; a small context makes batches, answers and groups smaller.
+        critic: reads the summary and judges it; None: the same.
     """
 
-    def __init__(self, chat: ChatModel, config: LlmWriterConfig) -> None:
+    def __init__(self, chat: ChatModel, config: LlmWriterConfig, *, critic: ChatModel | None = None) -> None:
         self._chat = chat
+        self._critic = critic or chat
         self._config = config
         words = "\n".join((_VERSION, *prompts.ALL, config.model_dump_json(exclude={"concurrency"})))
         self.identity = f"{chat.identity}/{_VERSION}-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+        if self._critic.identity != chat.identity:
+            self.identity += f", critic {self._critic.identity}"
         self.limits = _limits(chat, config)
 
     def count_tokens(self, text: str) -> int:
@@ -70,7 +74,8 @@ class LlmWriter:
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
-        verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary)]
+        parts = self._parts(task.summary, self._critic)
+        verdicts = [await self._critique_part(task, part) for part in parts]
         worst = next(
             (verdict for kind in (CriticVerdict.FAIL, CriticVerdict.UNPARSEABLE) for verdict in verdicts
              if verdict.critic_verdict is kind),
@@ -83,7 +88,7 @@ class LlmWriter:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
         lists: list[Sequence[str]] = []
         usage = LlmUsage()
-        for part in self._parts(task.summary):
+        for part in self._parts(task.summary, self._chat):
             topics, cost = await self._topics_of_part(task, part)
             lists.append(topics)
             usage += cost
@@ -98,7 +103,7 @@ class LlmWriter:
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
         request = ChatRequest(critique_messages(task, part), max_tokens, self._config.critique_temperature)
-        completion = await self._chat.complete(request)
+        completion = await self._critic.complete(request)
         return Critique(parse_verdict(completion.text), completion.text.strip(), completion.usage)
 
     async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
@@ -120,10 +125,11 @@ class LlmWriter:
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
-    def _parts(self, text: str) -> list[str]:
+    def _parts(self, text: str, reader: ChatModel) -> list[str]:
+        """Cuts a text into parts that its reader's context has room for."""
         limits = self.limits
-        room = limits.model_context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS
-        return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), self._chat.count_tokens)
+        room = reader.context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS
+        return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
 
 
 def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:

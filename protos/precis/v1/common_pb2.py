@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16precis/v1/common.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\"?\n\rModelIdentity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\t\"E\n\x08TextSpan\x12\x0f\n\x07text_id\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0c\n\x04text\x18\x04 \x01(\t\"i\n\tItemError\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12.\n\x0bretry_delay\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"n\n\x08LlmUsage\x12\r\n\x05\x63\x61lls\x18\x01 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x03 \x01(\x03\x12\x0f\n\x07retries\x18\x04 \x01(\x05\x12\x10\n\x08identity\x18\x05 \x01(\t*o\n\nResultView\x12\x1b\n\x17RESULT_VIEW_UNSPECIFIED\x10\x00\x12\x16\n\x12RESULT_VIEW_SCORES\x10\x01\x12\x16\n\x12RESULT_VIEW_CLAIMS\x10\x02\x12\x14\n\x10RESULT_VIEW_FULL\x10\x03*Q\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x11\n\rPRIORITY_BULK\x10\x02\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16precis/v1/common.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\"R\n\rModelIdentity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06sha256\x18\x03 \x01(\t\x12\x11\n\tprecision\x18\x04 \x01(\t\"E\n\x08TextSpan\x12\x0f\n\x07text_id\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x0c\n\x04text\x18\x04 \x01(\t\"i\n\tItemError\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12.\n\x0bretry_delay\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"n\n\x08LlmUsage\x12\r\n\x05\x63\x61lls\x18\x01 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x02 \x01(\x03\x12\x19\n\x11\x63ompletion_tokens\x18\x03 \x01(\x03\x12\x0f\n\x07retries\x18\x04 \x01(\x05\x12\x10\n\x08identity\x18\x05 \x01(\t*o\n\nResultView\x12\x1b\n\x17RESULT_VIEW_UNSPECIFIED\x10\x00\x12\x16\n\x12RESULT_VIEW_SCORES\x10\x01\x12\x16\n\x12RESULT_VIEW_CLAIMS\x10\x02\x12\x14\n\x10RESULT_VIEW_FULL\x10\x03*Q\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x11\n\rPRIORITY_BULK\x10\x02\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,16 +33,16 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'precis.v1.common_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\rcom.precis.v1P\001Z\022precis/v1;precisv1\252\002\tPrecis.V1'
-  _globals['_RESULTVIEW']._serialized_start=424
-  _globals['_RESULTVIEW']._serialized_end=535
-  _globals['_PRIORITY']._serialized_start=537
-  _globals['_PRIORITY']._serialized_end=618
+  _globals['_RESULTVIEW']._serialized_start=443
+  _globals['_RESULTVIEW']._serialized_end=554
+  _globals['_PRIORITY']._serialized_start=556
+  _globals['_PRIORITY']._serialized_end=637
   _globals['_MODELIDENTITY']._serialized_start=69
-  _globals['_MODELIDENTITY']._serialized_end=132
-  _globals['_TEXTSPAN']._serialized_start=134
-  _globals['_TEXTSPAN']._serialized_end=203
-  _globals['_ITEMERROR']._serialized_start=205
-  _globals['_ITEMERROR']._serialized_end=310
-  _globals['_LLMUSAGE']._serialized_start=312
-  _globals['_LLMUSAGE']._serialized_end=422
+  _globals['_MODELIDENTITY']._serialized_end=151
+  _globals['_TEXTSPAN']._serialized_start=153
+  _globals['_TEXTSPAN']._serialized_end=222
+  _globals['_ITEMERROR']._serialized_start=224
+  _globals['_ITEMERROR']._serialized_end=329
+  _globals['_LLMUSAGE']._serialized_start=331
+  _globals['_LLMUSAGE']._serialized_end=441
 # @@protoc_insertion_point(module_scope)

@@ -112,22 +112,29 @@ class ModelIdentity(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     SHA256_FIELD_NUMBER: _builtins.int
+    PRECISION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name from the model's manifest, for example "all-MiniLM-L6-v2"."""
     revision: _builtins.str
     """Revision from the manifest."""
     sha256: _builtins.str
     """SHA-256 of model.onnx, 64 lower-case hexadecimal digits."""
+    precision: _builtins.str
+    """Arithmetic of the graph and how its weights are stored, from the manifest: "fp32" or "int8_rows", then perhaps a
+    comma and more, for example "int8_rows, word embeddings stored in int8". int8_rows: weight products in 8 bits with
+    one scale for each row; a score still does not depend on what shares its batch.
+    """
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         revision: _builtins.str = ...,
         sha256: _builtins.str = ...,
+        precision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "revision", b"revision", "sha256", b"sha256"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "precision", b"precision", "revision", b"revision", "sha256", b"sha256"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

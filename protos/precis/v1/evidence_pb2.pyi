@@ -155,6 +155,8 @@ class _LexiconKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LexiconKi
     """Words that demean a group of people."""
     LEXICON_KIND_STEREOTYPE: _LexiconKind.ValueType  # 3
     """Claims about all members of a group of people."""
+    LEXICON_KIND_LOADED: _LexiconKind.ValueType  # 4
+    """Words of opinion or contempt: biased wordings."""
 
 class LexiconKind(_LexiconKind, metaclass=_LexiconKindEnumTypeWrapper):
     """Lists of words."""
@@ -167,6 +169,8 @@ LEXICON_KIND_SLUR: LexiconKind.ValueType  # 2
 """Words that demean a group of people."""
 LEXICON_KIND_STEREOTYPE: LexiconKind.ValueType  # 3
 """Claims about all members of a group of people."""
+LEXICON_KIND_LOADED: LexiconKind.ValueType  # 4
+"""Words of opinion or contempt: biased wordings."""
 Global___LexiconKind: _TypeAlias = LexiconKind  # noqa: Y015
 
 class _LexiconSeverity:
@@ -199,8 +203,8 @@ class EvidenceTable(_message.Message):
     fields a response holds.
 
     What none of the frameworks asked for reads is empty or 0: `twin_key_points` without Twin-Lock; `judge_key_points`,
-    `coverage_questions` and `claim_questions` for Twin-Lock alone; `intent` for Ultra alone, unless a language model is
-    asked; the `features` of claims, the cosines of segments and `salient_share` without Ultra.
+    for Twin-Lock alone; `coverage_questions` and `claim_questions` without Judge-Lock and `intent` for Ultra alone, unless
+    a language model is asked; the cosines of segments and `salient_share` without Ultra.
 
     Spans have the text id "source" or "summary". Tokens are those of the tokenizer that is named; content words are those
     that are no function words.
@@ -219,39 +223,33 @@ class EvidenceTable(_message.Message):
     CLAIM_QUESTIONS_FIELD_NUMBER: _builtins.int
     TONE_FIELD_NUMBER: _builtins.int
     LEXICON_HITS_FIELD_NUMBER: _builtins.int
-    WINDOW_COUNT_FIELD_NUMBER: _builtins.int
     SUMMARY_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     EXTRANEOUS_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     QUESTION_AUTHOR_FIELD_NUMBER: _builtins.int
     SCORED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
-    EXACT_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     TOKENIZER_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
     TIMINGS_FIELD_NUMBER: _builtins.int
     SALIENT_SHARE_FIELD_NUMBER: _builtins.int
     omitted_claim_count: _builtins.int
-    """Statements beyond those."""
+    """Statements that were not checked, because `max_claims` is less than there are: the less consequential ones."""
     intent: _builtins.str
     """Intent, stance and tone of the source, in at most 35 tokens."""
-    window_count: _builtins.int
-    """Windows of the source that can serve as premises."""
     summary_token_count: _builtins.int
     """Content words of all claims: the base of `extraneous_token_count`."""
     extraneous_token_count: _builtins.int
-    """Content words of the unsupported claims."""
+    """Content words of what is not supported: all of an unsupported claim, and the marked words of others."""
     question_author: _builtins.str
     """Who wrote questions and answers: "deterministic", or model and endpoint."""
     scored_pair_count: _builtins.int
     """NLI pairs that were scored; repeats within the request are left out."""
-    exact_pair_count: _builtins.int
-    """NLI pairs that all windows would have made; more than were scored for long sources."""
     tokenizer: _builtins.str
     """Tokenizer that counted."""
     salient_share: _builtins.float
     """How much of what the source speaks about most the summary mentions, by words and their weight, in [0, 1]."""
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claim]:
-        """Statements of the summary: its sentences, split where they say several things. The 10 most consequential, in order."""
+        """Statements of the summary: its sentences, split where they say several things. All that were checked, in order."""
 
     @_builtins.property
     def twin_key_points(self) -> _containers.RepeatedCompositeFieldContainer[Global___KeyPoint]:
@@ -259,12 +257,14 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def judge_key_points(self) -> _containers.RepeatedCompositeFieldContainer[Global___KeyPoint]:
-        """Judge-Lock's 4 to 7 key points of at least 6 words, of any length when fewer than 3 sentences have as many."""
+        """Judge-Lock's 5 to 7 key points of at least 6 words, in order; fewer if the source has fewer sentences of that
+        length. If it has none they are shorter, and the reason of Judge-Lock's coverage says so.
+        """
 
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySegment]:
-        """The summary by sentences, cut at semicolons, in order, without segments of fewer than 6 tokens; the
-        whole summary if all are.
+        """The summary by sentences, cut at semicolons and line ends (those of wrapped prose too), in order, without segments of
+        fewer than 6 tokens; the whole summary if all are.
         """
 
     @_builtins.property
@@ -285,7 +285,7 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def lexicon_hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___LexiconHit]:
-        """Profanity, slurs and stereotypes of the summary, in order."""
+        """Profanity, slurs, stereotypes and loaded words of the summary, in order."""
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -311,12 +311,10 @@ class EvidenceTable(_message.Message):
         claim_questions: _abc.Iterable[Global___Question] | None = ...,
         tone: Global___ToneReading | None = ...,
         lexicon_hits: _abc.Iterable[Global___LexiconHit] | None = ...,
-        window_count: _builtins.int = ...,
         summary_token_count: _builtins.int = ...,
         extraneous_token_count: _builtins.int = ...,
         question_author: _builtins.str = ...,
         scored_pair_count: _builtins.int = ...,
-        exact_pair_count: _builtins.int = ...,
         tokenizer: _builtins.str = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
         timings: Global___EvidenceTimings | None = ...,
@@ -324,7 +322,7 @@ class EvidenceTable(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["theme", b"theme", "timings", b"timings", "tone", b"tone"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_questions", b"claim_questions", "claims", b"claims", "coverage_questions", b"coverage_questions", "exact_pair_count", b"exact_pair_count", "extraneous_token_count", b"extraneous_token_count", "intent", b"intent", "judge_key_points", b"judge_key_points", "lexicon_hits", b"lexicon_hits", "notes", b"notes", "omitted_claim_count", b"omitted_claim_count", "question_author", b"question_author", "salient_share", b"salient_share", "scored_pair_count", b"scored_pair_count", "segments", b"segments", "summary_token_count", b"summary_token_count", "theme", b"theme", "timings", b"timings", "tokenizer", b"tokenizer", "tone", b"tone", "twin_key_points", b"twin_key_points", "window_count", b"window_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_questions", b"claim_questions", "claims", b"claims", "coverage_questions", b"coverage_questions", "extraneous_token_count", b"extraneous_token_count", "intent", b"intent", "judge_key_points", b"judge_key_points", "lexicon_hits", b"lexicon_hits", "notes", b"notes", "omitted_claim_count", b"omitted_claim_count", "question_author", b"question_author", "salient_share", b"salient_share", "scored_pair_count", b"scored_pair_count", "segments", b"segments", "summary_token_count", b"summary_token_count", "theme", b"theme", "timings", b"timings", "tokenizer", b"tokenizer", "tone", b"tone", "twin_key_points", b"twin_key_points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -343,12 +341,12 @@ class Claim(_message.Message):
     ENTAILMENT_FIELD_NUMBER: _builtins.int
     CONTRADICTION_FIELD_NUMBER: _builtins.int
     SUPPORT_FIELD_NUMBER: _builtins.int
-    OPPOSITION_FIELD_NUMBER: _builtins.int
     MISMATCHES_FIELD_NUMBER: _builtins.int
-    NLI_LABEL_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     EXTRANEOUS_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
-    FEATURES_FIELD_NUMBER: _builtins.int
+    PREMISE_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    UNSUPPORTED_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens, at least 1."""
     content_token_count: _builtins.int
@@ -356,34 +354,36 @@ class Claim(_message.Message):
     sentence_index: _builtins.int
     """Sentence of the summary that it stands in, from 0."""
     entailment: _builtins.float
-    """Highest entailment probability over the windows of the source, in [0, 1]."""
+    """Probability that `premise` entails it, in [0, 1]."""
     contradiction: _builtins.float
-    """Contradiction probability by `opposition`, in [0, 1]."""
-    nli_label: Global___ClaimLabel.ValueType
-    """Label from entailment and contradiction alone."""
+    """Probability that `premise` contradicts it, in [0, 1]; 0 if it stands in the source word for word."""
     label: Global___ClaimLabel.ValueType
-    """Label that counts: one worse than `nli_label` if there are mismatches."""
+    """By `probability`, and unsupported when the source rather says the opposite."""
     extraneous_token_count: _builtins.int
-    """Content words that no evidence carries: all of an unsupported claim, else 0."""
+    """Content words that no evidence carries."""
+    probability: _builtins.float
+    """Probability that the source supports it, in (0, 1), calibrated: of claims with .5 readers object to every second."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""
 
     @_builtins.property
     def support(self) -> _common_pb2.TextSpan:
-        """Window with the highest entailment. Not set when the source has none."""
-
-    @_builtins.property
-    def opposition(self) -> _common_pb2.TextSpan:
-        """The closest window of the smallest size. Not set when the source has none."""
+        """The sentence of `premise` that has most of its words. Not set when the source states nothing."""
 
     @_builtins.property
     def mismatches(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClaimMismatch]:
         """Numbers, dates, names and negations that the evidence does not have, in order."""
 
     @_builtins.property
-    def features(self) -> Global___ClaimFeatures:
-        """What Ultra reads besides."""
+    def premise(self) -> _common_pb2.TextSpan:
+        """The passage of the source that it was checked against: from the first of the chosen sentences to the last. Not set
+        when the source states nothing.
+        """
+
+    @_builtins.property
+    def unsupported(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TextSpan]:
+        """Its words that are not supported, in order; empty for a supported claim."""
 
     def __init__(
         self,
@@ -395,156 +395,20 @@ class Claim(_message.Message):
         entailment: _builtins.float = ...,
         contradiction: _builtins.float = ...,
         support: _common_pb2.TextSpan | None = ...,
-        opposition: _common_pb2.TextSpan | None = ...,
         mismatches: _abc.Iterable[Global___ClaimMismatch] | None = ...,
-        nli_label: Global___ClaimLabel.ValueType = ...,
         label: Global___ClaimLabel.ValueType = ...,
         extraneous_token_count: _builtins.int = ...,
-        features: Global___ClaimFeatures | None = ...,
+        premise: _common_pb2.TextSpan | None = ...,
+        probability: _builtins.float = ...,
+        unsupported: _abc.Iterable[_common_pb2.TextSpan] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["features", b"features", "opposition", b"opposition", "passage", b"passage", "support", b"support"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "support", b"support"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "features", b"features", "label", b"label", "mismatches", b"mismatches", "nli_label", b"nli_label", "opposition", b"opposition", "passage", b"passage", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Claim: _TypeAlias = Claim  # noqa: Y015
-
-@_typing.final
-class ClaimFeatures(_message.Message):
-    """Measures of one claim and the source. Shares are in [0, 1] and 1 for a literal copy."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    WINDOWS_FIELD_NUMBER: _builtins.int
-    SUPPORT_CONTRADICTION_FIELD_NUMBER: _builtins.int
-    BIGRAM_SHARE_FIELD_NUMBER: _builtins.int
-    TRIGRAM_SHARE_FIELD_NUMBER: _builtins.int
-    LONGEST_RUN_SHARE_FIELD_NUMBER: _builtins.int
-    CONTAINMENT_FIELD_NUMBER: _builtins.int
-    SUPPORT_CONTAINMENT_FIELD_NUMBER: _builtins.int
-    WINDOW_CONTAINMENT_FIELD_NUMBER: _builtins.int
-    BEST_COSINE_FIELD_NUMBER: _builtins.int
-    NUMBER_COUNT_FIELD_NUMBER: _builtins.int
-    UNMATCHED_NUMBER_COUNT_FIELD_NUMBER: _builtins.int
-    NAME_COUNT_FIELD_NUMBER: _builtins.int
-    UNMATCHED_NAME_COUNT_FIELD_NUMBER: _builtins.int
-    UNMATCHED_WORD_SHARE_FIELD_NUMBER: _builtins.int
-    SENTENCE_CONTRADICTION_FIELD_NUMBER: _builtins.int
-    STITCHED_ENTAILMENT_FIELD_NUMBER: _builtins.int
-    STITCHED_CONTRADICTION_FIELD_NUMBER: _builtins.int
-    FRAGMENT_SHARE_FIELD_NUMBER: _builtins.int
-    SEQUENCE_SHARE_FIELD_NUMBER: _builtins.int
-    CONTENT_BIGRAM_SHARE_FIELD_NUMBER: _builtins.int
-    CONTENT_SKIP_SHARE_FIELD_NUMBER: _builtins.int
-    support_contradiction: _builtins.float
-    """Contradiction probability of the window with the highest entailment, in [0, 1]."""
-    bigram_share: _builtins.float
-    """Pairs of neighbouring words that stand in the source."""
-    trigram_share: _builtins.float
-    """Triples of neighbouring words that stand in the source; pairs if the claim has two words."""
-    longest_run_share: _builtins.float
-    """Words of the longest run that stands in the source."""
-    containment: _builtins.float
-    """Distinct content words, stemmed, that stand anywhere in the source."""
-    support_containment: _builtins.float
-    """Distinct content words, stemmed, that stand in `support`."""
-    window_containment: _builtins.float
-    """Distinct content words, stemmed, that stand in the window that has most of them."""
-    best_cosine: _builtins.float
-    """Cosine with the closest window, in [-1, 1]."""
-    number_count: _builtins.int
-    """Numbers and dates."""
-    unmatched_number_count: _builtins.int
-    """Of those, the ones that stand nowhere in the source."""
-    name_count: _builtins.int
-    """Names."""
-    unmatched_name_count: _builtins.int
-    """Of those, the ones that stand nowhere in the source."""
-    unmatched_word_share: _builtins.float
-    """Content words that stand nowhere in the source."""
-    sentence_contradiction: _builtins.float
-    """Contradiction probability of the single sentence with the highest entailment, in [0, 1]."""
-    stitched_entailment: _builtins.float
-    """Entailment probability of the premise that is stitched from the sentences that have the claim's words, in [0, 1]."""
-    stitched_contradiction: _builtins.float
-    """Contradiction probability of the same premise, in [0, 1]."""
-    fragment_share: _builtins.float
-    """Runs of the source that the claim is pieced together from, of all its words; near 0 for a copy."""
-    sequence_share: _builtins.float
-    """Words that the sentence with the highest entailment has in the same order."""
-    content_bigram_share: _builtins.float
-    """Pairs of neighbouring content words, function words left out on both sides, that are neighbours in the source;
-    trigram_share when there are fewer than two content words.
-    """
-    content_skip_share: _builtins.float
-    """The same with up to two content words of the source between them."""
-    @_builtins.property
-    def windows(self) -> _containers.RepeatedCompositeFieldContainer[Global___WindowScore]:
-        """One entry for each window size, small first."""
-
-    def __init__(
-        self,
-        *,
-        windows: _abc.Iterable[Global___WindowScore] | None = ...,
-        support_contradiction: _builtins.float = ...,
-        bigram_share: _builtins.float = ...,
-        trigram_share: _builtins.float = ...,
-        longest_run_share: _builtins.float = ...,
-        containment: _builtins.float = ...,
-        support_containment: _builtins.float = ...,
-        window_containment: _builtins.float = ...,
-        best_cosine: _builtins.float = ...,
-        number_count: _builtins.int = ...,
-        unmatched_number_count: _builtins.int = ...,
-        name_count: _builtins.int = ...,
-        unmatched_name_count: _builtins.int = ...,
-        unmatched_word_share: _builtins.float = ...,
-        sentence_contradiction: _builtins.float = ...,
-        stitched_entailment: _builtins.float = ...,
-        stitched_contradiction: _builtins.float = ...,
-        fragment_share: _builtins.float = ...,
-        sequence_share: _builtins.float = ...,
-        content_bigram_share: _builtins.float = ...,
-        content_skip_share: _builtins.float = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_cosine", b"best_cosine", "bigram_share", b"bigram_share", "containment", b"containment", "content_bigram_share", b"content_bigram_share", "content_skip_share", b"content_skip_share", "fragment_share", b"fragment_share", "longest_run_share", b"longest_run_share", "name_count", b"name_count", "number_count", b"number_count", "sentence_contradiction", b"sentence_contradiction", "sequence_share", b"sequence_share", "stitched_contradiction", b"stitched_contradiction", "stitched_entailment", b"stitched_entailment", "support_containment", b"support_containment", "support_contradiction", b"support_contradiction", "trigram_share", b"trigram_share", "unmatched_name_count", b"unmatched_name_count", "unmatched_number_count", b"unmatched_number_count", "unmatched_word_share", b"unmatched_word_share", "window_containment", b"window_containment", "windows", b"windows"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ClaimFeatures: _TypeAlias = ClaimFeatures  # noqa: Y015
-
-@_typing.final
-class WindowScore(_message.Message):
-    """What windows of one size say about a claim. Each value is a maximum of its own."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SENTENCE_COUNT_FIELD_NUMBER: _builtins.int
-    ENTAILMENT_FIELD_NUMBER: _builtins.int
-    CONTRADICTION_FIELD_NUMBER: _builtins.int
-    sentence_count: _builtins.int
-    """Size of the windows, 1 to 5."""
-    entailment: _builtins.float
-    """Highest entailment probability, in [0, 1]."""
-    contradiction: _builtins.float
-    """Highest contradiction probability, in [0, 1]."""
-    def __init__(
-        self,
-        *,
-        sentence_count: _builtins.int = ...,
-        entailment: _builtins.float = ...,
-        contradiction: _builtins.float = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "entailment", b"entailment", "sentence_count", b"sentence_count"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WindowScore: _TypeAlias = WindowScore  # noqa: Y015
 
 @_typing.final
 class ClaimMismatch(_message.Message):
@@ -596,11 +460,13 @@ class KeyPoint(_message.Message):
     token_count: _builtins.int
     """Its tokens."""
     entailment: _builtins.float
-    """Highest entailment probability over the windows of the summary, in [0, 1]."""
+    """Probability that a passage of the summary entails it, in [0, 1]."""
     content_share: _builtins.float
-    """Its content words, weighted by rarity, that the summary has, in [0, 1]."""
+    """Its content words, weighted by how many sentences of the source have them, that the summary has; .4 of them count as
+    all, for a summary has no room for more; in [0, 1].
+    """
     covered_share: _builtins.float
-    """How much of it the summary tells, from the two above, in [0, 1]."""
+    """How much of it the summary tells: the greater of the two above, in [0, 1]."""
     coverage: Global___KeyPointCoverage.ValueType
     """Band of `covered_share`."""
     @_builtins.property
@@ -609,7 +475,7 @@ class KeyPoint(_message.Message):
 
     @_builtins.property
     def best(self) -> _common_pb2.TextSpan:
-        """Window of the summary that entails it best. Not set when the summary has none."""
+        """The sentence of that passage that has most of its words. Not set when none says anything of it."""
 
     def __init__(
         self,
@@ -655,7 +521,7 @@ class SummarySegment(_message.Message):
     theme_cosine: _builtins.float
     """Cosine with the theme, in [-1, 1]."""
     source_cosine: _builtins.float
-    """Cosine with the closest window of the source, in [-1, 1]."""
+    """Cosine with the closest sentence of the source, in [-1, 1]."""
     is_grounded: _builtins.bool
     """Whether its sentence says something of the source, rightly or wrongly. Filler does not: it cannot raise a score."""
     @_builtins.property
@@ -684,7 +550,9 @@ Global___SummarySegment: _TypeAlias = SummarySegment  # noqa: Y015
 
 @_typing.final
 class Question(_message.Message):
-    """A question about one text, answered from the other."""
+    """A question about one text, answered from the other. No two of one kind have answers at the same place unless a language
+    model wrote them.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -115,8 +115,9 @@ Global___ProbabilitySource: _TypeAlias = ProbabilitySource  # noqa: Y015
 class ScoreFusion(_message.Message):
     """How tool scores and level probabilities became one score.
 
-    alpha_c is proportional to exp(-eta (tool_mean - c)^2); normalized: score = sum(alpha_c p_c c) / sum(alpha_c p_c) over
-    the levels c = 1..5.
+    alpha_c is proportional to exp(-eta (tool_mean - c)^2); normalized: f = sum(alpha_c p_c c) / sum(alpha_c p_c) over the
+    levels c = 1..5. score = (1 - v) f + v tool_mean, where v is the 8th power of the entropy of p over ln 5: what a model
+    that says nothing leaves is the mean of the tools, and one that says little is close to it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -137,7 +138,7 @@ class ScoreFusion(_message.Message):
     """How the two were fused."""
     score: _builtins.float
     """The fused score: in [1, 5], with PAPER_RAW in (0, 5]. With equal probabilities it is the mean of the tools,
-    without tools the mean level.
+    without tools the mean level. A small change of a probability is a small change of the score.
     """
     level: Global___QualityLevel.ValueType
     """Level of the score: edges at 1.5, 2.5, 3.5 and 4.5; a score on an edge takes the lower level."""
@@ -151,7 +152,9 @@ class ScoreFusion(_message.Message):
 
     @_builtins.property
     def probabilities(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Probabilities of the levels 1 to 5, together 1, after smoothing if any; .2 each where none are known."""
+        """Probabilities of the levels 1 to 5, together 1, after smoothing if any; .2 each where none are known. Those that would
+        silence the tools are raised: to at least .01 max(0, 1 - 5 sum(alpha_c p_c)), and divided by their sum.
+        """
 
     def __init__(
         self,

@@ -103,6 +103,8 @@ class _JudgeMetricStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Jud
     """It has none; `error` says why. The other metrics are not affected."""
     JUDGE_METRIC_STATUS_NO_CLAIMS: _JudgeMetricStatus.ValueType  # 4
     """The summary claims nothing that could be wrong: the score is 10 for want of claims."""
+    JUDGE_METRIC_STATUS_PARTIAL: _JudgeMetricStatus.ValueType  # 5
+    """It has, from a part of the claims: `max_claims` left the others unchecked."""
 
 class JudgeMetricStatus(_JudgeMetricStatus, metaclass=_JudgeMetricStatusEnumTypeWrapper):
     """Whether a metric has a score that counts."""
@@ -117,6 +119,8 @@ JUDGE_METRIC_STATUS_ERROR: JudgeMetricStatus.ValueType  # 3
 """It has none; `error` says why. The other metrics are not affected."""
 JUDGE_METRIC_STATUS_NO_CLAIMS: JudgeMetricStatus.ValueType  # 4
 """The summary claims nothing that could be wrong: the score is 10 for want of claims."""
+JUDGE_METRIC_STATUS_PARTIAL: JudgeMetricStatus.ValueType  # 5
+"""It has, from a part of the claims: `max_claims` left the others unchecked."""
 Global___JudgeMetricStatus: _TypeAlias = JudgeMetricStatus  # noqa: Y015
 
 class _RelevanceMode:
@@ -426,7 +430,7 @@ class JudgeOptions(_message.Message):
     RELEVANCE_MODE_FIELD_NUMBER: _builtins.int
     FUSION_FORM_FIELD_NUMBER: _builtins.int
     ETA_FIELD_NUMBER: _builtins.int
-    WINDOW_SENTENCES_FIELD_NUMBER: _builtins.int
+    MAX_CLAIMS_FIELD_NUMBER: _builtins.int
     use_language_model: _builtins.bool
     """Whether the language model of the server's settings may be asked: for questions and key points of the evidence
     table, and for Ultra's level probabilities. Default: true. False, or no endpoint in the settings: nothing leaves the
@@ -440,12 +444,10 @@ class JudgeOptions(_message.Message):
     """Width of the weights around the mean of the tool scores: alpha_c is proportional to exp(-eta (mean - c)^2). In
     (0, 100]. Default 1.
     """
-    @_builtins.property
-    def window_sentences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Sizes, in sentences, of the sliding windows of the source that serve as premises; each in [1, 5], no repeats.
-        Default: 1 and 2.
-        """
-
+    max_claims: _builtins.int
+    """Claims that are checked, 1 to 5,000: a bound on the cost. Of more the most consequential are checked, and the scores
+    that depend on claims have the status PARTIAL. Default: 1,000 (a setting).
+    """
     def __init__(
         self,
         *,
@@ -453,18 +455,22 @@ class JudgeOptions(_message.Message):
         relevance_mode: Global___RelevanceMode.ValueType = ...,
         fusion_form: _fusion_pb2.FusionForm.ValueType = ...,
         eta: _builtins.float | None = ...,
-        window_sentences: _abc.Iterable[_builtins.int] | None = ...,
+        max_claims: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_use_language_model", b"_use_language_model", "eta", b"eta", "use_language_model", b"use_language_model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_use_language_model", b"_use_language_model", "eta", b"eta", "max_claims", b"max_claims", "use_language_model", b"use_language_model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_use_language_model", b"_use_language_model", "eta", b"eta", "fusion_form", b"fusion_form", "relevance_mode", b"relevance_mode", "use_language_model", b"use_language_model", "window_sentences", b"window_sentences"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_use_language_model", b"_use_language_model", "eta", b"eta", "fusion_form", b"fusion_form", "max_claims", b"max_claims", "relevance_mode", b"relevance_mode", "use_language_model", b"use_language_model"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__eta: _TypeAlias = _typing.Literal["eta"]  # noqa: Y015
     _WhichOneofArgType__eta: _TypeAlias = _typing.Literal["_eta", b"_eta"]  # noqa: Y015
+    _WhichOneofReturnType__max_claims: _TypeAlias = _typing.Literal["max_claims"]  # noqa: Y015
+    _WhichOneofArgType__max_claims: _TypeAlias = _typing.Literal["_max_claims", b"_max_claims"]  # noqa: Y015
     _WhichOneofReturnType__use_language_model: _TypeAlias = _typing.Literal["use_language_model"]  # noqa: Y015
     _WhichOneofArgType__use_language_model: _TypeAlias = _typing.Literal["_use_language_model", b"_use_language_model"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__eta) -> _WhichOneofReturnType__eta | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_claims) -> _WhichOneofReturnType__max_claims | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__use_language_model) -> _WhichOneofReturnType__use_language_model | None: ...
 
@@ -526,6 +532,10 @@ class JudgeResult(_message.Message):
     NOTES_FIELD_NUMBER: _builtins.int
     TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     LANGUAGE_MODEL_USAGE_FIELD_NUMBER: _builtins.int
+    CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    CHECKED_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    UNSUPPORTED_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    WORST_CLAIM_SCORE_FIELD_NUMBER: _builtins.int
     language_model: _builtins.str
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
@@ -538,6 +548,16 @@ class JudgeResult(_message.Message):
     """True if the language model gave no usable answer somewhere, so that a deterministic form stood in for it."""
     truncated_pair_count: _builtins.int
     """NLI pairs that are longer than the model reads, so that part of the premise was left out. 0 if `is_cached`."""
+    claim_count: _builtins.int
+    """Claims of the summary."""
+    checked_claim_count: _builtins.int
+    """Of those, the ones that were checked: all, unless `max_claims` is less."""
+    unsupported_claim_count: _builtins.int
+    """Of the checked claims, the ones that the source does not support."""
+    worst_claim_score: _builtins.float
+    """10 x the probability that the source supports the least supported claim, in [0, 10]; a mean can hide it. Not set
+    without claims.
+    """
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
         """What the scores were computed from, built once for all frameworks. Not in the view SCORES."""
@@ -583,12 +603,18 @@ class JudgeResult(_message.Message):
         notes: _abc.Iterable[_builtins.str] | None = ...,
         truncated_pair_count: _builtins.int = ...,
         language_model_usage: _common_pb2.LlmUsage | None = ...,
+        claim_count: _builtins.int = ...,
+        checked_claim_count: _builtins.int = ...,
+        unsupported_claim_count: _builtins.int = ...,
+        worst_claim_score: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_options", b"applied_options", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "checked_claim_count", b"checked_claim_count", "claim_count", b"claim_count", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count", "unsupported_claim_count", b"unsupported_claim_count", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__worst_claim_score: _TypeAlias = _typing.Literal["worst_claim_score"]  # noqa: Y015
+    _WhichOneofArgType__worst_claim_score: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__worst_claim_score) -> _WhichOneofReturnType__worst_claim_score | None: ...
 
 Global___JudgeResult: _TypeAlias = JudgeResult  # noqa: Y015
 
@@ -605,13 +631,14 @@ class FrameworkResult(_message.Message):
     framework: Global___JudgeFramework.ValueType
     """Which framework."""
     mean_score: _builtins.float
-    """Mean score of the metrics with status SCORED or NO_CLAIMS, in [0, 10]. Not set when there is none. For overviews: no
+    """Mean score of the metrics with status SCORED, PARTIAL or NO_CLAIMS, in [0, 10]. Not set when there is none. For overviews: no
     framework defines it.
     """
     objects_json: _builtins.str
     """The framework's own JSON objects, in the view FULL: one JSON object with the keys "coverage", "alignment",
     "hallucination", "relevance" and "bias_toxicity" in this order. A metric that could not be scored is
-    {"error": "<reason>"}.
+    {"error": "<reason>"}. `precis judge --schema` prints their JSON Schema, pipeline/judge/objects.schema.json; the end
+    of its $id is its version.
     """
     @_builtins.property
     def metrics(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeMetric]:
@@ -655,7 +682,7 @@ class JudgeMetric(_message.Message):
     status: Global___JudgeMetricStatus.ValueType
     """Whether there is a score that counts."""
     score: _builtins.float
-    """In [0, 10]; 10 is best. Set with status SCORED, NO_CLAIMS and ABSTAINED; never NaN."""
+    """In [0, 10]; 10 is best. Set with status SCORED, PARTIAL, NO_CLAIMS and ABSTAINED; never NaN."""
     confidence: _builtins.float
     """How much the score can be relied on, in [0, 1]. Set by Ultra, which estimates; the other two are rules."""
     reason: _builtins.str

@@ -27,7 +27,7 @@ from precis.v1 import common_pb2 as precis_dot_v1_dot_common__pb2
 from precis.v1 import fusion_pb2 as precis_dot_v1_dot_fusion__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19precis/v1/synthesis.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16precis/v1/common.proto\x1a\x16precis/v1/fusion.proto\"\xd8\x02\n\x11SynthesizeRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12,\n\x08\x65vidence\x18\x05 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12,\n\x0clevel_answer\x18\x06 \x01(\x0b\x32\x16.precis.v1.LevelAnswer\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x0f\n\x07\x63ontext\x18\x08 \x01(\t\x12,\n\x07options\x18\t \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\n \x01(\x0e\x32\x13.precis.v1.Priority\"=\n\x12SynthesizeResponse\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xcd\x02\n\rAssessRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x0e\n\x06source\x18\x05 \x01(\t\x12\x0f\n\x07summary\x18\x06 \x01(\t\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x11\n\treference\x18\x08 \x01(\x0c\x12\x30\n\x0btool_scores\x18\t \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\x12,\n\x07options\x18\n \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\x0b \x01(\x0e\x32\x13.precis.v1.Priority\"\xf5\x01\n\x0e\x41ssessResponse\x12)\n\x04plan\x18\x01 \x01(\x0b\x32\x19.precis.v1.AssessmentPlanH\x00\x12\"\n\x04tool\x18\x02 \x01(\x0b\x32\x12.precis.v1.ToolRunH\x00\x12/\n\x08\x65vidence\x18\x03 \x01(\x0b\x32\x1b.precis.v1.EvidenceGatheredH\x00\x12-\n\tsynthesis\x18\x04 \x01(\x0b\x32\x18.precis.v1.SynthesisMadeH\x00\x12+\n\nassessment\x18\x05 \x01(\x0b\x32\x15.precis.v1.AssessmentH\x00\x42\x07\n\x05\x65vent\"R\n\x0cQualityScope\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12*\n\x07objects\x18\x02 \x01(\x0b\x32\x17.precis.v1.ScopeObjectsH\x00\x42\x06\n\x04kind\"\x1d\n\x0cScopeObjects\x12\r\n\x05names\x18\x01 \x03(\t\"z\n\x0fQualityEvidence\x12\x35\n\x13\x64istortion_analysis\x18\x01 \x03(\x0b\x32\x18.precis.v1.ScopeAnalysis\x12\x30\n\x0btool_scores\x18\x02 \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\"N\n\rScopeAnalysis\x12\r\n\x05scope\x18\x01 \x01(\t\x12.\n\x08\x66indings\x18\x02 \x03(\x0b\x32\x1c.precis.v1.DistortionFinding\"g\n\x11\x44istortionFinding\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12/\n\x08severity\x18\x02 \x01(\x0e\x32\x1d.precis.v1.DistortionSeverity\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"\x8c\x01\n\x10QualityToolScore\x12\r\n\x05scope\x18\x01 \x01(\t\x12\x0e\n\x06\x61spect\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x30\n\x07mapping\x18\x05 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"P\n\x0bLevelAnswer\x12(\n\x06logits\x18\x01 \x01(\x0b\x32\x16.precis.v1.LevelLogitsH\x00\x12\x0f\n\x05level\x18\x02 \x01(\tH\x00\x42\x06\n\x04kind\"\xa1\x01\n\x0bLevelLogits\x12\x10\n\x03\x62\x61\x64\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04poor\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04\x66\x61ir\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x11\n\x04good\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x16\n\texcellent\x18\x05 \x01(\x01H\x04\x88\x01\x01\x42\x06\n\x04_badB\x07\n\x05_poorB\x07\n\x05_fairB\x07\n\x05_goodB\x0c\n\n_excellent\"\xce\x01\n\x10SynthesisOptions\x12*\n\x0b\x66usion_form\x18\x01 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15max_replan_iterations\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x12use_language_model\x18\x04 \x01(\x08H\x02\x88\x01\x01\x42\x06\n\x04_etaB\x18\n\x16_max_replan_iterationsB\x15\n\x13_use_language_model\"\xd4\x03\n\tSynthesis\x12\x14\n\x0c\x66inal_answer\x18\x01 \x01(\t\x12&\n\x05level\x18\x02 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x19\n\x11quality_reasoning\x18\x03 \x01(\t\x12\x13\n\x0bneed_replan\x18\x04 \x01(\x08\x12\x15\n\rreplan_reason\x18\x05 \x01(\t\x12\x31\n\rused_evidence\x18\x06 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x06\x66usion\x18\x07 \x01(\x0b\x32\x16.precis.v1.ScoreFusionH\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12\r\n\x05notes\x18\x0b \x03(\t\x12+\n\x0elanguage_model\x18\x0c \x01(\x0b\x32\x13.precis.v1.LlmUsage\x12&\n\x04mode\x18\r \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12+\n\x0creplan_needs\x18\x0e \x03(\x0b\x32\x15.precis.v1.ReplanNeed\x12\x15\n\rattempt_count\x18\x0f \x01(\x05\x42\t\n\x07_fusion\"U\n\nReplanNeed\x12\'\n\x06reason\x18\x01 \x01(\x0e\x32\x17.precis.v1.ReplanReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05scope\x18\x03 \x03(\t\"\xd7\x01\n\x0e\x41ssessmentPlan\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12&\n\x05scope\x18\x03 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x13\n\x0b\x64istortions\x18\x04 \x03(\t\x12\r\n\x05tools\x18\x05 \x03(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x07 \x01(\t\x12\x0f\n\x07is_wide\x18\x08 \x01(\x08\x12\r\n\x05notes\x18\t \x03(\t\"\x7f\n\x07ToolRun\x12\x11\n\titeration\x18\x01 \x01(\x05\x12*\n\x05score\x18\x02 \x01(\x0b\x32\x1b.precis.v1.QualityToolScore\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x10\n\x03raw\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\tB\x06\n\x04_raw\"S\n\x10\x45videnceGathered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12,\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\"a\n\rSynthesisMade\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\'\n\tsynthesis\x18\x02 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x14\n\x0c\x62\x65gins_again\x18\x03 \x01(\x08\"\xfc\x01\n\nAssessment\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x17\n\x0fiteration_count\x18\x02 \x01(\x05\x12\x16\n\x0ereplan_history\x18\x03 \x03(\t\x12,\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x0elanguage_model\x18\x05 \x01(\x0b\x32\x13.precis.v1.LlmUsage\x12*\n\x07\x65lapsed\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05notes\x18\x07 \x03(\t*k\n\rSynthesisMode\x12\x1e\n\x1aSYNTHESIS_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSYNTHESIS_MODE_EXPLANATION\x10\x01\x12\x1a\n\x16SYNTHESIS_MODE_SCORING\x10\x02*\xb2\x01\n\x0cReplanReason\x12\x1d\n\x19REPLAN_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fREPLAN_REASON_SCOPE_NOT_COVERED\x10\x01\x12 \n\x1cREPLAN_REASON_NO_TOOL_SCORES\x10\x02\x12\x1f\n\x1bREPLAN_REASON_CONTRADICTION\x10\x03\x12\x1b\n\x17REPLAN_REASON_UNCERTAIN\x10\x04*\xdc\x01\n\x12\x44istortionSeverity\x12#\n\x1f\x44ISTORTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x44ISTORTION_SEVERITY_NONE\x10\x01\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SLIGHT\x10\x02\x12 \n\x1c\x44ISTORTION_SEVERITY_MODERATE\x10\x03\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SEVERE\x10\x04\x12!\n\x1d\x44ISTORTION_SEVERITY_UNCERTAIN\x10\x05\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19precis/v1/synthesis.proto\x12\tprecis.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x16precis/v1/common.proto\x1a\x16precis/v1/fusion.proto\"\xd8\x02\n\x11SynthesizeRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12,\n\x08\x65vidence\x18\x05 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12,\n\x0clevel_answer\x18\x06 \x01(\x0b\x32\x16.precis.v1.LevelAnswer\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x0f\n\x07\x63ontext\x18\x08 \x01(\t\x12,\n\x07options\x18\t \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\n \x01(\x0e\x32\x13.precis.v1.Priority\"=\n\x12SynthesizeResponse\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\"\xf4\x02\n\rAssessRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12\x0f\n\x07\x63hoices\x18\x03 \x03(\t\x12&\n\x05scope\x18\x04 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x0e\n\x06source\x18\x05 \x01(\t\x12\x0f\n\x07summary\x18\x06 \x01(\t\x12\x0e\n\x06images\x18\x07 \x03(\x0c\x12\x11\n\treference\x18\x08 \x01(\x0c\x12\x30\n\x0btool_scores\x18\t \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\x12,\n\x07options\x18\n \x01(\x0b\x32\x1b.precis.v1.SynthesisOptions\x12%\n\x08priority\x18\x0b \x01(\x0e\x32\x13.precis.v1.Priority\x12%\n\x05stage\x18\x0c \x01(\x0e\x32\x16.precis.v1.AssessStage\"\xf5\x01\n\x0e\x41ssessResponse\x12)\n\x04plan\x18\x01 \x01(\x0b\x32\x19.precis.v1.AssessmentPlanH\x00\x12\"\n\x04tool\x18\x02 \x01(\x0b\x32\x12.precis.v1.ToolRunH\x00\x12/\n\x08\x65vidence\x18\x03 \x01(\x0b\x32\x1b.precis.v1.EvidenceGatheredH\x00\x12-\n\tsynthesis\x18\x04 \x01(\x0b\x32\x18.precis.v1.SynthesisMadeH\x00\x12+\n\nassessment\x18\x05 \x01(\x0b\x32\x15.precis.v1.AssessmentH\x00\x42\x07\n\x05\x65vent\"R\n\x0cQualityScope\x12\x0e\n\x04name\x18\x01 \x01(\tH\x00\x12*\n\x07objects\x18\x02 \x01(\x0b\x32\x17.precis.v1.ScopeObjectsH\x00\x42\x06\n\x04kind\"\x1d\n\x0cScopeObjects\x12\r\n\x05names\x18\x01 \x03(\t\"z\n\x0fQualityEvidence\x12\x35\n\x13\x64istortion_analysis\x18\x01 \x03(\x0b\x32\x18.precis.v1.ScopeAnalysis\x12\x30\n\x0btool_scores\x18\x02 \x03(\x0b\x32\x1b.precis.v1.QualityToolScore\"N\n\rScopeAnalysis\x12\r\n\x05scope\x18\x01 \x01(\t\x12.\n\x08\x66indings\x18\x02 \x03(\x0b\x32\x1c.precis.v1.DistortionFinding\"g\n\x11\x44istortionFinding\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12/\n\x08severity\x18\x02 \x01(\x0e\x32\x1d.precis.v1.DistortionSeverity\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"\x8c\x01\n\x10QualityToolScore\x12\r\n\x05scope\x18\x01 \x01(\t\x12\x0e\n\x06\x61spect\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x30\n\x07mapping\x18\x05 \x01(\x0b\x32\x1a.precis.v1.LogisticMappingH\x00\x88\x01\x01\x42\n\n\x08_mapping\"P\n\x0bLevelAnswer\x12(\n\x06logits\x18\x01 \x01(\x0b\x32\x16.precis.v1.LevelLogitsH\x00\x12\x0f\n\x05level\x18\x02 \x01(\tH\x00\x42\x06\n\x04kind\"\xa1\x01\n\x0bLevelLogits\x12\x10\n\x03\x62\x61\x64\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04poor\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04\x66\x61ir\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x11\n\x04good\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x16\n\texcellent\x18\x05 \x01(\x01H\x04\x88\x01\x01\x42\x06\n\x04_badB\x07\n\x05_poorB\x07\n\x05_fairB\x07\n\x05_goodB\x0c\n\n_excellent\"\xce\x01\n\x10SynthesisOptions\x12*\n\x0b\x66usion_form\x18\x01 \x01(\x0e\x32\x15.precis.v1.FusionForm\x12\x10\n\x03\x65ta\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\"\n\x15max_replan_iterations\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x1f\n\x12use_language_model\x18\x04 \x01(\x08H\x02\x88\x01\x01\x42\x06\n\x04_etaB\x18\n\x16_max_replan_iterationsB\x15\n\x13_use_language_model\"\xd4\x03\n\tSynthesis\x12\x14\n\x0c\x66inal_answer\x18\x01 \x01(\t\x12&\n\x05level\x18\x02 \x01(\x0e\x32\x17.precis.v1.QualityLevel\x12\x19\n\x11quality_reasoning\x18\x03 \x01(\t\x12\x13\n\x0bneed_replan\x18\x04 \x01(\x08\x12\x15\n\rreplan_reason\x18\x05 \x01(\t\x12\x31\n\rused_evidence\x18\x06 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x06\x66usion\x18\x07 \x01(\x0b\x32\x16.precis.v1.ScoreFusionH\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\t \x01(\x08\x12\x0e\n\x06\x61uthor\x18\n \x01(\t\x12\r\n\x05notes\x18\x0b \x03(\t\x12+\n\x0elanguage_model\x18\x0c \x01(\x0b\x32\x13.precis.v1.LlmUsage\x12&\n\x04mode\x18\r \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12+\n\x0creplan_needs\x18\x0e \x03(\x0b\x32\x15.precis.v1.ReplanNeed\x12\x15\n\rattempt_count\x18\x0f \x01(\x05\x42\t\n\x07_fusion\"U\n\nReplanNeed\x12\'\n\x06reason\x18\x01 \x01(\x0e\x32\x17.precis.v1.ReplanReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05scope\x18\x03 \x03(\t\"\xfd\x01\n\x0e\x41ssessmentPlan\x12\x11\n\titeration\x18\x01 \x01(\x05\x12&\n\x04mode\x18\x02 \x01(\x0e\x32\x18.precis.v1.SynthesisMode\x12&\n\x05scope\x18\x03 \x01(\x0b\x32\x17.precis.v1.QualityScope\x12\x13\n\x0b\x64istortions\x18\x04 \x03(\t\x12\r\n\x05tools\x18\x05 \x03(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x07 \x01(\t\x12\x0f\n\x07is_wide\x18\x08 \x01(\x08\x12\r\n\x05notes\x18\t \x03(\t\x12$\n\x05needs\x18\n \x03(\x0b\x32\x15.precis.v1.ReplanNeed\"\x7f\n\x07ToolRun\x12\x11\n\titeration\x18\x01 \x01(\x05\x12*\n\x05score\x18\x02 \x01(\x0b\x32\x1b.precis.v1.QualityToolScore\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x10\n\x03raw\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\tB\x06\n\x04_raw\"S\n\x10\x45videnceGathered\x12\x11\n\titeration\x18\x01 \x01(\x05\x12,\n\x08\x65vidence\x18\x02 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\"a\n\rSynthesisMade\x12\x11\n\titeration\x18\x01 \x01(\x05\x12\'\n\tsynthesis\x18\x02 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x14\n\x0c\x62\x65gins_again\x18\x03 \x01(\x08\"\xa5\x02\n\nAssessment\x12\'\n\tsynthesis\x18\x01 \x01(\x0b\x32\x14.precis.v1.Synthesis\x12\x17\n\x0fiteration_count\x18\x02 \x01(\x05\x12\x16\n\x0ereplan_history\x18\x03 \x03(\t\x12,\n\x08\x65vidence\x18\x04 \x01(\x0b\x32\x1a.precis.v1.QualityEvidence\x12+\n\x0elanguage_model\x18\x05 \x01(\x0b\x32\x13.precis.v1.LlmUsage\x12*\n\x07\x65lapsed\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05notes\x18\x07 \x03(\t\x12\'\n\x04plan\x18\x08 \x01(\x0b\x32\x19.precis.v1.AssessmentPlan*v\n\x0b\x41ssessStage\x12\x1c\n\x18\x41SSESS_STAGE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41SSESS_STAGE_PLAN\x10\x01\x12\x19\n\x15\x41SSESS_STAGE_EVIDENCE\x10\x02\x12\x17\n\x13\x41SSESS_STAGE_ANSWER\x10\x03*k\n\rSynthesisMode\x12\x1e\n\x1aSYNTHESIS_MODE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSYNTHESIS_MODE_EXPLANATION\x10\x01\x12\x1a\n\x16SYNTHESIS_MODE_SCORING\x10\x02*\xff\x01\n\x0cReplanReason\x12\x1d\n\x19REPLAN_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fREPLAN_REASON_SCOPE_NOT_COVERED\x10\x01\x12 \n\x1cREPLAN_REASON_NO_TOOL_SCORES\x10\x02\x12\x1f\n\x1bREPLAN_REASON_CONTRADICTION\x10\x03\x12\x1b\n\x17REPLAN_REASON_UNCERTAIN\x10\x04\x12+\n\'REPLAN_REASON_KEY_DISTORTION_NOT_SCORED\x10\x05\x12\x1e\n\x1aREPLAN_REASON_DISAGREEMENT\x10\x06*\xdc\x01\n\x12\x44istortionSeverity\x12#\n\x1f\x44ISTORTION_SEVERITY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x44ISTORTION_SEVERITY_NONE\x10\x01\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SLIGHT\x10\x02\x12 \n\x1c\x44ISTORTION_SEVERITY_MODERATE\x10\x03\x12\x1e\n\x1a\x44ISTORTION_SEVERITY_SEVERE\x10\x04\x12!\n\x1d\x44ISTORTION_SEVERITY_UNCERTAIN\x10\x05\x42\x31\n\rcom.precis.v1P\x01Z\x12precis/v1;precisv1\xaa\x02\tPrecis.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,50 +35,52 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'precis.v1.synthesis_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\rcom.precis.v1P\001Z\022precis/v1;precisv1\252\002\tPrecis.V1'
-  _globals['_SYNTHESISMODE']._serialized_start=3480
-  _globals['_SYNTHESISMODE']._serialized_end=3587
-  _globals['_REPLANREASON']._serialized_start=3590
-  _globals['_REPLANREASON']._serialized_end=3768
-  _globals['_DISTORTIONSEVERITY']._serialized_start=3771
-  _globals['_DISTORTIONSEVERITY']._serialized_end=3991
+  _globals['_ASSESSSTAGE']._serialized_start=3598
+  _globals['_ASSESSSTAGE']._serialized_end=3716
+  _globals['_SYNTHESISMODE']._serialized_start=3718
+  _globals['_SYNTHESISMODE']._serialized_end=3825
+  _globals['_REPLANREASON']._serialized_start=3828
+  _globals['_REPLANREASON']._serialized_end=4083
+  _globals['_DISTORTIONSEVERITY']._serialized_start=4086
+  _globals['_DISTORTIONSEVERITY']._serialized_end=4306
   _globals['_SYNTHESIZEREQUEST']._serialized_start=121
   _globals['_SYNTHESIZEREQUEST']._serialized_end=465
   _globals['_SYNTHESIZERESPONSE']._serialized_start=467
   _globals['_SYNTHESIZERESPONSE']._serialized_end=528
   _globals['_ASSESSREQUEST']._serialized_start=531
-  _globals['_ASSESSREQUEST']._serialized_end=864
-  _globals['_ASSESSRESPONSE']._serialized_start=867
-  _globals['_ASSESSRESPONSE']._serialized_end=1112
-  _globals['_QUALITYSCOPE']._serialized_start=1114
-  _globals['_QUALITYSCOPE']._serialized_end=1196
-  _globals['_SCOPEOBJECTS']._serialized_start=1198
-  _globals['_SCOPEOBJECTS']._serialized_end=1227
-  _globals['_QUALITYEVIDENCE']._serialized_start=1229
-  _globals['_QUALITYEVIDENCE']._serialized_end=1351
-  _globals['_SCOPEANALYSIS']._serialized_start=1353
-  _globals['_SCOPEANALYSIS']._serialized_end=1431
-  _globals['_DISTORTIONFINDING']._serialized_start=1433
-  _globals['_DISTORTIONFINDING']._serialized_end=1536
-  _globals['_QUALITYTOOLSCORE']._serialized_start=1539
-  _globals['_QUALITYTOOLSCORE']._serialized_end=1679
-  _globals['_LEVELANSWER']._serialized_start=1681
-  _globals['_LEVELANSWER']._serialized_end=1761
-  _globals['_LEVELLOGITS']._serialized_start=1764
-  _globals['_LEVELLOGITS']._serialized_end=1925
-  _globals['_SYNTHESISOPTIONS']._serialized_start=1928
-  _globals['_SYNTHESISOPTIONS']._serialized_end=2134
-  _globals['_SYNTHESIS']._serialized_start=2137
-  _globals['_SYNTHESIS']._serialized_end=2605
-  _globals['_REPLANNEED']._serialized_start=2607
-  _globals['_REPLANNEED']._serialized_end=2692
-  _globals['_ASSESSMENTPLAN']._serialized_start=2695
-  _globals['_ASSESSMENTPLAN']._serialized_end=2910
-  _globals['_TOOLRUN']._serialized_start=2912
-  _globals['_TOOLRUN']._serialized_end=3039
-  _globals['_EVIDENCEGATHERED']._serialized_start=3041
-  _globals['_EVIDENCEGATHERED']._serialized_end=3124
-  _globals['_SYNTHESISMADE']._serialized_start=3126
-  _globals['_SYNTHESISMADE']._serialized_end=3223
-  _globals['_ASSESSMENT']._serialized_start=3226
-  _globals['_ASSESSMENT']._serialized_end=3478
+  _globals['_ASSESSREQUEST']._serialized_end=903
+  _globals['_ASSESSRESPONSE']._serialized_start=906
+  _globals['_ASSESSRESPONSE']._serialized_end=1151
+  _globals['_QUALITYSCOPE']._serialized_start=1153
+  _globals['_QUALITYSCOPE']._serialized_end=1235
+  _globals['_SCOPEOBJECTS']._serialized_start=1237
+  _globals['_SCOPEOBJECTS']._serialized_end=1266
+  _globals['_QUALITYEVIDENCE']._serialized_start=1268
+  _globals['_QUALITYEVIDENCE']._serialized_end=1390
+  _globals['_SCOPEANALYSIS']._serialized_start=1392
+  _globals['_SCOPEANALYSIS']._serialized_end=1470
+  _globals['_DISTORTIONFINDING']._serialized_start=1472
+  _globals['_DISTORTIONFINDING']._serialized_end=1575
+  _globals['_QUALITYTOOLSCORE']._serialized_start=1578
+  _globals['_QUALITYTOOLSCORE']._serialized_end=1718
+  _globals['_LEVELANSWER']._serialized_start=1720
+  _globals['_LEVELANSWER']._serialized_end=1800
+  _globals['_LEVELLOGITS']._serialized_start=1803
+  _globals['_LEVELLOGITS']._serialized_end=1964
+  _globals['_SYNTHESISOPTIONS']._serialized_start=1967
+  _globals['_SYNTHESISOPTIONS']._serialized_end=2173
+  _globals['_SYNTHESIS']._serialized_start=2176
+  _globals['_SYNTHESIS']._serialized_end=2644
+  _globals['_REPLANNEED']._serialized_start=2646
+  _globals['_REPLANNEED']._serialized_end=2731
+  _globals['_ASSESSMENTPLAN']._serialized_start=2734
+  _globals['_ASSESSMENTPLAN']._serialized_end=2987
+  _globals['_TOOLRUN']._serialized_start=2989
+  _globals['_TOOLRUN']._serialized_end=3116
+  _globals['_EVIDENCEGATHERED']._serialized_start=3118
+  _globals['_EVIDENCEGATHERED']._serialized_end=3201
+  _globals['_SYNTHESISMADE']._serialized_start=3203
+  _globals['_SYNTHESISMADE']._serialized_end=3300
+  _globals['_ASSESSMENT']._serialized_start=3303
+  _globals['_ASSESSMENT']._serialized_end=3596
 # @@protoc_insertion_point(module_scope)

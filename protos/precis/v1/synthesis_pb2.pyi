@@ -22,6 +22,34 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _AssessStage:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AssessStageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AssessStage.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ASSESS_STAGE_UNSPECIFIED: _AssessStage.ValueType  # 0
+    """ANSWER."""
+    ASSESS_STAGE_PLAN: _AssessStage.ValueType  # 1
+    """The planner alone: a plan, then the outcome."""
+    ASSESS_STAGE_EVIDENCE: _AssessStage.ValueType  # 2
+    """Planner and executor, once: plan, tools, evidence, then the outcome."""
+    ASSESS_STAGE_ANSWER: _AssessStage.ValueType  # 3
+    """All of it, and again while evidence is missing."""
+
+class AssessStage(_AssessStage, metaclass=_AssessStageEnumTypeWrapper):
+    """How far an assessment goes."""
+
+ASSESS_STAGE_UNSPECIFIED: AssessStage.ValueType  # 0
+"""ANSWER."""
+ASSESS_STAGE_PLAN: AssessStage.ValueType  # 1
+"""The planner alone: a plan, then the outcome."""
+ASSESS_STAGE_EVIDENCE: AssessStage.ValueType  # 2
+"""Planner and executor, once: plan, tools, evidence, then the outcome."""
+ASSESS_STAGE_ANSWER: AssessStage.ValueType  # 3
+"""All of it, and again while evidence is missing."""
+Global___AssessStage: _TypeAlias = AssessStage  # noqa: Y015
+
 class _SynthesisMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -57,11 +85,15 @@ class _ReplanReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReplanRe
     REPLAN_REASON_SCOPE_NOT_COVERED: _ReplanReason.ValueType  # 1
     """A part of the scope has no findings."""
     REPLAN_REASON_NO_TOOL_SCORES: _ReplanReason.ValueType  # 2
-    """No tool has given a score."""
+    """No tool has given a score of the scope."""
     REPLAN_REASON_CONTRADICTION: _ReplanReason.ValueType  # 3
-    """A finding and a score cannot both be right."""
+    """A finding and a score cannot both be right; or, where a model saw images, its answer and the tools' mean."""
     REPLAN_REASON_UNCERTAIN: _ReplanReason.ValueType  # 4
-    """The executor cannot tell."""
+    """The executor cannot tell; or, where a model saw images, the model that answers."""
+    REPLAN_REASON_KEY_DISTORTION_NOT_SCORED: _ReplanReason.ValueType  # 5
+    """No tool has scored a distortion that is moderate or severe, nor quality as a whole."""
+    REPLAN_REASON_DISAGREEMENT: _ReplanReason.ValueType  # 6
+    """Tools and level probabilities hardly agree."""
 
 class ReplanReason(_ReplanReason, metaclass=_ReplanReasonEnumTypeWrapper):
     """Kinds of gaps in evidence."""
@@ -71,11 +103,15 @@ REPLAN_REASON_UNSPECIFIED: ReplanReason.ValueType  # 0
 REPLAN_REASON_SCOPE_NOT_COVERED: ReplanReason.ValueType  # 1
 """A part of the scope has no findings."""
 REPLAN_REASON_NO_TOOL_SCORES: ReplanReason.ValueType  # 2
-"""No tool has given a score."""
+"""No tool has given a score of the scope."""
 REPLAN_REASON_CONTRADICTION: ReplanReason.ValueType  # 3
-"""A finding and a score cannot both be right."""
+"""A finding and a score cannot both be right; or, where a model saw images, its answer and the tools' mean."""
 REPLAN_REASON_UNCERTAIN: ReplanReason.ValueType  # 4
-"""The executor cannot tell."""
+"""The executor cannot tell; or, where a model saw images, the model that answers."""
+REPLAN_REASON_KEY_DISTORTION_NOT_SCORED: ReplanReason.ValueType  # 5
+"""No tool has scored a distortion that is moderate or severe, nor quality as a whole."""
+REPLAN_REASON_DISAGREEMENT: ReplanReason.ValueType  # 6
+"""Tools and level probabilities hardly agree."""
 Global___ReplanReason: _TypeAlias = ReplanReason  # noqa: Y015
 
 class _DistortionSeverity:
@@ -150,7 +186,9 @@ class SynthesizeRequest(_message.Message):
 
     @_builtins.property
     def evidence(self) -> Global___QualityEvidence:
-        """What was found. Not set: nothing was, which asks for replanning."""
+        """What was found. Not set: nothing was, which asks for replanning. Findings and scores of other parts than `scope` are
+        left out, with a note.
+        """
 
     @_builtins.property
     def level_answer(self) -> Global___LevelAnswer:
@@ -229,6 +267,7 @@ class AssessRequest(_message.Message):
     TOOL_SCORES_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question. Required, at most 4,000 characters."""
     mode: Global___SynthesisMode.ValueType
@@ -241,6 +280,8 @@ class AssessRequest(_message.Message):
     """The undistorted original of the first image, of the same size. Default: none; tools that compare are left out."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
+    stage: Global___AssessStage.ValueType
+    """The last step to take: the plan alone, the evidence too, or all of it. Default: ANSWER."""
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """As in SynthesizeRequest."""
@@ -255,7 +296,7 @@ class AssessRequest(_message.Message):
 
     @_builtins.property
     def tool_scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___QualityToolScore]:
-        """Scores of the caller's own tools. Kept through every iteration."""
+        """Scores of the caller's own tools. Kept through every iteration; those of other parts than the scope are not fused."""
 
     @_builtins.property
     def options(self) -> Global___SynthesisOptions:
@@ -275,10 +316,11 @@ class AssessRequest(_message.Message):
         tool_scores: _abc.Iterable[Global___QualityToolScore] | None = ...,
         options: Global___SynthesisOptions | None = ...,
         priority: _common_pb2.Priority.ValueType = ...,
+        stage: Global___AssessStage.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "images", b"images", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "reference", b"reference", "scope", b"scope", "source", b"source", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "images", b"images", "mode", b"mode", "options", b"options", "priority", b"priority", "question", b"question", "reference", b"reference", "scope", b"scope", "source", b"source", "stage", b"stage", "summary", b"summary", "tool_scores", b"tool_scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -286,7 +328,9 @@ Global___AssessRequest: _TypeAlias = AssessRequest  # noqa: Y015
 
 @_typing.final
 class AssessResponse(_message.Message):
-    """One event of an Assess stream. Each iteration has plan, tools, evidence and synthesis, in this order."""
+    """One event of an Assess stream. Each iteration has plan, tools, evidence and synthesis, in this order, as far as the
+    request goes.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -313,7 +357,7 @@ class AssessResponse(_message.Message):
 
     @_builtins.property
     def assessment(self) -> Global___Assessment:
-        """Last: the answer that counts."""
+        """Last: the outcome that counts."""
 
     def __init__(
         self,
@@ -672,13 +716,15 @@ class Synthesis(_message.Message):
     REPLAN_NEEDS_FIELD_NUMBER: _builtins.int
     ATTEMPT_COUNT_FIELD_NUMBER: _builtins.int
     final_answer: _builtins.str
-    """Scoring mode: the letter of the level, "A" to "E". Explanation mode: the letter of a choice, or the open answer."""
+    """Scoring mode: the letter of the level, "A" to "E". Explanation mode: the letter of a choice, or the open answer. Never
+    empty: where nobody can answer it says so in a sentence, and `error` says why.
+    """
     level: _fusion_pb2.QualityLevel.ValueType
     """Scoring mode: the level. Else not set."""
     quality_reasoning: _builtins.str
     """Why, from the evidence; never empty."""
     need_replan: _builtins.bool
-    """Whether the evidence does not suffice."""
+    """Whether the evidence does not suffice, or speaks against the answer."""
     replan_reason: _builtins.str
     """What is missing. Empty without `need_replan`."""
     error: _builtins.str
@@ -690,7 +736,9 @@ class Synthesis(_message.Message):
     mode: Global___SynthesisMode.ValueType
     """The kind of answer."""
     attempt_count: _builtins.int
-    """Answers that the language model was asked for until one was usable, 0 to 3 (a setting)."""
+    """Answers that the language model was asked for until one was usable, 0 to 3 (a setting). Each is one request at the
+    endpoint; requests that brought no answer, for the endpoint was busy, are the retries of `language_model`.
+    """
     @_builtins.property
     def used_evidence(self) -> Global___QualityEvidence:
         """Evidence that the answer rests on."""
@@ -787,6 +835,7 @@ class AssessmentPlan(_message.Message):
     AUTHOR_FIELD_NUMBER: _builtins.int
     IS_WIDE_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    NEEDS_FIELD_NUMBER: _builtins.int
     iteration: _builtins.int
     """From 0."""
     mode: Global___SynthesisMode.ValueType
@@ -813,6 +862,10 @@ class AssessmentPlan(_message.Message):
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Things that a reader should know, for example that the language model gave no usable plan."""
 
+    @_builtins.property
+    def needs(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplanNeed]:
+        """What the last answer lacked, which this plan is to find. Empty for the first plan."""
+
     def __init__(
         self,
         *,
@@ -825,10 +878,11 @@ class AssessmentPlan(_message.Message):
         author: _builtins.str = ...,
         is_wide: _builtins.bool = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        needs: _abc.Iterable[Global___ReplanNeed] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "distortions", b"distortions", "is_wide", b"is_wide", "iteration", b"iteration", "mode", b"mode", "notes", b"notes", "reason", b"reason", "scope", b"scope", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "distortions", b"distortions", "is_wide", b"is_wide", "iteration", b"iteration", "mode", b"mode", "needs", b"needs", "notes", b"notes", "reason", b"reason", "scope", b"scope", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -951,11 +1005,12 @@ class Assessment(_message.Message):
     LANGUAGE_MODEL_FIELD_NUMBER: _builtins.int
     ELAPSED_FIELD_NUMBER: _builtins.int
     NOTES_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
     iteration_count: _builtins.int
     """Replannings that were made, from 0 to max_replan_iterations."""
     @_builtins.property
     def synthesis(self) -> Global___Synthesis:
-        """The last answer."""
+        """The last answer. Not set when the request stops before it."""
 
     @_builtins.property
     def replan_history(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -963,7 +1018,7 @@ class Assessment(_message.Message):
 
     @_builtins.property
     def evidence(self) -> Global___QualityEvidence:
-        """Evidence of the last iteration."""
+        """Evidence of the last iteration. Not set when the request stops before it."""
 
     @_builtins.property
     def language_model(self) -> _common_pb2.LlmUsage:
@@ -979,6 +1034,10 @@ class Assessment(_message.Message):
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Things that a reader should know of request, plans and images; those of the answer are in `synthesis`."""
 
+    @_builtins.property
+    def plan(self) -> Global___AssessmentPlan:
+        """The last plan."""
+
     def __init__(
         self,
         *,
@@ -989,10 +1048,11 @@ class Assessment(_message.Message):
         language_model: _common_pb2.LlmUsage | None = ...,
         elapsed: _duration_pb2.Duration | None = ...,
         notes: _abc.Iterable[_builtins.str] | None = ...,
+        plan: Global___AssessmentPlan | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "language_model", b"language_model", "synthesis", b"synthesis"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "language_model", b"language_model", "plan", b"plan", "synthesis", b"synthesis"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "iteration_count", b"iteration_count", "language_model", b"language_model", "notes", b"notes", "replan_history", b"replan_history", "synthesis", b"synthesis"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed", "evidence", b"evidence", "iteration_count", b"iteration_count", "language_model", b"language_model", "notes", b"notes", "plan", b"plan", "replan_history", b"replan_history", "synthesis", b"synthesis"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

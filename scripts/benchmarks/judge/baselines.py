@@ -1,4 +1,4 @@
-"""What the judge is measured against: SummaC-ZS on the same NLI model, and ROUGE-2."""
+"""What the judge is measured against: SummaC-ZS on the same NLI model, ROUGE-2, and the share of copied bigrams."""
 
 import re
 from collections import Counter
@@ -8,10 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from pipeline.protocols import CONTRADICTION, ENTAILMENT, Entailment
-from pipeline.text.normalize import nfkc
-from pipeline.text.sentences import split_sentences
+from scripts.benchmarks.judge.data import sentences_of
 
-_MAX_SENTENCE_CHARS = 700
 _SHORTEST_SENTENCE = 10  # characters; SummaC keeps what is longer
 _MOST_PREMISES = 100
 _TOKEN = re.compile(r"[a-z0-9]+")
@@ -37,6 +35,12 @@ def rouge2(candidate: str, references: Sequence[str]) -> float:
     return max((_rouge2(candidate, reference) for reference in references), default=0.0)
 
 
+def bigram_share(source: str, summary: str) -> float:
+    """Returns R2p, the share of the summary's bigrams that the source has, in [0, 1]; 0 without bigrams."""
+    told = _bigrams(summary)
+    return (told & _bigrams(source)).total() / told.total() if told else 0.0
+
+
 def _rouge2(candidate: str, reference: str) -> float:
     one, other = _bigrams(candidate), _bigrams(reference)
     shared = (one & other).total()
@@ -48,8 +52,5 @@ def _bigrams(text: str) -> Counter[tuple[str, str]]:
     return Counter(pairwise(tokens))
 
 
-def _sentences(original: str) -> list[str]:
-    text, _ = nfkc(original)
-    spans = split_sentences(text, _MAX_SENTENCE_CHARS)
-    sentences = [" ".join(text[span.start : span.end].split()) for span in spans]
-    return [sentence for sentence in sentences if len(sentence) > _SHORTEST_SENTENCE]
+def _sentences(text: str) -> list[str]:
+    return [sentence for sentence in sentences_of(text) if len(sentence) > _SHORTEST_SENTENCE]

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.text.normalize import nfkc
+from pipeline.text.sentences import split_sentences
+
 FOLDER = "summaries"
 _SEED = 2026
+_MAX_SENTENCE_CHARS = 700
 
 
 @dataclass(frozen=True)
@@ -68,3 +72,9 @@ def first_of_each(rows: Sequence[HumanRow], count: int) -> list[HumanRow]:
         if seen[row.document] <= count:
             kept.append(row)
     return kept
+
+
+def sentences_of(original: str) -> list[str]:
+    """Returns the sentences of a text, each on one line."""
+    text, _ = nfkc(original)
+    return [" ".join(text[span.start : span.end].split()) for span in split_sentences(text, _MAX_SENTENCE_CHARS)]

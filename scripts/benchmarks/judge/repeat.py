@@ -3,30 +3,36 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pipeline.judge.evidence.table import EvidenceTimings
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import FrameworkResult
 from scripts.benchmarks.judge.runner import Item, JudgeRunner
 
-RUNS = 5
+IN_FLIGHT = (1, 2, 4, 8, 3)
+"""Of each run."""
+
 _SEED = 5
 _NO_TIME = EvidenceTimings(0, 0, 0, 0, 0, 0)
 
 
-async def repeats_identically(models: Path, items: Sequence[Item]) -> bool:
-    """Judges everything five times, shuffled, one to four at a time; nothing is remembered between the runs.
+async def repeats_identically(runner: JudgeRunner, items: Sequence[Item], neighbours: Sequence[Item]) -> bool:
+    """Judges everything five times, shuffled, beside other neighbours.
+
+    Args:
+        runner: one that remembers nothing.
+        items: what is compared.
+        neighbours: each is judged beside one of the runs.
 
     Returns:
         Whether all scores, evidence and reasons are equal to the last bit; only timings may differ.
     """
     rng, runs = random.Random(_SEED), []
-    async with JudgeRunner(models, remembers=False) as runner:
-        for number in range(RUNS):
-            order = rng.sample(range(len(items)), len(items))
-            judged = await runner.judge_all(items, f"run {number + 1}", in_flight=1 + number % 4, order=order)
-            runs.append([_lasting(judgement) for judgement in judged])
+    for number, in_flight in enumerate(IN_FLIGHT):
+        beside = [*items, *neighbours[number :: len(IN_FLIGHT)]]
+        order = rng.sample(range(len(beside)), len(beside))
+        judged = await runner.judge_all(beside, f"run {number + 1}", in_flight=in_flight, order=order)
+        runs.append([_lasting(judgement) for judgement in judged[: len(items)]])
     return all(run == runs[0] for run in runs[1:])
 
 

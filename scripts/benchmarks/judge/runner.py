@@ -1,24 +1,32 @@
 """The judge in this process: the engine that the server runs, without gRPC around it."""
 
 import asyncio
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import TypeVar
 
 from rich.progress import Progress
 
 from inference.call import Call
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.build import SourceReader, build_evidence
+from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
+from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from server.cli.console import error_console
 from server.rpc.models import CallScope, EngineModels
+
+T = TypeVar("T")
 
 IN_FLIGHT = 4
 _WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server
@@ -27,41 +35,36 @@ Item = tuple[str, str]
 """Source and summary."""
 
 
-class JudgeRunner:
-    """Judges many summaries. Enter it to load the models, leave it to stop them.
+@asynccontextmanager
+async def open_runner(folder: Path, *, remembers: bool = True) -> AsyncIterator["JudgeRunner"]:
+    """Loads the models of a folder, and stops them in the end.
 
     Args:
-        models: models folder.
+        folder: models folder.
         remembers: whether the engine keeps results; without, every run computes everything anew.
     """
+    cache = CacheConfig() if remembers else CacheConfig(max_bytes=0)
+    runtime = RuntimeConfig(warmup_s=_WARMUP_S)
+    async with Engine(InferenceConfig(models_dir=folder, cache=cache, runtime=runtime)) as engine:
+        with ThreadPoolExecutor(1, thread_name_prefix="bench-judge") as executor:
+            yield JudgeRunner(EngineModels(engine).bound(CallScope(Call())), executor)
 
-    def __init__(self, models: Path, *, remembers: bool = True) -> None:
-        cache = CacheConfig() if remembers else CacheConfig(max_bytes=0)
-        runtime = RuntimeConfig(warmup_s=_WARMUP_S)
-        self._engine = Engine(InferenceConfig(models_dir=models, cache=cache, runtime=runtime))
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="bench-judge")
-        self._judge = Judge(executor=self._executor)
 
-    async def __aenter__(self) -> Self:
-        """Loads the models."""
-        await self._engine.__aenter__()
-        return self
+class JudgeRunner:
+    """Judges many summaries without a language model.
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stops the models."""
-        await self._engine.__aexit__(kind, error, trace)
-        self._executor.shutdown()
+    Attributes:
+        models: all of them; the NLI model serves baselines too.
+    """
 
-    @property
-    def models(self) -> Models:
-        """All models; the NLI model serves baselines too."""
-        return EngineModels(self._engine).bound(CallScope(Call()))
+    def __init__(self, models: Models, executor: Executor | None = None) -> None:
+        self.models = models
+        self._executor = executor
 
-    async def judge(self, item: Item, frameworks: tuple[Framework, ...] = tuple(Framework)) -> Judgement:
-        """Judges one summary without a language model."""
-        return await self._judge.judge(JudgeRequest(*item, frameworks=frameworks), self.models)
+    async def judge(self, item: Item, config: JudgeConfig | None = None) -> Judgement:
+        """Judges one summary in all frameworks."""
+        judge = Judge(config, executor=self._executor)
+        return await judge.judge(JudgeRequest(*item, frameworks=tuple(Framework)), self.models)
 
     async def judge_all(
         self, items: Sequence[Item], name: str, *, in_flight: int = IN_FLIGHT, order: Sequence[int] | None = None
@@ -74,17 +77,32 @@ class JudgeRunner:
             in_flight: how many at a time.
             order: in which they are begun; the judgements come in the order of `items` all the same.
         """
-        judgements: dict[int, Judgement] = {}
-        waiting = iter(range(len(items)) if order is None else order)
-        with Progress(console=error_console(), transient=True) as progress:
-            task = progress.add_task(name, total=len(items))
+        return await _in_flight([partial(self.judge, item) for item in items], name, in_flight, order)
 
-            async def work() -> None:
-                for index in waiting:
-                    judgements[index] = await self.judge(items[index])
-                    progress.advance(task)
+    async def check_claims(self, items: Sequence[Item], name: str) -> list[tuple[Claim, ...]]:
+        """Returns the checked claims of many summaries, and computes nothing else."""
+        return await _in_flight([partial(self._check, item) for item in items], name, IN_FLIGHT, None)
 
-            async with asyncio.TaskGroup() as group:
-                for _ in range(in_flight):
-                    group.create_task(work())
-        return [judgements[index] for index in range(len(items))]
+    async def _check(self, item: Item) -> tuple[Claim, ...]:
+        reader = SourceReader(OffLoop(self._executor))
+        table = await build_evidence(EvidenceRequest(*item, parts=frozenset()), self.models, reader=reader)
+        return table.claims
+
+
+async def _in_flight(
+    works: Sequence[Callable[[], Awaitable[T]]], name: str, in_flight: int, order: Sequence[int] | None
+) -> list[T]:
+    done: dict[int, T] = {}
+    waiting = iter(range(len(works)) if order is None else order)
+    with Progress(console=error_console(), transient=True) as progress:
+        task = progress.add_task(name, total=len(works))
+
+        async def work() -> None:
+            for index in waiting:
+                done[index] = await works[index]()
+                progress.advance(task)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(in_flight):
+                group.create_task(work())
+    return [done[index] for index in range(len(works))]

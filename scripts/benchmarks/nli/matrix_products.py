@@ -1,7 +1,8 @@
 """The matrix products of a graph, run alone: the arithmetic bound that the whole graph is compared with.
 
-Every product becomes a plain MatMul of the same size on contiguous operands. Weights stay weights, so that ONNX Runtime
-packs them ahead of time as it does in the whole graph; products that read the same tensor share it here too.
+Every product becomes a plain MatMul, of floats or of bytes as it was, of the same size on contiguous operands. Weights
+stay weights, so that ONNX Runtime packs them ahead of time as it does in the whole graph; products that read the same
+tensor share it here too.
 """
 
 import math
@@ -18,8 +19,9 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from scripts.benchmarks.shared.raw_model import make_session
 
-PRODUCT_TYPES = {"MatMul", "Gemm", "FusedMatMul"}
-OPAQUE_TYPES = {"Attention", "MultiHeadAttention", "Einsum", "MatMulInteger", "MatMulNBits"}
+INT8_TYPE = "MatMulInteger"
+PRODUCT_TYPES = {"MatMul", "Gemm", "FusedMatMul", INT8_TYPE}
+OPAQUE_TYPES = {"Attention", "MultiHeadAttention", "Einsum", "MatMulNBits"}
 OPSET, IR_VERSION = 20, 9
 
 Shape = tuple[int, ...]
@@ -35,12 +37,14 @@ class Operand:
         is_weight: whether the graph carries it as a constant.
         is_transposed: whether its last two dimensions are swapped before the product.
         is_batch_first: False when the first dimension stands before the batch dimensions and belongs behind them.
+        is_bytes: whether it belongs to a product of uint8 and int8.
     """
 
     tensor: str
     is_weight: bool
     is_transposed: bool
     is_batch_first: bool
+    is_bytes: bool
 
     @property
     def name(self) -> str:
@@ -79,12 +83,16 @@ class MatrixProducts:
         random = np.random.default_rng(0)
         shapes = self._shapes(feed)
         return {
-            name: ort.OrtValue.ortvalue_from_numpy(random.standard_normal(shape, dtype=np.float32))
-            for name, shape in shapes.items()
+            side.name: ort.OrtValue.ortvalue_from_numpy(
+                random.integers(0, 256, shapes[side.name], np.uint8)
+                if side.is_bytes
+                else random.standard_normal(shapes[side.name], np.float32)
+            )
+            for side in self._computed
         }
 
     def operations(self, feed: Feed) -> int:
-        """Counts the floating-point operations of all products: 2 per multiplication and addition."""
+        """Counts the arithmetic operations of all products: 2 per multiplication and addition."""
         shapes = self._shapes(feed) | {
             side.name: self._weight_shape(side) for _, side in self.products if side.is_weight
         }
@@ -102,6 +110,7 @@ class MatrixProducts:
             is_weight=tensor in self._weights,
             is_transposed=bool(attributes.get(f"trans{side}", 0)),
             is_batch_first=not attributes.get(f"transBatch{side}", 0),
+            is_bytes=node.op_type == INT8_TYPE,
         )
 
     def _shapes(self, feed: Feed) -> dict[str, Shape]:
@@ -127,14 +136,19 @@ class MatrixProducts:
         nodes, outputs = [], []
         for index, (left, right) in enumerate(self.products):
             result, shape = f"product {index}", f"shape of product {index}"
-            nodes.append(helper.make_node("MatMul", [left.name, right.name], [result]))
+            nodes.append(helper.make_node(INT8_TYPE if left.is_bytes else "MatMul", [left.name, right.name], [result]))
             nodes.append(helper.make_node("Shape", [result], [shape]))
             outputs.append(helper.make_tensor_value_info(shape, TensorProto.INT64, [None]))
         weights = {side.name: side for product in self.products for side in product if side.is_weight}
         graph = helper.make_graph(
             nodes,
             "products",
-            [helper.make_tensor_value_info(side.name, TensorProto.FLOAT, None) for side in self._computed],
+            [
+                helper.make_tensor_value_info(
+                    side.name, TensorProto.UINT8 if side.is_bytes else TensorProto.FLOAT, None
+                )
+                for side in self._computed
+            ],
             outputs,
             [self._plain_weight(side) for side in weights.values()],
         )

@@ -18,6 +18,7 @@ import onnxruntime as ort
 from tokenizers import Encoding, Tokenizer
 
 from inference.models.directory import ModelDirectory, load_model_directory
+from inference.models.int8 import widen_int8
 from scripts.benchmarks.shared.plans import CPU_PLANS, GPU_PLANS, Plan
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
@@ -161,4 +162,5 @@ def make_session(model: Path | bytes, provider: str = CPU) -> ort.InferenceSessi
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    widen_int8(options)
     return ort.InferenceSession(model if isinstance(model, bytes) else str(model), options, providers=[provider])

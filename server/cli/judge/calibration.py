@@ -22,7 +22,6 @@ from server.cli.judge.names import (
     LEAST_CONTRADICTION,
     counting_score,
     framework_word,
-    is_contradicted,
     is_supported,
     metric_word,
 )
@@ -200,14 +199,15 @@ def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | Non
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
     """Returns a score under its policy; None when there is none that counts.
 
-    The lenient score is 10 - (10 - score) * (1 - neutral / all), where both are sums of doubt, 1 - entailment, over the
-    neutral claims and over all: every claim bears its share of the lost points, and neutral ones are given theirs back.
+    The lenient score is 10 - (10 - score) * (1 - neutral / all), where both are sums of doubt, 1 - probability, over
+    the neutral claims and over all: every claim bears its share of the lost points, and neutral ones are given theirs
+    back.
     """
     metric = find_metric(result, kind)
     score = None if metric is None else counting_score(metric)
     if score is None or kind.policy is Policy.STRICT:
         return score
-    doubts = [(1 - claim.entailment, is_neutral(claim)) for claim in result.evidence.claims]
+    doubts = [(1 - claim.probability, is_neutral(claim)) for claim in result.evidence.claims]
     total = sum(doubt for doubt, _ in doubts)
     neutral = sum(doubt for doubt, is_given_back in doubts if is_given_back)
     return BEST_SCORE - (BEST_SCORE - score) * (1 - neutral / total) if neutral > 0 else score
@@ -217,7 +217,6 @@ def is_neutral(claim: evidence_pb2.Claim) -> bool:
     """Tells whether the source says neither that a claim is true nor anything against it, not even in one word."""
     return not (
         is_supported(claim)
-        or is_contradicted(claim)
         or claim.contradiction >= LEAST_CONTRADICTION
         or any(mismatch.HasField("source") for mismatch in claim.mismatches)
     )
@@ -227,7 +226,7 @@ def worst_claims(result: pb.JudgeResult, policy: Policy) -> list[evidence_pb2.Cl
     """Copies the claims that cost most, at most 3; those that the policy forgives come last."""
 
     def badness(claim: evidence_pb2.Claim) -> tuple[bool, int, float]:
-        return policy is Policy.LENIENT and is_neutral(claim), -claim.label, claim.entailment
+        return policy is Policy.LENIENT and is_neutral(claim), -claim.label, claim.probability
 
     copies = []
     for claim in sorted(result.evidence.claims, key=badness)[:SHOWN_CLAIMS]:

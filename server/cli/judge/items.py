@@ -102,7 +102,7 @@ def to_work(
     """Describes how items are judged; what is not set is left to the server."""
     common = pb.JudgeRequest(
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
-        options=pb.JudgeOptions(use_language_model=terms.use_language_model),
+        options=pb.JudgeOptions(use_language_model=terms.use_language_model, max_claims=terms.max_claims),
         priority=priority,
         view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
@@ -117,5 +117,5 @@ def to_work(
         category = {"category": item.category} if item.category else {}
         return {**category, "calibrated": applied.verdict_of(result).to_fields()} if applied else category
 
-    decisive = (*terms.frameworks, str(terms.use_language_model))
+    decisive = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)

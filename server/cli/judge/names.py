@@ -16,8 +16,11 @@ metric_word = partial(word_of, pb.JudgeMetricName)
 label_word = partial(word_of, evidence_pb2.ClaimLabel)
 mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
 
-COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
+COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
+
+MetricKey = tuple[pb.JudgeFramework.ValueType, pb.JudgeMetricName.ValueType]
+"""A metric of a framework."""
 
 WHOLE_SCORE = "score"  # what most caps limit
 LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
@@ -52,18 +55,19 @@ def limit_name(limit: float) -> str:
 
 
 def is_contradicted(claim: evidence_pb2.Claim) -> bool:
-    """Tells whether `opposition` speaks against the claim, and more clearly than `support` for it."""
-    return claim.HasField("opposition") and claim.contradiction > max(claim.entailment, LEAST_CONTRADICTION)
-
-
-def has_closest(claim: evidence_pb2.Claim) -> bool:
-    """Tells whether `support` is worth showing; not again when it is what contradicts the claim."""
-    return claim.HasField("support") and not (is_contradicted(claim) and claim.support == claim.opposition)
+    """Tells whether the source rather says the opposite than nothing."""
+    return not is_supported(claim) and claim.contradiction > max(claim.probability, LEAST_CONTRADICTION)
 
 
 def is_supported(claim: evidence_pb2.Claim) -> bool:
     """Tells whether `support` supports the claim, rather than being the closest that there is."""
     return claim.label == evidence_pb2.CLAIM_LABEL_SUPPORTED
+
+
+def doubted_words(claim: evidence_pb2.Claim) -> list[common_pb2.TextSpan]:
+    """Lists the words of a claim that are not supported, without those that a mismatch names, nor the whole claim."""
+    known = {(span.start, span.end) for span in (claim.passage, *(mismatch.claim for mismatch in claim.mismatches))}
+    return [span for span in claim.unsupported if (span.start, span.end) not in known]
 
 
 def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:
@@ -121,6 +125,7 @@ TITLES = {
     "bias-toxicity": "Bias and toxicity",
 }
 QUOTES_SHOWN = 5  # passages that one metric names
+REFS_SHOWN = 4  # claims that a sentence of the source names at once; more are folded
 SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
 COVERED = {
     evidence_pb2.KEY_POINT_COVERAGE_FULLY: ("✓", "fully"),
@@ -139,11 +144,18 @@ def title_of(word: str) -> str:
     return TITLES.get(word, word.capitalize())
 
 
-def remarks_of(metric: pb.JudgeMetric) -> list[str]:
-    """Lists what is special about a score, a word or two each; a metric without a status is a mean of no scores."""
+def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
+    """Lists what is special about a score, a few words each; a metric without a status is a mean of no scores.
+
+    Args:
+        metric: the metric.
+        left_out: how many claims were not checked; stands beside a score that is partial.
+    """
     limits = [cap.limit for cap in deciding_caps(metric)]
+    is_partial = metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
+        left_out if is_partial else "",
         f"capped at {limit_name(min(limits))}" if limits else "",
         f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )

@@ -36,10 +36,10 @@ async def judge_document(
     if options.as_json:
         sys.stdout.write(document)
     elif len(judged) == 1:
-        print_judgement(output_console(), results[0], is_brief=options.is_brief)
+        print_judgement(output_console(), results[0], is_brief=options.is_brief, shown_claims=terms.shown_claims)
     else:
         named = [(item.id, result) for item, result in judged]
-        print_comparison(output_console(), named, is_brief=options.is_brief)
+        print_comparison(output_console(), named, is_brief=options.is_brief, shown_claims=terms.shown_claims)
     verdicts = [(item.id, applied.verdict_of(result)) for item, result in judged] if applied else []
     if applied and not options.as_json:
         print_verdicts(output_console(), applied.calibration, verdicts)

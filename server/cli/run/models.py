@@ -13,7 +13,8 @@ from typing import Any
 from rich.table import Table
 
 from inference.compile.export import ExportOptions, export_model
-from inference.compile.install import NliPrecision, install_models
+from inference.compile.install import install_models
+from inference.compile.quantize import PrecisionChoice
 from inference.compile.staging import ProgressEvent
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, list_models
@@ -24,23 +25,24 @@ from server.cli.progress import MEBIBYTE, Progress, State
 
 
 def install_with_progress(
-    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, nli_precision: NliPrecision
+    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice
 ) -> None:
     """Installs the default models and says where they are. Raises CliError."""
     with model_errors(), StepProgress() as progress:
         installed = install_models(
-            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, nli_precision=nli_precision, progress=progress
+            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
         )
     for model in installed:
         state = "already there" if model.is_reused else "installed"
-        print_note(f"{model.directory.manifest.name}: {state}, {model.directory.path}")
+        manifest = model.directory.manifest
+        print_note(f"{manifest.name}: {state} in {manifest.precision}, {model.directory.path}")
 
 
 def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions) -> None:
     """Exports one model and says where it is. Raises CliError."""
     with model_errors(), StepProgress() as progress:
         directory = export_model(source, task, output_dir, options=options, progress=progress)
-    print_note(f"{directory.manifest.name}: exported, {directory.path}")
+    print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
 
 
 @contextmanager

@@ -31,9 +31,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SCORING, EXPLANATION = pb.SYNTHESIS_MODE_SCORING, pb.SYNTHESIS_MODE_EXPLANATION
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through
-MODERATE = pb.DISTORTION_SEVERITY_MODERATE
+MODERATE, SEVERE = pb.DISTORTION_SEVERITY_MODERATE, pb.DISTORTION_SEVERITY_SEVERE
 MAX_IMAGE_BYTES = 10_000
 QUESTION = "How good is this image?"
+SURELY_BAD = pb.LevelAnswer(logits=pb.LevelLogits(bad=0.0))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -145,12 +146,11 @@ async def test_a_named_level_is_a_classification(stub: JudgeServiceStub) -> None
         ({"evidence": evidence()}, pb.REPLAN_REASON_NO_TOOL_SCORES),
         ({"evidence": pb.QualityEvidence(tool_scores=[score(3)])}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
         ({"scope": pb.QualityScope(objects=pb.ScopeObjects(names=["car"]))}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
-        (
-            {"evidence": evidence(score(4.5), severity=pb.DISTORTION_SEVERITY_SEVERE)},
-            pb.REPLAN_REASON_CONTRADICTION,
-        ),
+        ({"evidence": evidence(score(4.5), severity=SEVERE)}, pb.REPLAN_REASON_CONTRADICTION),
         ({"evidence": evidence(score(1.5), severity=pb.DISTORTION_SEVERITY_NONE)}, pb.REPLAN_REASON_CONTRADICTION),
         ({"evidence": evidence(score(3), severity=pb.DISTORTION_SEVERITY_UNCERTAIN)}, pb.REPLAN_REASON_UNCERTAIN),
+        ({"evidence": evidence(score(3, aspect="Noise"))}, pb.REPLAN_REASON_KEY_DISTORTION_NOT_SCORED),
+        ({"evidence": evidence(score(5)), "level_answer": SURELY_BAD}, pb.REPLAN_REASON_DISAGREEMENT),
     ],
 )
 async def test_evidence_that_does_not_suffice_asks_for_more(
@@ -164,7 +164,7 @@ async def test_evidence_that_does_not_suffice_asks_for_more(
 
 async def test_nothing_to_answer_from_is_an_error_in_the_answer(stub: JudgeServiceStub) -> None:
     synthesis = (await stub.Synthesize(pb.SynthesizeRequest(question=QUESTION, mode=SCORING))).synthesis
-    assert (synthesis.final_answer, synthesis.level, synthesis.need_replan) == ("", 0, True)
+    assert (synthesis.final_answer != "", synthesis.level, synthesis.need_replan) == (True, 0, True)
     assert synthesis.error
     assert not synthesis.HasField("fusion")
 

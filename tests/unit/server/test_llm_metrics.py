@@ -13,7 +13,7 @@ async def test_totals_are_read_at_every_scrape() -> None:
     prices, rates = PriceConfig(prompt_per_million=1_000_000.0), RateConfig(max_concurrency=3)
     endpoint = Endpoint(LlmConfig(base_url="http://127.0.0.1:1/v1", model="m", prices=prices, rates=rates))
     usage, registry = endpoint.usage, CollectorRegistry()
-    registry.register(EndpointCollector(endpoint))
+    registry.register(EndpointCollector([endpoint]))
     assert registry.get_sample_value("precis_llm_attempts_total") == 0
     usage.count_attempt()
     usage.count_answer(Completion("Fine.", "stop", prompt_tokens=7, completion_tokens=2, model="m"))

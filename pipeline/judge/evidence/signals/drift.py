@@ -8,7 +8,7 @@ credit: they cover no key point, count no shared words, and do not soften the to
 of the grounded sentences alone, and of these with the worst ungrounded one. Filler would else thin out what is wrong.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from pipeline.judge.evidence.draft import Side
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
-from pipeline.judge.evidence.text.windows import Float64
+from pipeline.judge.evidence.text.closeness import Float64
 
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
 _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
@@ -95,10 +95,13 @@ def _sentiments(compared: Compared) -> tuple[float, float]:
 
 def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
     """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
-    opposed = [claim for claim in claims if _is_opposed(claim, contradicted)]
-    others = [claim for claim in claims if claim.sentence_index in grounded and claim not in opposed]
-    wrong = sum(claim.token_count for claim in opposed)
-    return wrong / (wrong + sum(claim.token_count for claim in others)) if wrong else 0.0
+    wrong = others = 0
+    for claim in claims:
+        if _is_opposed(claim, contradicted):
+            wrong += claim.token_count
+        elif claim.sentence_index in grounded:
+            others += claim.token_count
+    return wrong / (wrong + others) if wrong else 0.0
 
 
 def _is_opposed(claim: Claim, contradicted: float) -> bool:
@@ -141,7 +144,7 @@ def find_grounding(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
     grounded = [
         index in entailed
         or index >= _MOST_SENTENCES
-        or _has_words(plan.draft.source, dict.fromkeys(summary.table.content_stems(summary.ranges[index])))
+        or _has_words(plan.draft.source, summary.table.content_stems(summary.ranges[index]))
         for index in range(len(summary.sentences))
     ]
     return Grounding(
@@ -150,17 +153,18 @@ def find_grounding(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
     )
 
 
-def _has_words(source: Side, stems: dict[str, None]) -> bool:
-    """Tells whether one window of the source has enough of some stems."""
-    if len(stems) < _LEAST_WORDS:
+def _has_words(source: Side, stems: Iterable[str]) -> bool:
+    """Tells whether two neighbouring sentences of the source have enough of some stems."""
+    weights = {stem: source.index.rarity(stem) for stem in stems}
+    if len(weights) < _LEAST_WORDS:
         return False
-    for size, windows in source.windows.items():
-        shares = source.index.shares(stems, size)
-        best = int(shares.argmax())
-        found = sum(any(source.index.has(place, stem) for place in windows[best].sentences) for stem in stems)
-        if shares[best] >= _LEAST_SHARE and found >= _LEAST_WORDS:
-            return True
-    return False
+    places = np.flatnonzero(source.index.shares(weights) >= _LEAST_SHARE / 2).tolist()
+    return any(_have(source, weights, (at, other)) for at in places for other in (at - 1, at + 1))
+
+
+def _have(source: Side, weights: Mapping[str, float], places: tuple[int, int]) -> bool:
+    found = [weight for stem, weight in weights.items() if any(source.index.has(at, stem) for at in places)]
+    return len(found) >= _LEAST_WORDS and sum(found) >= _LEAST_SHARE * sum(weights.values())
 
 
 def focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:

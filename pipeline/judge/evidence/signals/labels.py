@@ -1,169 +1,71 @@
-"""Labels claims, and measures how far key points are covered (README, Claim labels and Evidence).
+"""Labels claims (README, Claim labels)."""
 
-A key point is a whole sentence, which a summary rarely repeats to the last word, so entailment alone is all or nothing.
-Its covered share is the greater of the entailment and, over windows of one or two summary sentences, share x (1 -
-contradiction); the share is that of its content words, weighted by rarity. Only grounded sentences count.
-"""
+from collections.abc import Iterator, Sequence
 
-from collections.abc import Sequence
-
-from rapidfuzz.distance import LCSseq
-
-from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
+from pipeline.judge.evidence.claim import Claim, ClaimLabel, ClaimMismatch
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import EvidencePart, ReadTexts
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
-from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
-from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
-from pipeline.judge.evidence.text.windows import Window
+from pipeline.judge.evidence.draft import ReadTexts
+from pipeline.judge.evidence.plan import ClaimPlan
+from pipeline.judge.evidence.signals.claim_support import claim_support, signals
+from pipeline.judge.evidence.signals.mismatches import find_mismatches
 from pipeline.model_answers import PairScores
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
+from pipeline.text.passage import TextSpan
 
 
-def label_of(entailment: float, contradiction: float, config: EvidenceConfig) -> ClaimLabel:
-    """Returns the label of a claim from the probabilities; thresholds are inclusive (README, Claim labels)."""
-    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
-    if entailment < config.partial_entailment or is_contradicted:
+def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: bool) -> ClaimLabel:
+    """Returns the label of a claim; thresholds are inclusive (README, Claim labels)."""
+    if probability < config.partly_supported or is_contradicted:
         return ClaimLabel.UNSUPPORTED
-    if entailment >= config.supported_entailment and contradiction < config.supported_contradiction:
-        return ClaimLabel.SUPPORTED
-    return ClaimLabel.PARTIAL
-
-
-def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
-    if share > config.fully_covered:
-        return KeyPointCoverage.FULLY
-    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
-
-
-_LEAST_COPIED_WORDS = 5
+    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
 def read_claim(
     draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
-    claim = plan.claim
+    stop_if_nobody_waits()
+    claim, passage, told = plan.claim, plan.passage, draft.summary.read
     text = claim.passage.text
-    entailment, support = _best(scores, plan.windows, text)
-    contradiction = scores.contradiction(plan.place.passage.text, text) if plan.place else 0.0
-    mismatches, values = find_mismatches(draft.summary.read, claim.words, draft.values, plan.region)
-    copied = draft.sequences.trigram_share(draft.summary.read.table, claim.words)
-    is_calibrated = EvidencePart.CALIBRATION in draft.parts
-    nli_label = label_of(entailment, contradiction, config)
-    label = nli_label
-    if len(claim.words) >= _LEAST_COPIED_WORDS and copied >= config.copied_trigram_share:
-        label = ClaimLabel.SUPPORTED
-    if mismatches:  # one worse
-        label = ClaimLabel.PARTIAL if label is ClaimLabel.SUPPORTED else ClaimLabel.UNSUPPORTED
+    entailment = scores.entailment(passage.span.text, text) if passage else 0.0
+    contradiction = scores.contradiction(passage.span.text, text) if passage else 0.0
+    if draft.values.has_words(told.table, claim.words):
+        contradiction = 0.0  # a copied sentence contradicts nothing
+    mismatches, values = find_mismatches(told, claim.words, draft.values, passage)
+    probability = claim_support(signals(entailment, values.unmatched_number_count, values.unmatched_name_count))
+    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    label = label_of(probability, config, is_contradicted=is_contradicted)
+    unsupported = tuple(_unsupported(claim.passage, label, mismatches))
     return Claim(
         passage=claim.passage,
         token_count=len(tokenizer.offsets(text)),
         content_token_count=claim.content_count,
         sentence_index=claim.sentence_index,
+        premise=passage.span if passage else None,
+        support=draft.source.read.passages[passage.best[0]] if passage else None,
         entailment=entailment,
         contradiction=contradiction,
-        support=support.passage if support else None,
-        opposition=plan.place.passage if plan.place else None,
         mismatches=mismatches,
-        nli_label=nli_label,
+        probability=probability,
         label=label,
-        extraneous_token_count=claim.content_count if label is ClaimLabel.UNSUPPORTED else 0,
-        features=_features(draft, plan, scores, values, support) if is_calibrated else ClaimFeatures(),
+        unsupported=unsupported,
+        extraneous_token_count=_content_tokens(draft, claim.words, unsupported),
     )
 
 
-def _features(
-    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, values: ClaimValues, support: Window | None
-) -> ClaimFeatures:
-    text = plan.claim.passage.text
-    content = draft.summary.read.table.content_stems(plan.claim.words)
-    stems = frozenset(content)
-    known = draft.values.stems
-    _, sentence = _best(scores, [window for window in plan.windows if window.size == 1], text)
-    by_size = {size: [window for window in plan.windows if window.size == size] for size in draft.source.windows}
-    return ClaimFeatures(
-        windows=tuple(
-            WindowScore(
-                size,
-                max((scores.entailment(window.passage.text, text) for window in windows), default=0.0),
-                max((scores.contradiction(window.passage.text, text) for window in windows), default=0.0),
-            )
-            for size, windows in by_size.items()
-        ),
-        support_contradiction=scores.contradiction(support.passage.text, text) if support else 0.0,
-        sentence_contradiction=scores.contradiction(sentence.passage.text, text) if sentence else 0.0,
-        stitched_entailment=scores.entailment(plan.stitched.passage.text, text) if plan.stitched else 0.0,
-        stitched_contradiction=scores.contradiction(plan.stitched.passage.text, text) if plan.stitched else 0.0,
-        **draft.sequences.copying(draft.summary.read.table, plan.claim.words),
-        sequence_share=_sequence_share(draft, plan, sentence),
-        containment=len(stems & known) / len(stems) if stems else 0.0,
-        support_containment=_containment(draft, stems, support),
-        window_containment=plan.best_share,
-        best_cosine=plan.best_cosine,
-        number_count=values.number_count,
-        unmatched_number_count=values.unmatched_number_count,
-        name_count=values.name_count,
-        unmatched_name_count=values.unmatched_name_count,
-        unmatched_word_share=sum(stem not in known for stem in content) / len(content) if content else 0.0,
-    )
+def _unsupported(claim: TextSpan, label: ClaimLabel, mismatches: Sequence[ClaimMismatch]) -> Iterator[TextSpan]:
+    """Yields what of a claim is not supported: the values that differ, or all of it."""
+    if label is ClaimLabel.PARTIAL:
+        yield from dict.fromkeys(mismatch.claim for mismatch in mismatches)
+    elif label is ClaimLabel.UNSUPPORTED:
+        yield claim
 
 
-def _best(scores: PairScores, windows: Sequence[Window], text: str) -> tuple[float, Window | None]:
-    """Returns the greatest entailment with its window: of equal ones the shortest, then the first."""
-    ordered = sorted(windows, key=lambda window: (window.size, window.first))
-    best = scores.best([window.passage.text for window in ordered], text)
-    return (0.0, None) if best is None else (scores.entailment(ordered[best].passage.text, text), ordered[best])
-
-
-def _sequence_share(draft: ReadTexts, plan: ClaimPlan, sentence: Window | None) -> float:
-    """Returns the longest common subsequence of the claim and a sentence, as a share of the claim's words."""
-    if sentence is None:
-        return 0.0
-    claim, source = draft.summary.read.table, draft.source.read
-    words = [claim.stems[index] for index in plan.claim.words]
-    said = [source.table.stems[index] for index in source.ranges[sentence.first]]
-    return float(LCSseq.similarity(words, said)) / len(words)
-
-
-def _containment(draft: ReadTexts, stems: frozenset[str], window: Window | None) -> float:
-    if window is None or not stems:
-        return 0.0
-    read = draft.source.read
-    said = {stem for sentence in window.sentences for stem in read.table.content_stems(read.ranges[sentence])}
-    return len(stems & said) / len(stems)
-
-
-def read_key_point(
-    plan: EvidencePlan, fact: FactPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
-) -> KeyPoint:
-    """Returns a fact of the source as a key point, with its coverage by the windows of the summary."""
-    source, windows = plan.draft.source, fact.windows
-    passage = source.read.passages[fact.sentence]
-    stems = list(dict.fromkeys(source.read.table.content_stems(source.read.ranges[fact.sentence])))
-    weights = {stem: source.index.rarity(stem) for stem in stems}
-    entailment, best = _best(scores, windows, passage.text)
-    shares = [_share(plan, weights, window.sentences) for window in windows]
-    uncontradicted = [
-        share * (1 - scores.contradiction(window.passage.text, passage.text))
-        for share, window in zip(shares, windows, strict=True)
-    ]
-    share = max(entailment, *uncontradicted) if uncontradicted else entailment
-    return KeyPoint(
-        passage=passage,
-        token_count=len(tokenizer.offsets(passage.text)),
-        entailment=entailment,
-        content_share=max(shares, default=0.0),
-        covered_share=share,
-        coverage=covered_of(share, config),
-        best=best.passage if best else None,
-    )
-
-
-def _share(plan: EvidencePlan, weights: dict[str, float], sentences: range) -> float:
-    """Returns the share of a fact's stems, by weight, that some sentences of the summary have."""
-    read = plan.draft.summary.read
-    summary_stems = {stem for sentence in sentences for stem in read.table.content_stems(read.ranges[sentence])}
-    total = sum(weights.values())
-    return sum(weight for stem, weight in weights.items() if stem in summary_stems) / total if total else 0.0
+def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -> int:
+    """Counts the content words of a claim that stand in some places."""
+    told = draft.summary.read
+    if not spans:
+        return 0
+    places = (told.words_passage(range(at, at + 1)) for at in words if told.table.content[at])
+    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)

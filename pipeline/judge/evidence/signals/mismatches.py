@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names
+from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
 from pipeline.judge.evidence.text.overlap import Replacement, align
+from pipeline.judge.evidence.text.passages import Passage
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import DatePart, Placed, Quantity, Values, agree
-from pipeline.judge.evidence.text.windows import Region
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.passage import TextSpan
 
 _COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
 _HEAD_CHARS = 20
+_LONGEST_EXCHANGED = 3  # words
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
@@ -40,7 +41,7 @@ class ClaimValues:
 
 
 def find_mismatches(
-    summary: ReadText, words: range, source: SourceValues, region: Region
+    summary: ReadText, words: range, source: SourceValues, passage: Passage | None
 ) -> tuple[tuple[ClaimMismatch, ...], ClaimValues]:
     """Returns the mismatches of one claim in order, and the count of its values.
 
@@ -48,13 +49,14 @@ def find_mismatches(
         summary: the text the claim stands in.
         words: of the claim; at least one.
         source: what it is compared with.
-        region: where.
+        passage: where the source speaks about it; None without source.
     """
-    claim = _Comparison(summary, words, source, region)
+    claim = _Comparison(summary, words, source, passage)
     found = [
         *filter(None, map(claim.number, claim.values.quantities)),
         *filter(None, map(claim.date, claim.values.date_parts)),
         *filter(None, map(claim.name, claim.names)),
+        *claim.exchanged(),
         *claim.negations(),
     ]
     values: list[Quantity | DatePart] = [*claim.values.quantities, *claim.values.date_parts]
@@ -70,16 +72,20 @@ def find_mismatches(
 class _Comparison:
     """One claim beside its evidence."""
 
-    def __init__(self, summary: ReadText, words: range, source: SourceValues, region: Region) -> None:
-        self._summary, self._words, self._source, self._region = summary, words, source, region
+    def __init__(self, summary: ReadText, words: range, source: SourceValues, passage: Passage | None) -> None:
+        self._summary, self._words, self._source = summary, words, source
         table = summary.table
         self._span = table.starts[words[0]], table.ends[words[-1]]
         self.values = Values.of(summary.text.text[self._span[0] : self._span[1]])
         self.names = find_names(table, words, source.known_names)
-        near = [source.values.between(*span) for span in region.near]
+        read = source.text
+        self._near = [read.ranges[at] for at in passage.sentences] if passage else []
+        self._beside = [read.ranges[at] for at in passage.best] if passage else []
+        sentences = [read.sentences[at] for at in passage.sentences] if passage else []
+        near = [source.values.between(sentence.start, sentence.end) for sentence in sentences]
         self._near_quantities = [quantity for values in near for quantity in values.quantities]
         self._near_parts = [part for values in near for part in values.date_parts]
-        self._alignments = [align(table, words, source.text.table, beside) for beside in region.beside]
+        self._alignments = [align(table, words, read.table, beside) for beside in self._beside]
 
     def is_stated(self, value: Quantity | DatePart) -> bool:
         """Tells whether the source has a value anywhere."""
@@ -128,9 +134,7 @@ class _Comparison:
         source_table = self._source.text.table
         if not self._source.has_name(table, name):
             return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
-        near = {
-            source_table.words[index] for start, end in self._region.near for index in source_table.between(start, end)
-        }
+        near = {source_table.words[index] for words in self._near for index in words}
         if near.intersection(table.words[index] for index in claimed):
             return None
         for alignment in self._alignments:
@@ -142,12 +146,29 @@ class _Comparison:
                         return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
 
+    def exchanged(self) -> Iterator[ClaimMismatch]:
+        """Finds words of a claim in lower case that stand in the place of a name, and nowhere in the source."""
+        table, source = self._summary.table, self._source.text.table
+        own = {table.stems[index] for index in self._words}
+        for replacement in self._alignments[0].replacements if self._alignments else ():
+            ours, theirs = replacement.claim, replacement.passage
+            is_exchange = 0 < len(ours) == len(theirs) <= _LONGEST_EXCHANGED
+            if not is_exchange or not all(self._source.may_lack_name(table, index) for index in ours):
+                continue
+            names = find_names(source, theirs, self._source.known_names)
+            is_name = sum(name.last - name.first for name in names) == len(theirs)
+            if not source.is_cased:
+                is_name = all(may_be_name(source, index) and source.stems[index] not in own for index in theirs)
+            if is_name:
+                there = self._source.text.words_passage(theirs)
+                yield ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(ours), there)
+
     def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
         table, source = self._summary.table, self._source.text.table
         content = sum(table.content[index] for index in self._words)
         own = cues(table, self._words)
-        for alignment, beside in zip(self._alignments[:1], self._region.beside, strict=False):
+        for alignment, beside in zip(self._alignments[:1], self._beside, strict=False):
             matched = sum(table.content[index] for index in alignment.matched)
             if not content or matched < _CLOSE_MATCH * content:
                 continue
@@ -160,11 +181,11 @@ class _Comparison:
                         MismatchKind.NEGATION, self._summary.words_passage(range(ours[0], ours[0] + 1)), None
                     )
                 elif theirs and not own and replacement.is_inside and set(theirs) & direct:
-                    place = self._beside(replacement)
+                    place = self._place_of(replacement)
                     cue = self._source.text.words_passage(range(theirs[0], theirs[0] + 1))
                     yield ClaimMismatch(MismatchKind.NEGATION, place, cue)
 
-    def _beside(self, replacement: Replacement) -> TextSpan:
+    def _place_of(self, replacement: Replacement) -> TextSpan:
         """Returns the words of the claim where the source has a negation: those replaced, else the one before."""
         if replacement.claim:
             return self._summary.words_passage(replacement.claim)

@@ -6,11 +6,12 @@ embedded in part; frequent words then stand in for the vectors.
 
 import re
 from collections.abc import Collection, Sequence
+from math import log1p
 
 import numpy as np
 
+from pipeline.judge.evidence.text.closeness import Closeness, Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.windows import Closeness, Float64, WordIndex
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -41,7 +42,7 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
     middle = total / max(np.linalg.norm(total), np.finfo(np.float64).tiny)
     content = np.array([sum(text.table.content[word] for word in words) for words in text.ranges], dtype=np.float64)
     score = (
-        _MIDDLE_WEIGHT * _scaled(closeness.cosines(middle, 1))
+        _MIDDLE_WEIGHT * _scaled(closeness.cosines(middle))
         + _WORDS_WEIGHT * word_centrality(text, index)
         + _LEAD_WEIGHT * np.exp(-np.arange(count) / max(_LEAD_SENTENCES, _LEAD_SHARE * count))
     )
@@ -65,7 +66,7 @@ def choose_distinct(
         scores = [_RELEVANCE_WEIGHT * centrality[i] - (1 - _RELEVANCE_WEIGHT) * likeness[i] for i in open_ones]
         best = open_ones[int(np.argmax(scores))]
         chosen.append(best)
-        cosines = closeness.cosines(closeness.vectors[best], 1)
+        cosines = closeness.cosines(closeness.vectors[best])
         likeness = np.maximum(likeness, cosines)
         open_ones = [
             index
@@ -103,6 +104,24 @@ def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
     widespread = source.widespread(_WIDESPREAD)
     total = sum(widespread.values())
     return sum(count for stem, count in widespread.items() if stem in summary_stems) / total if total else 0.0
+
+
+_ROOM = 0.4
+"""Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
+
+
+def told_share(source: WordIndex, stems: Collection[str], told: Collection[str]) -> float:
+    """Returns how much of a sentence of the source a summary tells: of what it has room for, in [0, 1].
+
+    Words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
+
+    Args:
+        stems: of the content words of the sentence, without repeats.
+        told: those of the grounded sentences of the summary.
+    """
+    weights = {stem: log1p(source.sentence_count(stem)) for stem in stems}
+    total = _ROOM * sum(weights.values())
+    return min(1.0, sum(weight for stem, weight in weights.items() if stem in told) / total) if total else 0.0
 
 
 _CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")

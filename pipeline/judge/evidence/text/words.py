@@ -14,11 +14,14 @@ from threading import Lock
 
 from snowballstemmer import stemmer
 
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.text.function_words import FUNCTION_WORDS
 from pipeline.text.words import split_words
 
+_BETWEEN_LOOKS = 4_096  # words
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHENS = re.compile(r"[-‐‑–]+")
+_CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +35,7 @@ class WordTable:
         words: casefolded.
         stems: of `words`.
         content: whether a word says something by itself.
+        is_cased: whether words stand capitalised inside sentences; if not, capitals do not tell names from other words.
     """
 
     text: str
@@ -40,13 +44,15 @@ class WordTable:
     words: list[str]
     stems: list[str]
     content: list[bool]
+    is_cased: bool
 
     @classmethod
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
         starts, ends = _split_at_hyphens(text)
         words = [text[start:end].casefold().replace("’", "'") for start, end in zip(starts, ends, strict=True)]
-        return cls(text, starts, ends, words, [stem(word) for word in words], [is_content(word) for word in words])
+        stems, content = [stem(word) for word in words], [is_content(word) for word in words]
+        return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -69,7 +75,9 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     found = split_words(text)
     starts: list[int] = []
     ends: list[int] = []
-    for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+    for number, (start, end) in enumerate(zip(found.starts.tolist(), found.ends.tolist(), strict=True)):
+        if number % _BETWEEN_LOOKS == 0:
+            stop_if_nobody_waits()
         first = start
         for hyphen in (*_HYPHENS.finditer(text, start, end), None):
             last = hyphen.start() if hyphen else end

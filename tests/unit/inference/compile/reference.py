@@ -42,6 +42,13 @@ def deberta_first_token(
     weights: Weights, config: DebertaConfig, ids: list[int], token_types: list[int] | None = None
 ) -> Array:
     """Returns the hidden state of the first token of one text."""
+    return np.asarray(deberta_states(weights, config, ids, token_types)[0])
+
+
+def deberta_states(
+    weights: Weights, config: DebertaConfig, ids: list[int], token_types: list[int] | None = None
+) -> Array:
+    """Returns the hidden states of all tokens of one text."""
     hidden = weights["embeddings.word_embeddings.weight"][ids].astype(np.float64)
     if config.has_absolute_positions:
         hidden = hidden + weights["embeddings.position_embeddings.weight"][: len(ids)]
@@ -53,7 +60,7 @@ def deberta_first_token(
     for index in range(config.layer_count):
         context = _disentangled_context(hidden, weights, f"encoder.layer.{index}.attention.self", config)
         hidden = _close_layer(hidden, context, weights, f"encoder.layer.{index}", config)
-    return np.asarray(hidden[0])
+    return hidden
 
 
 def bucket_of(distance: int, config: DebertaConfig) -> int:
@@ -108,6 +115,8 @@ def _close_layer(
 
 def _linear(rows: Array, weights: Weights, name: str) -> Array:
     product = rows @ weights[f"{name}.weight"].T.astype(np.float64)
+    if f"{name}.down" in weights:  # an update of low rank
+        product = product + (rows @ weights[f"{name}.down"].T) @ weights[f"{name}.up"].T
     return np.asarray(product + weights[f"{name}.bias"] if f"{name}.bias" in weights else product)
 
 

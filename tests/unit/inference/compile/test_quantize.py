@@ -11,7 +11,9 @@ from onnxruntime.quantization import quantize_dynamic
 from inference.compile.bert import build_bert_embedder
 from inference.compile.deberta import build_deberta_encoder
 from inference.compile.graph import GraphBuilder
-from inference.compile.quantize import quantize_rows
+from inference.compile.quantize import choose_precision, quantize_rows
+from inference.models.int8 import is_int8_fast
+from inference.models.session import choose_device
 from tests.unit.inference.compile.graph_runner import GraphRunner, neighbour_delta, random_items
 from tests.unit.inference.compile.random_weights import (
     BERT,
@@ -28,6 +30,13 @@ ITEMS = random_items(24, longest=12, vocabulary=VOCABULARY)
 def model() -> onnx.ModelProto:
     config = replace(BERT, hidden_size=48)
     return build_bert_embedder(bert_weights(config), config)
+
+
+def test_auto_is_int8_where_a_cpu_is_fast_at_it_and_a_choice_is_kept() -> None:
+    is_better = is_int8_fast() and choose_device("auto") == "cpu"
+    assert choose_precision("auto") == ("int8_rows" if is_better else "fp32")
+    assert choose_precision("fp32") == "fp32"
+    assert choose_precision("int8_rows") == "int8_rows"
 
 
 def test_eight_bits_give_nearly_the_same_embedding(model: onnx.ModelProto) -> None:

@@ -9,12 +9,15 @@ from pipeline.assess.run import (
     AssessEvent,
     Assessment,
     AssessmentPlanned,
+    AssessModels,
     AssessPlan,
     EvidenceGathered,
     Synthesized,
     TextJudge,
     ToolRun,
 )
+from pipeline.assess.synthesis.evidence import Evidence
+from pipeline.assess.synthesis.result import Synthesis
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.claim import ClaimLabel
@@ -103,10 +106,21 @@ class Told:
         assert isinstance(last, Assessment)
         return last
 
+    @property
+    def synthesis(self) -> Synthesis:
+        assert self.assessment.synthesis is not None
+        return self.assessment.synthesis
+
+    @property
+    def evidence(self) -> Evidence:
+        assert self.assessment.evidence is not None
+        return self.assessment.evidence
+
 
 async def assess(
     request: AssessRequest, *, judge: TextJudge | None = None, chat_model: ChatModel | None = None
 ) -> Told:
     """Runs an assessment to its end."""
-    stream = Assessor(Synthesizer()).stream(request, judge=judge or ScriptedJudge(), chat_model=chat_model)
+    models = AssessModels(chat_model, chat_model, chat_model) if chat_model else None
+    stream = Assessor(Synthesizer()).stream(request, judge=judge or ScriptedJudge(), models=models)
     return Told([event async for event in stream])

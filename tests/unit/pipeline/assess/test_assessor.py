@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess import execute as execute_module
-from pipeline.assess.assessor import Assessor
+from pipeline.assess.assessor import Assessor, decide_next_node
 from pipeline.assess.images.tools import MissingImageToolsError
-from pipeline.assess.request import AssessRequest
+from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import AssessmentPlanned
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, ToolScore
 from pipeline.assess.synthesis.result import ReplanReason
@@ -31,7 +31,7 @@ async def test_each_iteration_tells_plan_tools_evidence_and_answer() -> None:
     assert kinds == ["AssessmentPlanned", "ToolRun", "EvidenceGathered", "Synthesized", "Assessment"]
     assert told.assessment.iteration_count == 0
     assert told.assessment.replan_history == ()
-    assert told.assessment.synthesis == told.answers[-1].synthesis
+    assert told.synthesis == told.answers[-1].synthesis
 
 
 async def test_scores_of_metrics_become_tool_scores_and_findings() -> None:
@@ -47,9 +47,9 @@ async def test_scores_of_metrics_become_tool_scores_and_findings() -> None:
 
 async def test_the_scale_of_a_summary_is_its_fused_level() -> None:
     told = await assess(TEXT, judge=ScriptedJudge({(Framework.ULTRA, name): 10.0 for name in MetricName}))
-    assert told.assessment.synthesis.output.final_answer == "A"
+    assert told.synthesis.output.final_answer == "A"
     told = await assess(TEXT, judge=ScriptedJudge({(Framework.ULTRA, name): 0.0 for name in MetricName}))
-    assert told.assessment.synthesis.output.final_answer == "E"
+    assert told.synthesis.output.final_answer == "E"
 
 
 async def test_an_abstention_brings_second_opinions() -> None:
@@ -66,7 +66,7 @@ async def test_an_abstention_brings_second_opinions() -> None:
     assert [request.frameworks for request in judge.requests] == [(Framework.ULTRA,), tuple(Framework)]  # one table
     assert told.assessment.iteration_count == 1
     assert told.assessment.replan_history == ("no tool scores; uncertain about hallucination in Global",)
-    assert not told.assessment.synthesis.output.need_replan
+    assert not told.synthesis.output.need_replan
 
 
 async def test_no_tool_runs_twice() -> None:
@@ -79,7 +79,7 @@ async def test_no_tool_runs_twice() -> None:
 
 async def test_a_part_is_judged_by_the_claims_that_mention_it() -> None:
     told = await assess(replace(TEXT, scope=("bridge", "tunnel")))
-    evidence = told.assessment.evidence
+    evidence = told.evidence
     bridge, tunnel = (evidence.distortion_analysis[part] or () for part in ("bridge", "tunnel"))
     assert bridge[0].severity is DistortionSeverity.NONE
     assert tunnel[0].severity is DistortionSeverity.SEVERE
@@ -93,14 +93,14 @@ async def test_a_part_is_judged_by_the_claims_that_mention_it() -> None:
 async def test_a_part_that_is_not_found_is_looked_for_more_widely() -> None:
     told = await assess(replace(TEXT, scope=("ancient bridge",)))
     assert told.assessment.iteration_count == 1
-    assert told.assessment.replan_history == ("no analysis of ancient bridge",)
-    assert told.assessment.evidence.covers("ancient bridge")
+    assert told.assessment.replan_history == ("no analysis of ancient bridge; no tool scores",)
+    assert told.evidence.covers("ancient bridge")
 
 
 async def test_it_ends_when_nothing_else_can_be_tried() -> None:
     told = await assess(replace(TEXT, scope=("pumpkin",), max_replan_iterations=5))
     assert told.assessment.iteration_count == 1
-    assert told.assessment.synthesis.output.need_replan
+    assert told.synthesis.output.need_replan
     assert "nothing else can be tried: the evidence stays incomplete" in told.assessment.notes
 
 
@@ -120,19 +120,19 @@ async def test_an_image_is_measured() -> None:
     assert [run.tool for run in clean.runs] == ["ssim", "psnr", "blur", "noise", "blockiness"]
     (noise,) = (run for run in noised.runs if run.tool == "noise")
     assert noise.raw == pytest.approx(0.15, rel=0.2)
-    before, after = clean.assessment.synthesis.fusion, noised.assessment.synthesis.fusion
+    before, after = clean.synthesis.fusion, noised.synthesis.fusion
     assert before is not None
     assert after is not None
     assert after.score < before.score - 1
-    kinds = {one.kind: one.severity for one in noised.assessment.evidence.distortion_analysis[GLOBAL] or ()}
+    kinds = {one.kind: one.severity for one in noised.evidence.distortion_analysis[GLOBAL] or ()}
     assert kinds["noise"] is DistortionSeverity.SEVERE
 
 
 async def test_objects_in_an_image_cannot_be_found_without_a_model_and_the_answer_says_so() -> None:
     told = await assess(AssessRequest("Rate it.", images=(encoded(scene()),), scope=("car",)))
-    output = told.assessment.synthesis.output
+    output = told.synthesis.output
     assert output.need_replan
-    assert output.replan_reason == "no analysis of car"
+    assert output.replan_reason == "no analysis of car; no tool scores"
 
 
 async def test_without_the_extra_image_tools_fail_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,21 +143,47 @@ async def test_without_the_extra_image_tools_fail_one_by_one(monkeypatch: pytest
     told = await assess(AssessRequest("Rate it.", images=(encoded(scene()),)))
     assert [run.error for run in told.runs] == [told.runs[0].error] * 3
     assert "precis[images]" in str(told.runs[0].error)
-    assert told.assessment.synthesis.output.error is not None
+    assert told.synthesis.output.error is not None
+
+
+async def test_scores_of_the_whole_say_nothing_of_a_part() -> None:
+    told = await assess(replace(TEXT, scope=("pumpkin",), tool_scores=(ToolScore("mine", 5.0),)))
+    assert told.synthesis.fusion is None
+    assert told.synthesis.output.need_replan
+
+
+async def test_the_planner_alone_runs_no_tool() -> None:
+    judge = ScriptedJudge()
+    told = await assess(replace(TEXT, stage=AssessStage.PLAN), judge=judge)
+    assert [type(event).__name__ for event in told.events] == ["AssessmentPlanned", "Assessment"]
+    assert (told.assessment.plan, told.assessment.evidence, told.assessment.synthesis) == (told.plans[0], None, None)
+    assert judge.requests == []
+
+
+async def test_planner_and_executor_give_the_evidence_and_no_answer() -> None:
+    told = await assess(replace(ABOUT_FACTS, stage=AssessStage.EVIDENCE))
+    kinds = [type(event).__name__ for event in told.events]
+    assert kinds == ["AssessmentPlanned", "ToolRun", "EvidenceGathered", "Assessment"]
+    assert told.assessment.evidence == told.gathered[0].evidence
+    assert told.assessment.synthesis is None
+
+
+def test_without_an_answer_the_graph_ends() -> None:
+    assert decide_next_node({"iteration_count": 0, "max_replan_iterations": 2}) == "__end__"
 
 
 async def test_the_callers_scores_are_kept_through_every_iteration() -> None:
     mine = (ToolScore("mine", 2.5, aspect="style"),)
     told = await assess(replace(TEXT, scope=("Global", "pumpkin"), tool_scores=mine))
     assert all(mine[0] in gathered.evidence.tool_scores for gathered in told.gathered)
-    kinds = {one.kind for one in told.assessment.evidence.distortion_analysis[GLOBAL] or ()}
+    kinds = {one.kind for one in told.evidence.distortion_analysis[GLOBAL] or ()}
     assert "style" in kinds
 
 
 async def test_scores_alone_can_be_assessed() -> None:
     told = await assess(AssessRequest("How good?", tool_scores=(ToolScore("A", 2.6), ToolScore("B", 2.8))))
-    assert told.assessment.synthesis.output.final_answer == "C"
-    assert not told.assessment.synthesis.output.need_replan
+    assert told.synthesis.output.final_answer == "C"
+    assert not told.synthesis.output.need_replan
 
 
 async def test_bad_input_is_refused_before_the_first_event() -> None:

@@ -102,11 +102,18 @@ def test_a_plan_after_missing_parts_looks_for_them_more_widely() -> None:
     assert not plan(TEXT).is_wide
 
 
-@pytest.mark.parametrize("reason", [ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN])
+@pytest.mark.parametrize("reason", [ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN, ReplanReason.DISAGREEMENT])
 def test_a_plan_after_doubts_asks_for_second_opinions(reason: ReplanReason) -> None:
     request = replace(TEXT, question="Is anything hallucinated?")
     after = next_plan(plan(request), [need(reason)], tools(request))
     assert after.tools == ("ultra.hallucination", "twin_lock.hallucination", "judge_lock.hallucination")
+    assert after.needs == (need(reason),)
+
+
+def test_a_plan_after_a_key_distortion_without_a_score_runs_every_first_opinion() -> None:
+    request = replace(PICTURE, question="Is it grainy?")
+    after = next_plan(plan(request), [need(ReplanReason.KEY_DISTORTION_NOT_SCORED)], tools(request))
+    assert after.tools == ("blur", "noise", "blockiness")
 
 
 def test_a_plan_that_finds_nothing_new_is_recognised() -> None:

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess.assessor import Assessor
+from pipeline.assess.images.image import ImageLimits, read_image
 from pipeline.assess.request import AssessRequest
+from pipeline.assess.run import Assessment, AssessModels
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanReason
@@ -21,6 +23,7 @@ from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 PLANS, LOOKS, SCORES, EXPLAINS = "You plan how", "You look at an image", "You must select one", "Answer the question in"
+LOWER_RIGHT = (0.5, 0.5, 1.0, 1.0)
 PICTURE = AssessRequest("Is the car in this image sharp? Rate it.", images=(encoded(scene()),))
 
 
@@ -28,16 +31,16 @@ def plan(*tools: str, mode: str = "scoring", scope: tuple[str, ...] = (GLOBAL,))
     return json.dumps({"mode": mode, "scope": list(scope), "tools": list(tools), "reason": "because"})
 
 
-def look(*findings: tuple[int, str, str]) -> str:
+def look(*findings: tuple[int, str, str], box: tuple[float, ...] | None = None) -> str:
     entries = [{"part": part, "type": kind, "severity": bad, "explanation": "seen"} for part, kind, bad in findings]
-    return json.dumps({"findings": entries})
+    return json.dumps({"findings": [{**entry, "box": box} for entry in entries]})
 
 
 async def test_the_model_plans_looks_and_answers() -> None:
     script = Script(
         replies=(
             Reply(PLANS, plan("blur", scope=("car",))),
-            Reply(LOOKS, look((1, "blur", "moderate"))),
+            Reply(LOOKS, look((1, "blur", "moderate"), box=LOWER_RIGHT)),
             Reply(SCORES, reply("C"), {"C": 1.0}),
         )
     )
@@ -46,11 +49,12 @@ async def test_the_model_plans_looks_and_answers() -> None:
         assert at.scripted.log.requests.total() == 3
     (made,) = told.plans
     assert (made.scope, made.tools, made.author) == (("car",), ("blur",), at.model.identity)
-    (finding,) = told.assessment.evidence.distortion_analysis["car"] or ()
+    (finding,) = told.evidence.distortion_analysis["car"] or ()
     assert (finding.kind, finding.severity) == ("blur", DistortionSeverity.MODERATE)
-    assert told.assessment.synthesis.author == at.model.identity
+    assert [(score.scope, score.tool) for score in told.evidence.tool_scores] == [("car", "blur")]
+    assert told.synthesis.author == at.model.identity
     assert told.assessment.usage.calls == 3
-    assert not told.assessment.synthesis.output.need_replan
+    assert not told.synthesis.output.need_replan
 
 
 async def test_what_the_request_says_the_model_cannot_change() -> None:
@@ -75,7 +79,7 @@ async def test_a_plan_that_is_none_is_made_by_rules(words: str) -> None:
         told = await assess(TEXT, chat_model=at.model)
     assert told.plans[0].author == "deterministic"
     assert told.plans[0].notes[0].startswith("planned by rules, invalid_answer")
-    assert told.assessment.synthesis.author == at.model.identity
+    assert told.synthesis.author == at.model.identity
 
 
 @pytest.mark.parametrize("words", ["I refuse.", look((7, "blur", "severe")), look((1, "blur", "terrible")), "[]"])
@@ -87,16 +91,16 @@ async def test_a_look_that_is_none_leaves_the_tools(words: str) -> None:
     async with bench(script) as at:
         told = await assess(replace(PICTURE, max_replan_iterations=0), chat_model=at.model)
     assert any(note.startswith("images were not looked at, invalid_answer") for note in told.assessment.notes)
-    (finding,) = told.assessment.evidence.distortion_analysis[GLOBAL] or ()
+    (finding,) = told.evidence.distortion_analysis[GLOBAL] or ()
     assert "scores it" in finding.explanation
-    assert not told.assessment.synthesis.output.degraded
+    assert not told.synthesis.output.degraded
 
 
 async def test_an_endpoint_without_eyes_leaves_the_tools() -> None:
     script = Script(replies=(Reply(PLANS, plan("blur")), Reply(SCORES, reply("C"))), supports_images=False)
     async with bench(script) as at:
         told = await assess(PICTURE, chat_model=at.model)
-    assert not told.assessment.synthesis.output.degraded
+    assert not told.synthesis.output.degraded
     assert any("request_refused" in note for note in told.assessment.notes)
 
 
@@ -110,23 +114,85 @@ async def test_what_the_model_sees_can_contradict_what_tools_measure() -> None:
 
 
 async def test_a_part_that_the_model_said_nothing_of_is_asked_about_again() -> None:
-    first, second = look((1, "blur", "none")), look((1, "blur", "slight"))
-    chat = ScriptedChat(plan("blur"), first, reply("B"), second, reply("B"))
+    first, second = look((1, "blur", "none"), box=LOWER_RIGHT), look((1, "blur", "slight"))
+    chat = ScriptedChat(plan("blur"), first, reply("B"), plan(), second, reply("B"))
     request = replace(PICTURE, scope=("car", "sky"))
     told = await assess(request, chat_model=chat)
     assert told.assessment.replan_history == ("no analysis of sky",)
     assert told.assessment.iteration_count == 1
-    assert told.assessment.evidence.covers("sky")
-    asked_again = chat.requests[3].messages[1].content
+    assert told.evidence.covers("sky")
+    asked_again = chat.requests[4].messages[1].content
     assert "sky" in asked_again
     assert '"car"' not in asked_again
+
+
+async def test_an_unsure_look_is_followed_by_another_that_names_what_was_uncertain() -> None:
+    unsure, sure = look((1, "blur", "uncertain")), look((1, "blur", "slight"))
+    chat = ScriptedChat(plan("blur"), unsure, reply("B"), plan("noise"), sure, reply("B"))
+    told = await assess(PICTURE, chat_model=chat)
+    assert told.assessment.replan_history == ("uncertain about blur in Global",)
+    assert (told.answers[0].begins_again, told.synthesis.output.need_replan) == (True, False)
+    first_look, planner, second_look = (chat.requests[place].messages[1].content for place in (1, 3, 4))
+    assert "uncertain about blur" not in first_look
+    assert "uncertain about blur in Global" in planner
+    assert "uncertain about blur in Global" in second_look
+    assert [set(made.tools) for made in told.plans] == [{"blur"}, {"blur", "noise"}]
+    assert told.plans[1].author == "scripted@test"
+    assert [need.reason for need in told.plans[1].needs] == [ReplanReason.UNCERTAIN]
+    (finding,) = (one for one in told.evidence.distortion_analysis[GLOBAL] or () if one.kind == "blur")
+    assert finding.severity is DistortionSeverity.SLIGHT
+
+
+async def test_a_second_look_sees_the_part_in_question_enlarged() -> None:
+    first = look((1, "blur", "severe"), box=LOWER_RIGHT)
+    chat = ScriptedChat(plan("blur"), first, reply("B"), plan(), look((1, "blur", "none")), reply("B"))
+    told = await assess(replace(PICTURE, scope=("car",)), chat_model=chat)
+    assert [need.reason for need in told.answers[0].synthesis.replan_needs] == [ReplanReason.CONTRADICTION]
+    again = chat.requests[4].messages[1]
+    assert "blur in car is severe, but blur says" in again.content
+    assert "they show part 1" in again.content
+    assert [len(request.messages[1].images) for request in (chat.requests[1], chat.requests[4])] == [1, 2]
+    detail = read_image(again.images[1].data, ImageLimits(), path="detail")
+    assert (detail.media_type, detail.width, detail.height) == ("image/png", 64, 64)
+    assert not told.synthesis.output.need_replan
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+async def test_looks_end_with_the_limit_of_iterations(limit: int) -> None:
+    unsure = Script(
+        replies=(Reply(PLANS, plan("blur")), Reply(LOOKS, look((1, "blur", "uncertain"))), Reply(SCORES, reply("B")))
+    )
+    async with bench(unsure) as at:
+        told = await assess(replace(PICTURE, max_replan_iterations=limit), chat_model=at.model)
+        assert at.scripted.log.requests.total() == 3 * (limit + 1)
+    assert told.assessment.iteration_count == limit
+    assert told.synthesis.output.need_replan
+
+
+@pytest.mark.parametrize("box", [(0.5, 0.5, 0.5, 1.0), (0.0, 0.0, 2.0, 1.0), (0.1, 0.1), (0.9, 0.9, 1.0, 1.0)])
+async def test_a_box_that_shows_nothing_leaves_the_part_unmeasured(box: tuple[float, ...]) -> None:
+    chat = ScriptedChat(plan("blur"), look((1, "blur", "slight"), box=box), reply("B"))
+    told = await assess(replace(PICTURE, scope=("car",), max_replan_iterations=0), chat_model=chat)
+    assert told.evidence.tool_scores == ()
+    assert told.evidence.covers("car")
+
+
+async def test_each_role_is_asked_for_its_own_part() -> None:
+    planner, executor, synthesizer = (
+        ScriptedChat(words) for words in (plan("blur"), look((1, "blur", "none")), reply("A"))
+    )
+    stream = Assessor(Synthesizer()).stream(PICTURE, models=AssessModels(planner, executor, synthesizer))
+    assessment = [event async for event in stream][-1]
+    assert [len(chat.requests) for chat in (planner, executor, synthesizer)] == [1, 1, 1]
+    assert isinstance(assessment, Assessment)
+    assert assessment.usage.calls == 3
 
 
 async def test_a_model_that_fails_everywhere_degrades_the_answer_and_nothing_else() -> None:
     async with bench(Script(models=("another",))) as at:
         told = await assess(TEXT, chat_model=at.model)
     assert told.plans[0].author == "deterministic"
-    output = told.assessment.synthesis.output
+    output = told.synthesis.output
     assert output.degraded
     assert output.final_answer == "A"
     assert not output.need_replan
@@ -135,7 +201,8 @@ async def test_a_model_that_fails_everywhere_degrades_the_answer_and_nothing_els
 async def test_a_reader_who_leaves_stops_the_call_under_way() -> None:
     async with bench() as at:
         at.scripted.gate.clear()
-        events = Assessor(Synthesizer()).stream(TEXT, judge=ScriptedJudge(), chat_model=at.model)
+        models = AssessModels(at.model, at.model, at.model)
+        events = Assessor(Synthesizer()).stream(TEXT, judge=ScriptedJudge(), models=models)
         first = asyncio.create_task(anext(events))
         await at.scripted.log.until(lambda log: log.in_flight == 1)
         first.cancel()

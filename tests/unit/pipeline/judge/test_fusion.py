@@ -14,6 +14,7 @@ from pipeline.judge.fusion import (
     LogisticMapping,
     NothingToFuseError,
     bhattacharyya,
+    check_distribution,
     from_classification,
     from_log_probabilities,
     from_samples,
@@ -34,6 +35,7 @@ CERTAINLY_BAD: Distribution = (1.0, 0.0, 0.0, 0.0, 0.0)
 def test_two_tools_and_a_model_that_mostly_says_fair() -> None:
     # By hand, q_bar = 2.7: exp(-(2.7 - c)^2) is .05558, .61263, .91393, .18452, .00504; times p, in turn .00417,
     # .04595, .63975, .01384, .00038. Their sum is .70409, the sum times the level 2.07257; 2.07257 / .70409 = 2.944.
+    # The entropy is .638 of the largest; .638^8 = .027 of q_bar makes it 2.937.
     fusion = fuse([2.6, 2.8], MOSTLY_FAIR)
     assert round(fusion.score, 2) == 2.94
     assert fusion.level is Level.FAIR
@@ -69,8 +71,9 @@ def test_the_sum_of_the_paper_cannot_reach_the_top() -> None:
 
 
 def test_the_sum_of_the_paper_for_two_tools() -> None:
-    # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1.
-    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).score == pytest.approx(2.07257 / 1.77170, abs=1e-4)
+    # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1, is 1.16982. With .638^8
+    # = .02742 of q_bar, 2.7: 1.2118.
+    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).score == pytest.approx(1.2118, abs=1e-4)
 
 
 @pytest.mark.parametrize("form", FusionForm)
@@ -78,7 +81,7 @@ def test_the_sum_of_the_paper_for_two_tools() -> None:
 def test_a_model_that_says_nothing_leaves_the_mean_of_the_tools(
     form: FusionForm, probabilities: Distribution | None
 ) -> None:
-    assert fuse([4.5, 5.0], probabilities, form=form).score == 4.75
+    assert fuse([4.5, 5.0], probabilities, form=form).score == pytest.approx(4.75, abs=1e-12)
 
 
 def test_without_tools_the_model_alone_decides() -> None:
@@ -163,8 +166,20 @@ def test_eta_is_above_zero(eta: float) -> None:
 
 
 def test_weights_far_from_the_mean_do_not_vanish() -> None:
-    # alpha_1 = exp(-1600) is 0 in floats: without logarithms this would be 0 / 0.
-    assert fuse([5.0], CERTAINLY_BAD, eta=100.0).score == 1.0
+    # alpha_1 = exp(-1600) is 0 in floats. What the model leaves the tools' levels, raised to .01 / 1.04, decides.
+    assert fuse([5.0], CERTAINLY_BAD, eta=100.0).score == 5.0
+
+
+def test_a_certain_model_does_not_silence_the_tools() -> None:
+    fusion = fuse([5.0], CERTAINLY_BAD)
+    assert fusion.probabilities == pytest.approx((1 / 1.04, *[0.01 / 1.04] * 4), abs=1e-6)
+    assert fusion.score == pytest.approx(4.708, abs=1e-3)
+    assert fusion.agreement == pytest.approx(0.146, abs=1e-3)
+
+
+@pytest.mark.parametrize("p", [MOSTLY_FAIR, smooth(CERTAINLY_BAD), from_classification(Level.BAD), UNIFORM])
+def test_probabilities_that_leave_the_tools_a_word_stay_as_they_are(p: Distribution) -> None:
+    assert fuse([5.0], p).probabilities == p
 
 
 def test_log_probabilities_become_shares_of_the_levels_that_are_named() -> None:
@@ -219,6 +234,35 @@ def test_the_normalized_score_stays_on_the_scale(scores: list[float], p: Distrib
     assert math.fsum(fusion.alpha) == pytest.approx(1)
     assert fusion.agreement is not None
     assert 0 <= fusion.agreement <= 1
+
+
+PEAKED = (
+    st.tuples(*[st.floats(0, 1)] * 5)
+    .filter(any)
+    .map(lambda weights: check_distribution([w**6 / math.fsum(one**6 for one in weights) for w in weights]))
+)
+"""Distributions that leave some levels next to nothing."""
+
+
+@given(SCORES, st.one_of(DISTRIBUTIONS, PEAKED), st.permutations(range(5)), st.sampled_from(FusionForm))
+def test_an_epsilon_in_a_probability_moves_the_score_by_an_epsilon(
+    scores: list[float], p: Distribution, order: list[int], form: FusionForm
+) -> None:
+    giver, taker, *_ = order
+    epsilon = min(1e-6, p[giver])
+    moved = list(p)
+    moved[giver] -= epsilon
+    moved[taker] += epsilon
+    before, after = (fuse(scores, check_distribution(one), form=form).score for one in (p, moved))
+    assert abs(after - before) <= 60 * epsilon + 1e-9
+
+
+@given(SCORES, st.permutations([1.0, -1.0, 0.0, 0.0, 0.0]), st.sampled_from(FusionForm))
+def test_equal_probabilities_are_the_limit_of_nearly_equal_ones(
+    scores: list[float], towards: list[float], form: FusionForm
+) -> None:
+    nearly = check_distribution([0.2 + 1e-6 * step for step in towards])
+    assert fuse(scores, nearly, form=form).score == pytest.approx(fuse(scores, UNIFORM, form=form).score, abs=1e-5)
 
 
 @given(SCORES, DISTRIBUTIONS, st.randoms(use_true_random=False))

@@ -1,18 +1,20 @@
 """A chat model at work: what it sends, returns and counts."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from pipeline.llm.chat_model import ChatMessage, ChatModel
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import BudgetExceededError
+from pipeline.llm.errors import BadAnswerError, BudgetExceededError
 from pipeline.llm.openai import OpenAiChatModel
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.llm.models import bench, request
+from tests.unit.pipeline.llm.models import SCHEMA, bench, request
 
 
 async def test_a_call_says_what_was_asked_and_returns_what_was_answered() -> None:
@@ -82,6 +84,23 @@ async def test_identity_names_model_and_endpoint_but_no_key() -> None:
         assert model.identity == f"scripted@{at.scripted.base_url}"
         assert model.context_tokens == 8192
         assert model.count_tokens("three short words") > 0
+
+
+async def test_a_set_temperature_stands_above_what_a_task_asks_for() -> None:
+    async with bench(Script(keep_bodies=True), temperature=0.7) as at:
+        await at.model.complete(request())
+        assert at.scripted.log.bodies[0]["temperature"] == 0.7
+        assert at.model.identity.endswith(" at temperature 0.7")
+
+
+@pytest.mark.parametrize(
+    "script", [Script(replies=(Reply("", "no JSON"),)), Script(faults=FaultPlan({Fault.EMPTY: 1.0}))]
+)
+async def test_who_asks_once_gets_one_request_and_the_error(script: Script) -> None:
+    async with bench(script) as at:
+        with pytest.raises(BadAnswerError):
+            await at.model.complete(replace(request(json_schema=SCHEMA), asks_once=True))
+        assert at.scripted.log.requests.total() == 1
 
 
 async def test_never_more_calls_in_flight_than_the_limit() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.endpoint import read_api_key
 from pipeline.llm.errors import LlmSettingsError
 
@@ -21,6 +21,38 @@ def test_an_address_that_cannot_be_used_is_refused(base_url: str) -> None:
 @pytest.mark.parametrize("base_url", [URL, f"{URL}/", f"{URL}/chat/completions"])
 def test_common_ways_to_write_an_address_mean_the_same(base_url: str) -> None:
     assert LlmConfig(base_url=base_url, model="m").base_url == URL
+
+
+def test_a_role_of_which_nothing_is_set_is_as_all() -> None:
+    config = LlmConfig.model_validate({"base_url": URL, "model": "m", "temperature": 0.3, "api_key": "k"})
+    assert all(config.of_role(role) == config for role in LlmRole)
+    assert config.identity == f"m@{URL} at temperature 0.3"
+
+
+def test_a_role_may_have_its_own_model_and_temperature_at_the_same_endpoint() -> None:
+    roles = {"planner": {"model": "small", "temperature": 0, "context_tokens": 4096}}
+    fields = {"base_url": URL, "model": "m", "api_key": "k", "tokenizer_file": "t.json", "roles": roles}
+    planner = LlmConfig.model_validate(fields).of_role(LlmRole.PLANNER)
+    assert (planner.base_url, planner.model, planner.temperature, planner.context_tokens) == (URL, "small", 0.0, 4096)
+    assert planner.api_key == SecretStr("k")
+    assert planner.tokenizer_file is None  # it was another model's
+
+
+def test_a_key_is_sent_to_no_other_address_than_its_own(tmp_path: Path) -> None:
+    roles = {
+        "critic": {"base_url": "http://other/v1/"},
+        "judge": {"base_url": "http://third/v1", "api_key_file": tmp_path / "key"},
+    }
+    config = LlmConfig.model_validate({"base_url": URL, "model": "m", "api_key": "k", "roles": roles})
+    critic, judge = config.of_role(LlmRole.CRITIC), config.of_role(LlmRole.JUDGE)
+    assert (critic.base_url, critic.model, critic.api_key, critic.api_key_file) == ("http://other/v1", "m", None, None)
+    assert (judge.base_url, judge.api_key, judge.api_key_file) == ("http://third/v1", None, tmp_path / "key")
+
+
+@pytest.mark.parametrize("role", [{"base_url": "ftp://x"}, {"api_key": "k", "api_key_file": "f"}, {"mdl": "m"}])
+def test_a_role_that_cannot_be_used_is_refused(role: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        LlmConfig.model_validate({"base_url": URL, "model": "m", "roles": {"critic": role}})
 
 
 def test_two_keys_are_one_too_many(tmp_path: Path) -> None:

@@ -94,6 +94,18 @@ async def test_technical_and_operator_prompts_differ() -> None:
     assert "for operators" in operator
 
 
+async def test_a_critic_of_its_own_criticizes_and_does_nothing_else() -> None:
+    chat, critic = FakeChat("All of it."), FakeChat("PASS")
+    critic.identity = "another"
+    writer = LlmWriter(chat, LlmWriterConfig(), critic=critic)
+    await writer.extract(EXTRACT)
+    verdict = await writer.critique(CRITIQUE)
+    assert (verdict.critic_verdict, len(chat.requests), len(critic.requests)) == (CriticVerdict.PASS, 1, 1)
+    alone = LlmWriter(chat, LlmWriterConfig()).identity
+    assert writer.identity == f"{alone}, critic another"
+    assert LlmWriter(chat, LlmWriterConfig(), critic=chat).identity == alone
+
+
 async def test_a_critique_is_carried_into_map_and_reduce() -> None:
     writer, chat = writer_with("All of it.")
     await writer.extract(replace(EXTRACT, critique="Step 3 is missing."))

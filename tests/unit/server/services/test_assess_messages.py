@@ -7,20 +7,22 @@ import pytest
 from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.request import AssessRequest
+from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import Assessment, AssessmentPlanned, AssessPlan, EvidenceGathered, Synthesized, ToolRun
 from pipeline.assess.synthesis.evidence import ToolScore
 from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_reply import quality_scope, to_assess_event, to_quality_evidence, to_synthesis
+from server.services.assess_reply import AssessNames, quality_scope, to_assess_event, to_quality_evidence, to_synthesis
 from server.services.judge_request import parse_assess
 from tests.unit.server.mirror import filled
 from tests.unit.server.services.test_convert_synthesis import ANSWER, EVIDENCE
 
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through
 MODEL = "m@there"
+NAMES = AssessNames("p@here, m@there", MODEL)
 
 
 def test_what_is_not_set_is_left_to_the_planner() -> None:
@@ -63,6 +65,7 @@ def test_everything_that_is_set_is_read() -> None:
     ("request_", "field"),
     [
         (pb.AssessRequest(mode=UNKNOWN), "mode"),
+        (pb.AssessRequest(stage=UNKNOWN), "stage"),
         (pb.AssessRequest(scope=pb.QualityScope(name="all")), "scope"),
         (pb.AssessRequest(options=pb.SynthesisOptions(fusion_form=UNKNOWN)), "options.fusion_form"),
     ],
@@ -76,7 +79,7 @@ def test_the_wrong_field_is_named(request_: pb.AssessRequest, field: str) -> Non
 
 def test_a_plan_keeps_everything() -> None:
     plan = filled(AssessPlan)
-    sent = to_assess_event(AssessmentPlanned(plan), language_model=MODEL).plan
+    sent = to_assess_event(AssessmentPlanned(plan), NAMES).plan
     assert (sent.iteration, sent.reason, sent.author, sent.is_wide) == (plan.iteration, plan.reason, plan.author, True)
     assert (tuple(sent.distortions), tuple(sent.tools), tuple(sent.notes)) == (plan.distortions, plan.tools, plan.notes)
     assert tuple(sent.scope.objects.names) == plan.scope
@@ -91,31 +94,55 @@ def test_the_whole_is_told_from_objects() -> None:
 
 
 def test_a_tool_that_ran_is_told_from_one_that_failed() -> None:
-    ran = to_assess_event(ToolRun(1, "blur", ToolScore("blur", 4.5, "car", "Blurs"), 0.0), language_model=MODEL).tool
+    ran = to_assess_event(ToolRun(1, "blur", ToolScore("blur", 4.5, "car", "Blurs"), 0.0), NAMES).tool
     assert (ran.iteration, ran.tool, ran.raw, ran.error) == (1, "blur", 0.0, "")
     assert ran.HasField("raw")
     assert (ran.score.score, ran.score.scope, ran.score.aspect) == (4.5, "car", "Blurs")
-    failed = to_assess_event(ToolRun(0, "ssim", None, None, "no_size: too small"), language_model=MODEL).tool
+    failed = to_assess_event(ToolRun(0, "ssim", None, None, "no_size: too small"), NAMES).tool
     assert (failed.tool, failed.error) == ("ssim", "no_size: too small")
     assert not failed.HasField("raw")
     assert not failed.HasField("score")
 
 
 def test_evidence_and_answers_keep_their_iteration() -> None:
-    gathered = to_assess_event(EvidenceGathered(2, EVIDENCE), language_model=MODEL).evidence
+    gathered = to_assess_event(EvidenceGathered(2, EVIDENCE), NAMES).evidence
     assert (gathered.iteration, gathered.evidence) == (2, to_quality_evidence(EVIDENCE))
-    made = to_assess_event(Synthesized(2, ANSWER, begins_again=True), language_model=MODEL).synthesis
+    made = to_assess_event(Synthesized(2, ANSWER, begins_again=True), NAMES).synthesis
     assert (made.iteration, made.begins_again) == (2, True)
     assert made.synthesis == to_synthesis(ANSWER, language_model=MODEL)
 
 
 def test_the_outcome_keeps_everything() -> None:
-    outcome = Assessment(ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7, 2), ("a note",), 1.25)
-    sent = to_assess_event(outcome, language_model=MODEL).assessment
+    outcome = Assessment(
+        filled(AssessPlan), ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7, 2), ("a note",), 1.25
+    )
+    sent = to_assess_event(outcome, NAMES).assessment
     assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
+    assert sent.plan.reason == outcome.plan.reason
     assert sent.elapsed.ToMilliseconds() == 1250
     assert sent.language_model == common_pb2.LlmUsage(
-        identity=MODEL, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
+        identity=NAMES.all_roles, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
     )
+
+
+def test_what_a_plan_is_to_find_is_told_with_its_reason() -> None:
+    needs = (ReplanNeed(ReplanReason.KEY_DISTORTION_NOT_SCORED, "no tool score for Blurs in car", ("car",)),)
+    sent = to_assess_event(AssessmentPlanned(replace(filled(AssessPlan), needs=needs)), NAMES).plan
+    (need,) = sent.needs
+    assert (need.reason, list(need.scope)) == (pb.REPLAN_REASON_KEY_DISTORTION_NOT_SCORED, ["car"])
+
+
+@pytest.mark.parametrize("stage", AssessStage)
+def test_the_last_step_is_read(stage: AssessStage) -> None:
+    number = pb.AssessStage.Value(f"ASSESS_STAGE_{stage.name}")
+    assert parse_assess(pb.AssessRequest(stage=number)).stage is stage
+
+
+def test_an_outcome_that_stops_before_the_answer_leaves_it_unset() -> None:
+    outcome = Assessment(filled(AssessPlan), None, 0, (), None, LlmUsage(), (), 0.5)
+    sent = to_assess_event(outcome, NAMES).assessment
+    assert not sent.HasField("synthesis")
+    assert not sent.HasField("evidence")
+    assert sent.HasField("plan")

@@ -72,7 +72,7 @@ def test_what_was_not_there_is_not_set() -> None:
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
-    output = SummarizerOutput(final_answer="", quality_reasoning="Nothing is known.", error="no_evidence: none")
+    output = SummarizerOutput(final_answer="None.", quality_reasoning="Nothing is known.", error="no_evidence: none")
     sent = to_synthesis(replace(ANSWER, output=output, fusion=None, usage=LlmUsage()), language_model="")
     assert not sent.HasField("fusion")
     assert not sent.HasField("language_model")

@@ -17,12 +17,12 @@ def test_of_two_equally_severe_problems_the_one_that_scores_lower_is_worse() -> 
     findings = (Finding("coverage", DistortionSeverity.SEVERE), Finding("hallucination", DistortionSeverity.SEVERE))
     scores = (ToolScore("A", 1.4, aspect="coverage"), ToolScore("B", 1.1, aspect="hallucination"))
     choices = ("It is biased", "It covers too little", "It hallucinates")
-    assert choose("What is worst?", choices, (GLOBAL,), Evidence({GLOBAL: findings}, scores), None) == 2
-    assert choose("What is worst?", choices, (GLOBAL,), Evidence({GLOBAL: findings}), None) is None
+    assert choose("What is worst?", choices, Evidence({GLOBAL: findings}, scores), None) == 2
+    assert choose("What is worst?", choices, Evidence({GLOBAL: findings}), None) is None
 
 
 def chosen(question: str, *choices: str) -> str | None:
-    index = choose(question, choices, (GLOBAL,), EVIDENCE, fuse([2.6, 2.8]))
+    index = choose(question, choices, EVIDENCE, fuse([2.6, 2.8]))
     return None if index is None else choices[index]
 
 

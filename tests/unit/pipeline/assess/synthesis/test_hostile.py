@@ -8,9 +8,9 @@ import pytest
 
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding
 from pipeline.assess.synthesis.request import SynthesisRequest
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesis.synthesizer import GENERIC_ANSWER, Synthesizer
 from pipeline.llm.errors import EmptyAnswerError, EndpointBusyError, SchemaMismatchError
-from tests.scripted_endpoint.faults import Fault
+from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.synthesis.questions import CHOICE, EVIDENCE, OPEN, SCORING, ScriptedChat, reply
@@ -32,6 +32,54 @@ async def test_a_wrong_answer_is_asked_for_again_in_stricter_words() -> None:
     assert "final_answer was no letter" in second
     assert "no id of the evidence" in third
     assert "A, B, C, D, E" in second
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        Script(replies=(Reply("", "I cannot rate this."),)),
+        Script(replies=(Reply("", "I cannot rate this."),), supports_json_schema=False),
+        Script(faults=FaultPlan({Fault.EMPTY: 1.0})),
+        Script(faults=FaultPlan({Fault.HTML: 1.0})),
+    ],
+    ids=["schema", "words", "empty", "html"],
+)
+async def test_three_attempts_are_three_requests_at_the_endpoint_each_stricter(script: Script) -> None:
+    async with bench(replace(script, keep_bodies=True)) as at:
+        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
+        bodies = [json.dumps(body["messages"]) for body in at.scripted.log.bodies]
+        requests = at.scripted.log.requests.total()
+    answered = bodies[-3:]
+    is_schema_refused = not script.supports_json_schema  # which the first request finds out, without an answer
+    assert (synthesis.attempt_count, requests) == (3, 3 + is_schema_refused)
+    assert ["refused before" in body for body in answered] == [False, True, True]
+    assert ["2 answers were refused" in body for body in answered] == [False, False, True]
+    assert len(answered[0]) < len(answered[1]) < len(answered[2])
+
+
+async def test_errors_are_logged_with_attempt_type_and_counts_of_the_evidence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    chat = ScriptedChat("no", EmptyAnswerError("x", finish_reason="stop"), EndpointBusyError("busy"))
+    with caplog.at_level("WARNING"):
+        await synthesizer.synthesize(injected(SCORING), chat_model=chat)
+    about = "mode=scoring parts=1 findings=1 tool_scores=2 images=0"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"answer_refused attempt=1 error=WrongAnswerError {about}",
+        f"answer_refused attempt=2 error=EmptyAnswerError {about}",
+        f"endpoint_failed attempt=3 error=EndpointBusyError {about}",
+    ]
+
+
+@pytest.mark.parametrize("request_", [SCORING, OPEN, CHOICE], ids=["scoring", "open", "choice"])
+async def test_without_a_model_and_without_evidence_the_answer_is_generic_and_never_empty(
+    request_: SynthesisRequest,
+) -> None:
+    chat = ScriptedChat("I'm sorry, I can't help with that.")
+    output = (await synthesizer.synthesize(replace(request_, evidence=Evidence()), chat_model=chat)).output
+    assert output.final_answer == GENERIC_ANSWER
+    assert (output.need_replan, output.degraded) == (False, True)
+    assert output.quality_reasoning
 
 
 async def test_after_three_wrong_answers_the_evidence_answers() -> None:

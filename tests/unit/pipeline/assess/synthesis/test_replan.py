@@ -38,7 +38,7 @@ def test_no_tool_scores_ask_for_some() -> None:
         (DistortionSeverity.SEVERE, "blurs", 4.1, True),
         (DistortionSeverity.SEVERE, "Blurs", 4.0, False),
         (DistortionSeverity.SEVERE, "", 4.1, True),
-        (DistortionSeverity.SEVERE, "Noise", 4.9, False),
+        (DistortionSeverity.SLIGHT, "Noise", 4.9, False),
         (DistortionSeverity.NONE, "Blurs", 1.9, True),
         (DistortionSeverity.NONE, "", 1.9, True),
         (DistortionSeverity.NONE, "Blurs", 2.0, False),
@@ -63,7 +63,37 @@ def test_a_score_of_another_part_contradicts_nothing() -> None:
     evidence = Evidence(
         {"face": (Finding("Blurs", DistortionSeverity.SEVERE),)}, (ToolScore("IQA", 4.8, aspect="Blurs"),)
     )
-    assert reasons(evidence, "face") == []
+    assert reasons(evidence, "face") == [ReplanReason.NO_TOOL_SCORES]
+
+
+def test_findings_and_scores_of_other_parts_are_not_read() -> None:
+    findings = {
+        "dog": (Finding("Blurs", DistortionSeverity.SLIGHT),),
+        "cat": (Finding("Blurs", DistortionSeverity.UNCERTAIN), Finding("Noise", DistortionSeverity.SEVERE)),
+    }
+    scores = (ToolScore("IQA", 3.0, "dog"), ToolScore("IQA", 5.0, "cat"))
+    assert reasons(Evidence(findings, scores), "dog") == []
+    assert reasons(Evidence(findings, scores), "cat") == [ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN]
+    assert reasons(Evidence(findings, scores[1:]), "dog") == [ReplanReason.NO_TOOL_SCORES]
+
+
+@pytest.mark.parametrize(
+    ("severity", "aspect", "is_missing"),
+    [
+        (DistortionSeverity.SEVERE, "Noise", True),
+        (DistortionSeverity.MODERATE, "Noise", True),
+        (DistortionSeverity.SLIGHT, "Noise", False),
+        (DistortionSeverity.NONE, "Noise", False),
+        (DistortionSeverity.MODERATE, "Blurs", False),
+        (DistortionSeverity.MODERATE, "blur", False),
+        (DistortionSeverity.MODERATE, "", False),  # quality as a whole
+    ],
+)
+def test_tool_scores_missing_for_key_distortions_ask_for_replanning(
+    severity: DistortionSeverity, aspect: str, *, is_missing: bool
+) -> None:
+    evidence = Evidence({GLOBAL: (Finding("Blurs", severity),)}, (ToolScore("IQA", 3.0, aspect=aspect),))
+    assert reasons(evidence) == ([ReplanReason.KEY_DISTORTION_NOT_SCORED] if is_missing else [])
 
 
 def test_what_the_executor_cannot_tell_is_looked_at_again() -> None:
@@ -73,7 +103,7 @@ def test_what_the_executor_cannot_tell_is_looked_at_again() -> None:
 
 def test_several_gaps_are_all_named() -> None:
     evidence = Evidence({"sky": (Finding("Noise", DistortionSeverity.UNCERTAIN),)})
-    assert reasons(evidence) == [
+    assert reasons(evidence, "sky", "car") == [
         ReplanReason.SCOPE_NOT_COVERED,
         ReplanReason.NO_TOOL_SCORES,
         ReplanReason.UNCERTAIN,

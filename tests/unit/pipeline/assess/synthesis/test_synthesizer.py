@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer
 from pipeline.assess.synthesis.result import ReplanReason, SummarizerOutput
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesis.synthesizer import GENERIC_ANSWER, Synthesizer
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.ultra.levels import LevelSource
 from tests.scripted_endpoint.replies import Reply
@@ -58,7 +58,7 @@ async def test_without_a_model_the_choice_that_the_evidence_names_is_taken() -> 
 
 async def test_no_choice_is_an_error_and_not_a_guess() -> None:
     output = (await synthesizer.synthesize(replace(CHOICE, choices=("Yes", "No")))).output
-    assert output.final_answer == ""
+    assert output.final_answer == GENERIC_ANSWER
     assert output.error is not None
     assert output.error.startswith("no_supported_choice")
 
@@ -72,10 +72,73 @@ async def test_nothing_to_fuse_is_an_error_that_asks_for_replanning() -> None:
 
 
 async def test_gaps_in_the_evidence_ask_for_replanning() -> None:
-    synthesis = await synthesizer.synthesize(replace(SCORING, scope=("car",)))
+    synthesis = await synthesizer.synthesize(replace(SCORING, scope=("Global", "car")))
     assert synthesis.output.need_replan
     assert synthesis.output.final_answer == "C"
     assert [need.reason for need in synthesis.replan_needs] == [ReplanReason.SCOPE_NOT_COVERED]
+
+
+async def test_only_scores_and_findings_of_the_asked_scope_are_fused() -> None:
+    dog = (Finding("Blurs", DistortionSeverity.MODERATE),)
+    cat = (Finding("Noise", DistortionSeverity.SEVERE),)
+    scores = (ToolScore("IQA", 1.2, "dog"), ToolScore("IQA", 5.0, "cat"), ToolScore("IQA", 4.0))
+    evidence = Evidence({"dog": dog, "cat": cat}, scores)
+    request = replace(SCORING, scope=("dog",), evidence=evidence)
+    synthesis = await synthesizer.synthesize(request)
+    assert synthesis.fusion is not None
+    assert (synthesis.output.final_answer, synthesis.fusion.tool_mean) == ("E", 1.2)
+    assert synthesis.used_evidence == Evidence({"dog": dog}, scores[:1])
+    assert "out_of_scope: 3 findings or scores of other parts were left out" in synthesis.notes
+    without = await synthesizer.synthesize(replace(request, evidence=replace(evidence, tool_scores=scores[1:2])))
+    assert (without.fusion, without.output.need_replan) == (None, True)
+    assert [need.reason for need in without.replan_needs] == [ReplanReason.NO_TOOL_SCORES]
+
+
+async def test_a_model_sees_the_evidence_of_the_asked_scope_alone() -> None:
+    chat = ScriptedChat(reply("C"))
+    other = {**EVIDENCE.distortion_analysis, "cat": (Finding("Noise", DistortionSeverity.SEVERE),)}
+    await synthesizer.synthesize(
+        replace(SCORING, evidence=replace(EVIDENCE, distortion_analysis=other)), chat_model=chat
+    )
+    assert "Noise" not in chat.requests[0].messages[1].content
+
+
+async def test_a_certain_model_far_from_the_tools_is_smoothed_noted_and_looked_at_again() -> None:
+    sharp = Evidence({GLOBAL: (Finding("Blurs", DistortionSeverity.NONE),)}, (ToolScore("IQA", 5.0),))
+    answer = LevelAnswer({"E": 0.0})
+    synthesis = await synthesizer.synthesize(replace(SCORING, evidence=sharp, level_answer=answer))
+    assert synthesis.fusion is not None
+    assert min(synthesis.fusion.probabilities) > 0
+    assert synthesis.output.replan_reason == "tools and level probabilities hardly agree (0.15)"
+    assert [need.reason for need in synthesis.replan_needs] == [ReplanReason.DISAGREEMENT]
+    assert [note.partition(":")[0] for note in synthesis.notes] == ["probabilities_smoothed", "no_agreement"]
+
+
+async def test_a_model_that_agrees_is_neither_smoothed_nor_noted() -> None:
+    synthesis = await synthesizer.synthesize(replace(SCORING, level_answer=LevelAnswer({"C": 0.0})))
+    assert synthesis.notes == ()
+    assert not synthesis.output.need_replan
+
+
+@pytest.mark.parametrize(
+    ("letter", "need_replan", "reasons"),
+    [
+        ("C", False, []),
+        ("C", True, [ReplanReason.UNCERTAIN]),
+        ("A", False, [ReplanReason.CONTRADICTION]),
+        ("A", True, [ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN]),
+    ],
+)
+async def test_for_images_an_answer_that_is_unsure_or_contradicts_a_score_asks_for_replanning(
+    letter: str, reasons: list[ReplanReason], *, need_replan: bool
+) -> None:
+    chat = ScriptedChat(reply(letter, need_replan=need_replan))
+    picture = replace(SCORING, images=(encoded(scene()),))
+    synthesis = await synthesizer.synthesize(picture, chat_model=chat)
+    assert [need.reason for need in synthesis.replan_needs] == reasons
+    assert synthesis.output.need_replan == bool(reasons)
+    of_text = await synthesizer.synthesize(SCORING, chat_model=chat)
+    assert not of_text.output.need_replan
 
 
 async def test_the_levels_of_the_callers_model_are_fused_with_the_tools() -> None:

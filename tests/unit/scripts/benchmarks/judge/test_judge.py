@@ -1,14 +1,12 @@
 import pytest
 
-from scripts.benchmarks.judge.adversarial import INJECTIONS, Attack, make_edits
-from scripts.benchmarks.judge.baselines import rouge2, summac_zs
+from scripts.benchmarks.judge.baselines import bigram_share, rouge2, summac_zs
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, sample_documents, sample_rows
 from tests.fakes_pipeline import ScriptedEntailment
 
 
-def row(document: str, summary: str = "It rained.", consistency: float = 1.0) -> HumanRow:
-    source = f"The {document} river rose by 14 metres on Monday. The mayor of Leeds was not there. It rained for days."
-    return HumanRow(document, source, summary, (), "system", {"consistency": consistency})
+def row(document: str, summary: str) -> HumanRow:
+    return HumanRow(document, f"The {document} river rose.", summary, (), "system", {"consistency": 1.0})
 
 
 def test_rouge2_by_hand() -> None:
@@ -16,6 +14,12 @@ def test_rouge2_by_hand() -> None:
     assert rouge2("The cat sat.", ["the cat ran off"]) == pytest.approx(0.4)
     assert rouge2("The cat sat.", ["a dog", "The cat, sat"]) == 1
     assert rouge2("The cat sat.", []) == 0
+
+
+def test_the_share_of_copied_bigrams_by_hand() -> None:
+    # "the cat", "cat sat", "sat down": the source has the first and the last.
+    assert bigram_share("The cat, he sat down.", "The cat sat down.") == pytest.approx(2 / 3)
+    assert bigram_share("The cat.", "Cat") == 0
 
 
 async def test_summac_takes_the_best_premise_for_each_sentence() -> None:
@@ -36,14 +40,3 @@ def test_samples_are_fixed_and_keep_the_order() -> None:
     documents = sample_documents(rows, 2)
     assert len(documents) == 6
     assert len(first_of_each(documents, 2)) == 4
-
-
-def test_edits_are_of_faithful_summaries_alone_and_of_all_kinds() -> None:
-    summary = "The river rose by 14 metres on Monday. The mayor of Leeds was there."
-    rows = [row("Aire", summary), row("Ouse", summary), row("Nidd", "The Nidd fell.", consistency=0.5)]
-    edits = make_edits(rows, 12)
-    assert {edit.attack for edit in edits} == set(Attack)
-    assert {edit.original for edit in edits} == {summary}
-    assert all(edit.edited != edit.original for edit in edits)
-    assert all(edit.edited.endswith(INJECTIONS) for edit in edits if edit.attack is Attack.INJECTION)
-    assert edits == make_edits(rows, 12)

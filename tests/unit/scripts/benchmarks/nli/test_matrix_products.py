@@ -41,11 +41,27 @@ def test_operands_have_the_shapes_of_the_whole_graph_and_can_be_multiplied(tmp_p
     products.run(inputs)
 
 
+def test_a_product_of_bytes_stays_one(tmp_path: Path) -> None:
+    path = write_graph(tmp_path / "model.onnx")
+    model = onnx.load(path)
+    weight = numpy_helper.from_array(np.ones((4, 6), np.int8), "weight")
+    model.graph.initializer[0].CopyFrom(weight)
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.UINT8
+    model.graph.node[0].op_type = "MatMulInteger"
+    model.graph.node[0].output[0] = "sums"
+    model.graph.node.insert(1, helper.make_node("Cast", ["sums"], ["hidden"], to=TensorProto.FLOAT))
+    onnx.save(model, path)
+    products, feed = MatrixProducts(path), {"x": np.ones((3, 2, 4), np.uint8)}
+    types = {value.data_type() for value in products.inputs_for(feed).values()}
+    assert types == {"tensor(uint8)", "tensor(float)"}
+    products.run(products.inputs_for(feed))
+
+
 def test_a_graph_that_hides_products_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="MultiHeadAttention"):
         MatrixProducts(write_graph(tmp_path / "model.onnx", op_type="MultiHeadAttention"))
 
 
 def test_a_leading_dimension_moves_behind_the_batch() -> None:
-    operand = Operand("q", is_weight=False, is_transposed=True, is_batch_first=False)
+    operand = Operand("q", is_weight=False, is_transposed=True, is_batch_first=False, is_bytes=False)
     assert operand.plain_shape((7, 2, 3, 5)) == (2, 3, 5, 7)

@@ -20,8 +20,8 @@ from server.cli.judge.floors import ScoreKind
 from server.cli.judge.items import Item
 from server.cli.judge.tally import JudgeAnswer
 from tests.judgements import judgement
-from tests.unit.server.cli.judge.report.report_page import read_page
-from tests.unit.server.cli.judge.report.test_page import HOSTILE, one, poison
+from tests.unit.server.cli.judge.report.report_page import one, read_page
+from tests.unit.server.cli.judge.report.test_page import HOSTILE, poison
 
 TERMS = CalibrateTerms(ScoreKind(), Scale())
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"

@@ -30,7 +30,7 @@ LENIENT = ScoreKind(policy=Policy.LENIENT)
 def neutral_claim() -> evidence_pb2.Claim:
     """Perhaps true, and not in the source."""
     return evidence_pb2.Claim(
-        passage=in_summary("The city will meet its deadline."), entailment=0.05, contradiction=0.2, label=UNSUPPORTED
+        passage=in_summary("The city will meet its deadline."), probability=0.05, contradiction=0.2, label=UNSUPPORTED
     )
 
 
@@ -73,9 +73,9 @@ def test_the_strict_score_is_that_of_the_judge() -> None:
 
 
 def test_the_lenient_score_gives_back_what_neutral_claims_cost() -> None:
-    # Doubts .03, .98 and, neutral, .95.
+    # Doubts .04, .98 and, neutral, .95.
     result = judged(supported_claim(), unsupported_claim(), neutral_claim())
-    expected = 10 - (10 - ULTRA_SCORE) * (0.03 + 0.98) / (0.03 + 0.98 + 0.95)
+    expected = 10 - (10 - ULTRA_SCORE) * (0.04 + 0.98) / (0.04 + 0.98 + 0.95)
     assert score_of(result, LENIENT) == pytest.approx(expected)
 
 
@@ -98,9 +98,9 @@ def test_without_neutral_claims_both_policies_agree_and_with_nothing_else_nothin
 
 def test_the_worst_claims_come_first_and_forgiven_ones_last() -> None:
     result = judged(supported_claim(), partial_claim(), neutral_claim(), unsupported_claim())
-    doubts = [claim.entailment for claim in worst_claims(result, Policy.STRICT)]
-    assert doubts == [0.02, 0.05, 0.81]
-    assert [claim.entailment for claim in worst_claims(result, Policy.LENIENT)] == [0.02, 0.81, 0.97]
+    doubts = [claim.probability for claim in worst_claims(result, Policy.STRICT)]
+    assert doubts == [0.02, 0.05, 0.41]
+    assert [claim.probability for claim in worst_claims(result, Policy.LENIENT)] == [0.02, 0.41, 0.96]
 
 
 def test_a_file_comes_back_and_its_framework_judges_too(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""One passage of the source for one claim: the sentences that speak about it, with what they lean on, in their order.
+
+Summarizers join what stands apart, so that no single sentence entails such a claim, and a small NLI model loses its way
+in long premises. Sentences are ranked by the claim's words, rare ones, names and numbers first, and taken until the
+passage is full. Words alone rank as well as words and embeddings do (README, Evidence).
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from pipeline.judge.evidence.text.closeness import Float64, WordIndex
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.passage import TextSpan
+from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
+
+_VALUE_WEIGHT = 1.5  # of names and numbers, times their rarity
+_POINTED_AT = 0.3  # of the weight of words in the sentence before a claim
+_BEFORE, _AFTER = 0.3, 0.15  # what a sentence gains of its neighbours' weight
+_REPEATED = 0.5  # what counts again of words that are in the passage already
+_BEST = 2
+_OPENING_LIST = """
+    he she it they we his her its their him them this that these those such both neither another here there then also
+    instead otherwise however
+"""
+_OPENINGS = frozenset(_OPENING_LIST.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What the NLI model reads as premise of a claim.
+
+    Attributes:
+        span: from the first sentence to the last; its text is the chosen sentences alone.
+        sentences: the chosen ones, rising.
+        best: those of them that have most of the claim's words, at most two; the first ones on a tie.
+    """
+
+    span: TextSpan
+    sentences: tuple[int, ...]
+    best: tuple[int, ...]
+
+
+def claim_weights(table: WordTable, words: range, index: WordIndex, before: range | None = None) -> dict[str, float]:
+    """Returns how much each content stem of a claim counts: its rarity in the source, more for names and numbers.
+
+    Args:
+        table: of the text that the claim stands in.
+        before: words of the sentence before it, which count a little when the claim begins with a word that points
+            back to them.
+    """
+    weights = _own_weights(table, words, index)
+    if before and words and table.words[words[0]] in _OPENINGS:
+        for stem, weight in _own_weights(table, before, index).items():
+            weights.setdefault(stem, _POINTED_AT * weight)
+    return weights
+
+
+def _own_weights(table: WordTable, words: range, index: WordIndex) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for word in words:
+        if table.content[word]:
+            raw = table.raw(word)
+            is_value = raw[0].isdigit() or (raw[0].isupper() and len(raw) > 1)
+            weight = index.rarity(table.stems[word]) * (_VALUE_WEIGHT if is_value else 1.0)
+            weights[table.stems[word]] = max(weight, weights.get(table.stems[word], 0.0))
+    return weights
+
+
+class PassageFinder:
+    """Finds passages in one source."""
+
+    def __init__(self, source: ReadText, index: WordIndex, most_chars: int) -> None:
+        """Reads what sentences lean on. Linear in the length of the source.
+
+        Args:
+            index: the source's words.
+            most_chars: of a passage; a single longer sentence is read whole.
+        """
+        self._source, self._index, self._most = source, index, most_chars
+        self._speakers = _speakers(source)
+        self._lengths = [len(text) for text in map(self._text, range(len(source.sentences)))]
+        self._is_whole = self._fits(range(len(self._lengths)))
+
+    def find(self, weights: Mapping[str, float], among: frozenset[int] | None = None) -> Passage | None:
+        """Returns the passage for a claim, the same for the same words; None for an empty source.
+
+        Args:
+            weights: of `claim_weights`.
+            among: sentences that it may be made of; None: all.
+        """
+        allowed: Collection[int] = range(len(self._lengths)) if among is None else among
+        if not allowed:
+            return None
+        own = self._index.weighted(weights)
+        is_whole = self._is_whole or (among is not None and self._fits(among))
+        chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed))
+        first, last = self._source.sentences[chosen[0]], self._source.sentences[chosen[-1]]
+        text = " ".join(self._text(sentence) for sentence in chosen)
+        best = sorted(chosen, key=lambda at: (-own[at], at))[:_BEST]
+        return Passage(self._source.text.passage(first.start, last.end, text), tuple(chosen), tuple(best))
+
+    def _fits(self, sentences: Collection[int]) -> bool:
+        return sum(self._lengths[at] + 1 for at in sentences) <= self._most
+
+    def _choose(self, weights: Mapping[str, float], own: Float64, allowed: Collection[int]) -> set[int]:
+        """Takes the sentence with most that is new, again and again, with the one that it leans on."""
+        near = own.copy()
+        near[1:] += _BEFORE * own[:-1]
+        near[:-1] += _AFTER * own[1:]
+        missing, chosen, left = dict(weights), set[int](), self._most
+        ranked = (at for at in np.argsort(-near, kind="stable").tolist() if at in allowed)
+        candidates = list(islice(ranked, max(8, self._most // 20)))
+        while candidates:
+            fresh = self._index.weighted(missing)
+            best = max(candidates, key=lambda at: (_REPEATED * near[at] + fresh[at], -at))
+            candidates.remove(best)
+            for sentence in self._with_antecedent(best, chosen):
+                if sentence not in allowed or (chosen and self._lengths[sentence] > left):
+                    continue
+                chosen.add(sentence)
+                left -= self._lengths[sentence] + 1
+                missing = {stem: weight for stem, weight in missing.items() if not self._index.has(sentence, stem)}
+        return chosen
+
+    def _with_antecedent(self, sentence: int, chosen: set[int]) -> Iterator[int]:
+        yield sentence
+        if sentence and sentence - 1 not in chosen and self._leans(sentence):
+            yield sentence - 1
+
+    def _leans(self, sentence: int) -> bool:
+        """Tells whether a sentence begins with a word that points back, or with "The ..." and has no name."""
+        table, words = self._source.table, self._source.ranges[sentence]
+        if not words:
+            return False
+        first = table.words[words[0]]
+        return first in _OPENINGS or (first == "the" and not any(table.raw(at)[0].isupper() for at in words[1:]))
+
+    def _text(self, sentence: int) -> str:
+        speaker = self._speakers.get(sentence)
+        text = self._source.passages[sentence].text
+        return f"{speaker} {text}" if speaker else text
+
+
+def _speakers(source: ReadText) -> dict[int, str]:
+    """Returns who says a sentence that is not the first of its turn; empty for a text that is no dialogue."""
+    text, sentences = source.text.text, source.sentences
+    marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in sentences]
+    if sum(mark is not None for mark in marks) < FEWEST_TURNS:
+        return {}
+    speakers: dict[int, str] = {}
+    speaker = ""
+    for at, mark in enumerate(marks):
+        is_same_line = at > 0 and "\n" not in text[sentences[at - 1].end : sentences[at].start]
+        if mark:
+            speaker = mark.group()
+        elif not is_same_line:
+            speaker = ""
+        elif speaker:
+            speakers[at] = speaker
+    return speakers

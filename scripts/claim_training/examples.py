@@ -1,0 +1,227 @@
+"""Claims against passages, as the judge reads them: the pool, edits of its supported claims, and NLI as replay.
+
+Every premise is what `PassageFinder` gives for the claim: the model is trained on what it will be asked. A tenth of the
+documents of each source is kept for development, whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.text.closeness import WordIndex
+from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.words import WordTable
+from scripts.claim_training.edits import Edit, Editor
+
+ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_SUPPORTED = 0, 1, 2, 3
+"""Labels; the last one is neutral or contradiction, whichever."""
+
+CONFIG = EvidenceConfig()
+_DEVELOPMENT_TENTHS = 1
+_SEED = 20261122
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair.
+
+    Attributes:
+        source: of the pool, or "nli" or "templates".
+        document: digest of its document: examples of one document are on one side of a split.
+        label: one of the four above.
+        group: examples of one group are variants of one claim: they stay in one batch.
+        spans: characters of the claim that the premise does not support; None where nobody marked them.
+        edit: how it was made from a supported claim; empty for people's.
+    """
+
+    source: str
+    document: str
+    premise: str
+    claim: str
+    label: int
+    group: str
+    spans: Spans | None
+    edit: str = ""
+
+    @property
+    def is_development(self) -> bool:
+        """Whether it is kept out of training."""
+        return is_development(self.document)
+
+
+def digest_of(document: str) -> str:
+    """Returns what a document is known by: 16 hexadecimal digits."""
+    return hashlib.sha256(document.encode()).hexdigest()[:16]
+
+
+def is_development(digest: str) -> bool:
+    """Tells whether the claims of a document are kept out of training."""
+    return int(digest[:8], 16) % 10 < _DEVELOPMENT_TENTHS
+
+
+class _Document:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.digest = digest_of(text)
+        self._source = ReadText.of("source", text, CONFIG.max_sentence_chars)
+        self._index = WordIndex(self._source)
+        self._finder = PassageFinder(self._source, self._index, CONFIG.passage_chars)
+
+    @property
+    def sentences(self) -> list[str]:
+        return [passage.text for passage in self._source.passages]
+
+    def passage(self, claim: str) -> str:
+        table = WordTable.of(claim)
+        found = self._finder.find(claim_weights(table, range(len(table)), self._index))
+        return found.span.text if found else ""
+
+
+def read_documents(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Returns the rows of the pool by the text of their document, in the order of the file."""
+    rows_of: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            rows_of[row["document"]].append(row)
+    return rows_of
+
+
+def read_claims(path: Path, documents: dict[str, str]) -> Iterator[Example]:
+    """Yields the pool, each followed by edits of it when it is supported; the same file gives the same examples.
+
+    Args:
+        documents: is filled with the text of every document, by digest.
+    """
+    for text, rows in read_documents(path).items():
+        documents[digest_of(text)] = text
+        yield from examples_of(text, rows)
+
+
+def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
+    """Yields the examples of one document."""
+    document = _Document(text)
+    claims = list(_of_bump(rows)) if rows[0]["source"] == "bump" else [_of_row(row) for row in rows]
+    if rows[0]["source"] == "defacto":
+        claims = list(_with_differences(claims))
+    rng = random.Random(f"{_SEED} {document.digest}")
+    editor = Editor(document.text, document.sentences, [example.claim for example in claims], rng)
+    for claim in claims:
+        example = replace(claim, document=document.digest, premise=document.passage(claim.claim))
+        yield example
+        if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
+            yield from _edited(example, editor, document)
+    if rows[0]["source"] not in _NOT_COPIED and rng.random() < _COPIED_SHARE:
+        yield from _copied(str(rows[0]["source"]), editor, document, rng)
+
+
+def _copied(source: str, editor: Editor, document: _Document, rng: random.Random) -> Iterator[Example]:
+    """Yields a sentence of the document itself, and edits of it."""
+    usable = [text for text in document.sentences if 7 < len(text.split()) < 40]  # noqa: PLR2004  # words of a claim
+    if len(usable) < _FEWEST_SENTENCES:
+        return
+    claim = rng.choice(usable)
+    copy = Example(
+        source, document.digest, document.passage(claim), claim, ENTAILMENT, f"{document.digest} copy", (), "copied"
+    )
+    yield copy
+    yield from _edited(copy, editor, document)
+
+
+_NOT_COPIED = frozenset({"fever_nli", "fever_symmetric", "mctest_nli"})
+_COPIED_SHARE, _FEWEST_SENTENCES = 0.4, 4
+_NOT_EDITED = frozenset({"mctest_nli", "bump"})
+
+
+def _of_row(row: Mapping[str, object]) -> Example:
+    label = ENTAILMENT if row["label"] else CONTRADICTION if row["kind"] == "refuted" else NOT_SUPPORTED
+    spans = row.get("unsupported_spans")
+    marked = tuple((start, end) for start, end in spans) if isinstance(spans, list) else () if row["label"] else None
+    claim, group = str(row["claim"]), str(row.get("pair") or row["id"])
+    return Example(str(row["source"]), "", "", claim, label, group, marked)
+
+
+def _edited(example: Example, editor: Editor, document: _Document) -> Iterator[Example]:
+    """Yields up to two false variants and sometimes a shorter true one."""
+    for edit, claim in editor.variants(example.claim):
+        label = ENTAILMENT if edit is Edit.SHORTENED else NOT_SUPPORTED
+        spans = () if label == ENTAILMENT else _changed(example.claim, claim)
+        yield replace(example, claim=claim, label=label, spans=spans, edit=edit.value, premise=document.passage(claim))
+
+
+def _of_bump(rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
+    """BUMP edits one sentence of a summary: that one is false, and as it was, true."""
+    by_pair: defaultdict[object, list[Mapping[str, object]]] = defaultdict(list)
+    for row in rows:
+        by_pair[row["pair"]].append(row)
+    for pair, variants in by_pair.items():
+        true = [row for row in variants if row["label"]]
+        if not true:
+            continue
+        originals = _bump_sentences(str(true[0]["claim"]))
+        for row in variants:
+            sentences = _bump_sentences(str(row["claim"]))
+            changed = [sentence for sentence in sentences if sentence not in originals]
+            if row["label"] or len(changed) != 1 or len(sentences) != len(originals):
+                continue
+            original = originals[sentences.index(changed[0])]
+            group = f"{pair} {hashlib.sha256(original.encode()).hexdigest()[:8]}"
+            yield Example("bump", "", "", changed[0], NOT_SUPPORTED, group, _changed(original, changed[0]))
+            yield Example("bump", "", "", original, ENTAILMENT, group, ())
+
+
+def _bump_sentences(summary: str) -> list[str]:
+    return [" ".join(part.split()) for part in re.split(r"(?<=[.!?])\s+", summary.replace(" .", ".")) if part.strip()]
+
+
+def _with_differences(examples: Sequence[Example]) -> Iterator[Example]:
+    """A model's summary and its human correction: what the correction changed was not supported."""
+    true = {example.group: example.claim for example in examples if example.label == ENTAILMENT}
+    for example in examples:
+        is_corrected = example.label != ENTAILMENT and example.group in true
+        yield replace(example, spans=_changed(true[example.group], example.claim)) if is_corrected else example
+
+
+def _changed(before: str, after: str) -> Spans | None:
+    """Returns the words of `after` that are not in `before`, in its place; None when nothing was put in."""
+    words = [(match.start(), match.end()) for match in re.finditer(r"\S+", after)]
+    old, new = before.split(), [after[start:end] for start, end in words]
+    spans = [
+        (words[first][0], words[last - 1][1])
+        for kind, _, _, first, last in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
+        if kind != "equal" and last > first
+    ]
+    return tuple(spans) or None
+
+
+NLI_LABELS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
+NLI_PARTS = {"mnli": 11_000, "snli": 3_000, "cad": 3_000, "conjnli": 1_500}
+"""Parts of the NLI pool whose licence allows training, by the beginning of their names, with the pairs drawn."""
+
+
+def read_nli(path: Path) -> Iterator[Example]:
+    """Yields training pairs, shuffled; the same file gives the same pairs. No part of them is for development."""
+    parts: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        part = next((name for name in NLI_PARTS if row["source"].startswith(name)), None)
+        if part:
+            parts[part].append(row)
+    rng = random.Random(_SEED)
+    for part, rows in parts.items():
+        for number, row in enumerate(rng.sample(rows, min(len(rows), NLI_PARTS[part]))):
+            label = NLI_LABELS[row["label"]]
+            spans = () if label == ENTAILMENT else None
+            yield Example("nli", "f" * 16, row["premise"], row["hypothesis"], label, f"{part}{number}", spans)

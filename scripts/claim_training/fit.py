@@ -1,0 +1,96 @@
+"""Trains the encoder's updates, and asks it for probabilities."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from scripts.claim_training.encoder import Encoder
+from scripts.claim_training.examples import ENTAILMENT, NOT_SUPPORTED
+from scripts.claim_training.sampling import Batch, Tokens, pack
+
+LOW_RANK_RATE, OTHER_RATE = 8e-4, 1e-4
+WARM_UP = 0.06  # of the steps
+_LEAST_RATE = 0.02
+_MARGIN, _MARGIN_WEIGHT = 2.0, 0.3  # log-odds between a claim and its false edit
+_MARK_WEIGHT, _UNSUPPORTED_WEIGHT = 0.2, 3.0  # unsupported words are few
+_PAUSE = 50  # steps between reports
+_IS_UPDATE = (".down", ".up")
+
+
+def fit(model: Encoder, batches: Sequence[Batch], *, rate: float = 1.0, report: Callable[[str], None] = print) -> None:
+    """Goes over all batches once; learning rates rise, then fall to nearly nothing.
+
+    Args:
+        rate: factor on both learning rates.
+    """
+    named = list(model.named_parameters())
+    groups = [
+        {"params": [value for name, value in named if name.endswith(_IS_UPDATE)], "lr": LOW_RANK_RATE * rate},
+        {"params": [value for name, value in named if not name.endswith(_IS_UPDATE)], "lr": OTHER_RATE * rate},
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.0, eps=1e-6, betas=(0.9, 0.98))
+    rises = max(1, int(WARM_UP * len(batches)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / rises) * max(_LEAST_RATE, 1 - step / len(batches))
+    )
+    started, tokens, smooth = time.monotonic(), 0, 0.0
+    for step, batch in enumerate(batches, start=1):
+        loss = batch_loss(model, batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad(set_to_none=True)
+        tokens += int(batch.mask.sum())
+        smooth = loss.item() if step == 1 else 0.98 * smooth + 0.02 * loss.item()
+        if step % _PAUSE == 0:
+            rate_now = tokens / (time.monotonic() - started)
+            report(f"step {step} of {len(batches)}, loss {smooth:.4f}, {rate_now:.0f} tokens/s")
+
+
+def batch_loss(model: Encoder, batch: Batch) -> Tensor:
+    """Returns the loss of labels, pairs and marked words."""
+    logits, marks = model(batch.ids, batch.mask)
+    log_shares = torch.log_softmax(logits, -1)
+    told = -log_shares.gather(1, batch.labels.clamp(max=NOT_SUPPORTED - 1)[:, None])[:, 0]
+    refused = -torch.logsumexp(log_shares[:, 1:], 1)
+    label_loss = torch.where(batch.labels == NOT_SUPPORTED, refused, told).mean()
+    odds = log_shares[:, ENTAILMENT] - torch.logsumexp(log_shares[:, 1:], 1)
+    asked = batch.marks >= 0
+    mark_loss = torch.zeros(())
+    if bool(asked.any()):
+        weight = 1 + (_UNSUPPORTED_WEIGHT - 1) * batch.marks[asked]
+        mark_loss = functional.binary_cross_entropy_with_logits(marks[asked], batch.marks[asked], weight)
+    return label_loss + _MARGIN_WEIGHT * _pair_loss(odds, batch) + _MARK_WEIGHT * mark_loss
+
+
+def _pair_loss(odds: Tensor, batch: Batch) -> Tensor:
+    """Returns how far a claim's log-odds are from being a margin above those of its false variants."""
+    groups: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for at, row in enumerate(batch.rows):
+        groups[f"{row.example.source} {row.example.group}"][row.example.label != ENTAILMENT].append(at)
+    pairs = [pair for true, false in groups.values() for pair in product(true, false)]
+    if not pairs:
+        return torch.zeros(())
+    true, false = torch.tensor(pairs).T
+    return functional.relu(_MARGIN - (odds[true] - odds[false])).mean()
+
+
+def predict(model: Encoder, rows: Sequence[Tokens]) -> NDArray[np.float64]:
+    """Returns logits of shape (rows, 3), in the order given."""
+    logits = np.zeros((len(rows), 3))
+    position = {id(row): at for at, row in enumerate(rows)}
+    with torch.no_grad():
+        for batch in pack([[row] for row in rows], 6000, seed=0):
+            found = model(batch.ids, batch.mask)[0].double().numpy()
+            logits[[position[id(row)] for row in batch.rows]] = found
+    return logits

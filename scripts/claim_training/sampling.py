@@ -1,0 +1,142 @@
+"""Which examples an epoch is made of, and how they are packed into batches."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from scripts.claim_training.examples import ENTAILMENT, Example
+
+GROUPS_OF_SOURCE = {
+    "fever_nli": (2600, 2600),
+    "ragtruth_data2txt": (1500, 900),
+    "ragtruth_qa": (1400, 520),
+    "defacto": (2200, 800),
+    "mctest_nli": (500, 700),
+    "fool_me_twice": (1300, 1300),
+    "cg2c_doc": (1100, 1100),
+    "pubmedqa": (1000, 0),
+    "fever_symmetric": (700, 700),
+    "bump": (800, 800),
+    "wice_tokens": (0, 170),
+    "nli": (20_000, 20_000),
+    "templates": (2000, 2000),
+}
+"""Groups of variants that are drawn for an epoch: with a supported claim, and without."""
+
+EDITED_SHARE = 0.6  # of groups that keep their edits
+_MOST_TOKENS = 320  # of a pair: the end of a longer premise is cut
+_JITTER = 12.0  # tokens by which lengths are blurred when they are sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A tokenized example.
+
+    Attributes:
+        claim: the first token of the claim and the one behind its last.
+        unsupported: 1 for tokens of the claim inside its spans; None where nobody marked them.
+    """
+
+    example: Example
+    ids: list[int]
+    claim: tuple[int, int]
+    unsupported: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples side by side.
+
+    Attributes:
+        ids: shape (examples, length), padded with 0.
+        mask: likewise, 1 for a token.
+        labels: shape (examples,).
+        marks: shape (examples, length): 1 unsupported, 0 supported, -1 not asked.
+    """
+
+    rows: tuple[Tokens, ...]
+    ids: Tensor
+    mask: Tensor
+    labels: Tensor
+    marks: Tensor
+
+    @classmethod
+    def of(cls, rows: Sequence[Tokens]) -> Batch:
+        """Pads some examples."""
+        shape = (len(rows), max(len(row.ids) for row in rows))
+        ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+        marks = torch.full(shape, -1.0)
+        for at, row in enumerate(rows):
+            ids[at, : len(row.ids)] = torch.tensor(row.ids)
+            mask[at, : len(row.ids)] = 1
+            if row.unsupported is not None:
+                marks[at, row.claim[0] : row.claim[1]] = torch.tensor(row.unsupported, dtype=torch.float32)
+        return cls(tuple(rows), ids, mask, torch.tensor([row.example.label for row in rows]), marks)
+
+
+def tokenize(example: Example, tokenizer: Tokenizer) -> Tokens:
+    """Encodes a pair as the served model gets it."""
+    encoding = tokenizer.encode(example.premise, example.claim)
+    places = [at for at, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
+    first, last = (places[0], places[-1] + 1) if places else (len(encoding.ids) - 1,) * 2
+    unsupported = None
+    if example.spans is not None:
+        spans = example.spans
+        offsets = encoding.offsets[first:last]
+        unsupported = [int(any(start < b and a < end for a, b in spans)) for start, end in offsets]
+    ids, cut = encoding.ids, max(0, len(encoding.ids) - _MOST_TOKENS)
+    if cut:
+        ids = ids[: first - 1 - cut] + ids[first - 1 :]
+    return Tokens(example, ids, (first - cut, last - cut), unsupported)
+
+
+def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: str = "") -> list[list[Tokens]]:
+    """Returns groups for one epoch; the same seed gives the same groups.
+
+    Args:
+        without: a source that is left out.
+    """
+    rng = random.Random(seed)
+    groups: defaultdict[str, list[Tokens]] = defaultdict(list)
+    for row in rows:
+        if row.example.source != without:
+            groups[f"{row.example.source} {row.example.group}"].append(row)
+    kinds: defaultdict[tuple[str, bool], list[list[Tokens]]] = defaultdict(list)
+    for members in groups.values():
+        has_true = any(row.example.label == ENTAILMENT for row in members)
+        kinds[members[0].example.source, has_true].append(members)
+    drawn: list[list[Tokens]] = []
+    for (source, has_true), found in kinds.items():
+        most = GROUPS_OF_SOURCE[source][0 if has_true else 1]
+        drawn += rng.sample(found, min(most, len(found)))
+    return [_kept(members, rng) for members in drawn]
+
+
+def _kept(members: list[Tokens], rng: random.Random) -> list[Tokens]:
+    if rng.random() < EDITED_SHARE:
+        return members
+    return [row for row in members if row.example.edit in ("", "copied")] or members
+
+
+def pack(groups: Sequence[Sequence[Tokens]], most_tokens: int, seed: int) -> list[Batch]:
+    """Packs groups of like length into batches of at most so many tokens with padding, in random order."""
+    rng = random.Random(seed)
+    ranked = sorted(groups, key=lambda group: max(len(row.ids) for row in group) + rng.random() * _JITTER)
+    batches: list[Batch] = []
+    held: list[Tokens] = []
+    for group in ranked:
+        longest = max(len(row.ids) for row in (*held, *group))
+        if held and longest * (len(held) + len(group)) > most_tokens:
+            batches.append(Batch.of(held))
+            held = []
+        held += group
+    batches.append(Batch.of(held))
+    rng.shuffle(batches)
+    return batches

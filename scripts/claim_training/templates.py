@@ -1,0 +1,116 @@
+"""Sentences that have all words of their premise and do not follow from it, made from templates.
+
+The three heuristics of HANS (McCoy et al. 2019, arXiv 1902.01007): shared words, a stretch of the premise, a clause of
+it. The templates and words are our own; a third of the templates is never trained on and measures what was learned.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from scripts.claim_training.examples import ENTAILMENT, NEUTRAL, Example
+
+_PEOPLE = [
+    "doctor",
+    "lawyer",
+    "senator",
+    "nurse",
+    "painter",
+    "driver",
+    "baker",
+    "judge",
+    "tourist",
+    "soldier",
+    "teacher",
+    "farmer",
+    "singer",
+    "pilot",
+    "banker",
+    "student",
+    "author",
+    "engineer",
+    "manager",
+    "reporter",
+    "sailor",
+    "tailor",
+    "guard",
+    "chemist",
+    "coach",
+    "dancer",
+    "editor",
+    "gardener",
+    "hunter",
+    "keeper",
+]
+_DID = [
+    "helped",
+    "called",
+    "praised",
+    "warned",
+    "followed",
+    "visited",
+    "thanked",
+    "blamed",
+    "hired",
+    "sued",
+    "met",
+    "paid",
+    "saved",
+    "ignored",
+    "defended",
+]
+_RESTED = ["slept", "waited", "laughed", "resigned", "arrived", "danced", "left", "spoke", "ran", "worked"]
+_PLACES = ("in the garden", "near the station", "behind the school", "at the market", "on the bridge")
+
+# Premise, claim, whether it follows. {a} {b} {c}: people, {v} {w}: transitive verbs, {r} {s}: intransitive ones.
+TRAINED = (
+    ("The {a} {v} the {b}.", "The {b} {v} the {a}.", False),
+    ("The {a} {v} the {b}.", "The {b} was {v} by the {a}.", True),
+    ("The {b} was {v} by the {a}.", "The {b} {v} the {a}.", False),
+    ("The {b} was {v} by the {a}.", "The {a} {v} the {b}.", True),
+    ("The {a} near the {b} {r}.", "The {b} {r}.", False),
+    ("The {a} near the {b} {r}.", "The {a} {r}.", True),
+    ("The {a} who {v} the {b} {r}.", "The {b} {r}.", False),
+    ("The {a} who {v} the {b} {r}.", "The {a} {v} the {b}.", True),
+    ("The {a} and the {b} {v} the {c}.", "The {a} {v} the {b}.", False),
+    ("The {a} and the {b} {v} the {c}.", "The {b} {v} the {c}.", True),
+    ("If the {a} {r}, the {b} {s}.", "The {b} {s}.", False),
+    ("Since the {a} {r}, the {b} {s}.", "The {b} {s}.", True),
+    ("The {a} believed that the {b} {r}.", "The {b} {r}.", False),
+    ("The {a} knew that the {b} {r}.", "The {b} {r}.", True),
+    ("Perhaps the {a} {v} the {b} {p}.", "The {a} {v} the {b}.", False),
+    ("Of course the {a} {v} the {b} {p}.", "The {a} {v} the {b}.", True),
+    ("Some of the {a}s {r} {p}.", "All of the {a}s {r} {p}.", False),
+    ("All of the {a}s {r} {p}.", "The {a}s {r}.", True),
+    ("No {a} {r} {p}.", "A {a} {r} {p}.", False),
+    ("The {a} {v} the {b} before the {c} {r}.", "The {c} {r} before the {a} {v} the {b}.", False),
+    ("The {a} {v} the {b} before the {c} {r}.", "The {a} {v} the {b}.", True),
+    ("Few {a}s ever {r}.", "Many {a}s {r}.", False),
+)
+HELD_OUT = (
+    ("The {a} {v} the {b} and the {c} {r}.", "The {b} {r}.", False),
+    ("The {a} {v} the {b} and the {c} {r}.", "The {c} {r}.", True),
+    ("The {a} that the {b} {v} {r}.", "The {a} {v} the {b}.", False),
+    ("The {a} that the {b} {v} {r}.", "The {b} {v} the {a}.", True),
+    ("The {a} said that the {b} {v} the {c}.", "The {b} {v} the {c}.", False),
+    ("The {a} forgot that the {b} {v} the {c}.", "The {b} {v} the {c}.", True),
+    ("Unless the {a} {r}, the {b} {v} the {c}.", "The {b} {v} the {c}.", False),
+    ("Although the {a} {r}, the {b} {v} the {c}.", "The {b} {v} the {c}.", True),
+    ("The {a} or the {b} {r} {p}.", "The {b} {r}.", False),
+    ("Both the {a} and the {b} {r} {p}.", "The {b} {r}.", True),
+    ("The {a} behind the {b} {v} the {c}.", "The {b} {v} the {c}.", False),
+)
+
+
+def make_templates(count: int, seed: int = 1, *, held_out: bool = False) -> Iterator[Example]:
+    """Yields pairs of the trained templates, or of the others; the same seed gives the same pairs."""
+    rng = random.Random(seed)
+    for number in range(count):
+        premise, claim, follows = rng.choice(HELD_OUT if held_out else TRAINED)
+        a, b, c = rng.sample(_PEOPLE, 3)
+        (v, w), (r, s), p = rng.sample(_DID, 2), rng.sample(_RESTED, 2), rng.choice(_PLACES)
+        words = {"a": a, "b": b, "c": c, "v": v, "w": w, "r": r, "s": s, "p": p}
+        label = ENTAILMENT if follows else NEUTRAL
+        spans = () if follows else None
+        yield Example("templates", "f" * 16, premise.format(**words), claim.format(**words), label, f"t{number}", spans)

@@ -1,0 +1,82 @@
+"""Development claims of the benchmark, with models that go by words."""
+
+import gzip
+import json
+from pathlib import Path
+
+from scripts.benchmarks.judge.development import (
+    POOL,
+    add_record,
+    measure_calibration,
+    measure_development,
+    read_development,
+    sample_claims,
+    sample_faithful,
+)
+from scripts.benchmarks.judge.results import COLUMNS, Results
+from scripts.benchmarks.judge.runner import JudgeRunner
+from scripts.claim_training.examples import digest_of, is_development
+from tests.fakes_pipeline import fake_models
+
+
+def write_pool(folder: Path) -> None:
+    rows = []
+    for number in range(400):
+        town = f"Town{number}"
+        document = f"The mayor of {town} opened a bridge on Monday with 300 guests. It was paid for by the state."
+        for label, claim in ((1, f"The mayor of {town} opened a bridge."), (0, "Elephants bought a cinema.")):
+            source = ("defacto", "pubmedqa", "fool_me_twice")[number % 3]
+            about = {"id": f"{number} {label}", "pair": f"{number}", "kind": "supported" if label else "not_supported"}
+            rows.append({"source": source, "document": document, "claim": claim, "label": label, **about})
+    (folder / POOL).parent.mkdir()
+    with gzip.open(folder / POOL, "wt", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(one)}\n" for one in rows)
+
+
+def test_only_documents_that_no_training_sees_are_read(tmp_path: Path) -> None:
+    write_pool(tmp_path)
+    rows = read_development(tmp_path, 100)
+    assert rows
+    assert all(is_development(digest_of(text)) and example.is_development for text, example in rows)
+    assert len({text for text, _ in read_development(tmp_path, 2)}) < len({text for text, _ in rows})
+    assert read_development(tmp_path / "nowhere", 2) == []
+
+
+def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(tmp_path: Path) -> None:
+    write_pool(tmp_path)
+    rows = read_development(tmp_path, 100)
+    claims = [example for _, example in sample_claims(rows, 4)]
+    assert len(claims) == 12
+    assert not any(example.edit for example in claims)
+    assert [example.label == 0 for example in claims].count(True) == 6
+    pairs = sample_faithful(rows, 3)
+    assert {faithful.source for (_, faithful), _ in pairs} == {"defacto", "pubmedqa"}
+    assert all(one.claim != other.claim and one.group == other.group for (_, one), (_, other) in pairs)
+
+
+async def test_development_claims_are_measured_by_source(tmp_path: Path) -> None:
+    write_pool(tmp_path)
+    rows, results, runner = read_development(tmp_path, 100), Results(), JudgeRunner(fake_models())
+    await measure_development(runner, sample_claims(rows, 8), results)
+    await measure_calibration(runner, sample_faithful(rows, 2), results)
+    add_record({}, results)
+    assert results.figures["claims_dev_bacc"] == 1  # all words, or none of them
+    assert results.figures["claims_loso_bacc"] is None
+    assert results.figures["faithful_above_5"] == 1
+    assert all(len(cells) == len(COLUMNS) for cells in results.rows)
+
+
+def test_the_record_of_the_training_is_quoted() -> None:
+    results = Results()
+    record = {
+        "rank": 16,
+        "development": {"balanced_accuracy": 0.81},
+        "leave_one_source_out": {"defacto": 0.7, "pubmedqa": 0.8},
+        "snli_dev_accuracy": 0.91,
+    }
+    add_record(record, results)
+    assert results.figures == {
+        "claims_record_bacc": 0.81,
+        "claims_loso_bacc": 0.75,
+        "claims_record_nli": {"snli_dev_accuracy": 0.91},
+    }

@@ -1,0 +1,46 @@
+"""What training saves is what the compiled graph computes. Needs torch (extra `export`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inference.compile.config import DEBERTA_V3_XSMALL
+from inference.compile.deberta import build_deberta_classifier
+from inference.compile.updates import fold_updates
+from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
+from tests.unit.inference.compile.random_weights import VOCABULARY, Weights, deberta_weights
+
+torch = pytest.importorskip("torch")
+encoder = pytest.importorskip("scripts.claim_training.encoder")
+save = pytest.importorskip("scripts.claim_training.save")
+
+RANK = 4
+
+
+def _checkpoint() -> Weights:
+    """Weights of the packaged model's shape, as bfloat16 holds them: training keeps the frozen ones in it."""
+    weights = deberta_weights(DEBERTA_V3_XSMALL)
+    return {
+        name: torch.from_numpy(value * np.float32(0.5 if value.ndim > 1 else 1)).bfloat16().float().numpy()
+        for name, value in weights.items()
+    }
+
+
+def test_the_compiled_graph_computes_what_was_trained(tmp_path: Path) -> None:
+    weights = _checkpoint()
+    torch.manual_seed(3)
+    head = np.zeros((DEBERTA_V3_XSMALL.hidden_size, 3), np.float32), np.zeros(3, np.float32)
+    model = encoder.Encoder(weights, head, RANK).eval()
+    model.words = model.words.float()  # it computes in the type of its words
+    for parameter in model.parameters():  # as the file will hold them
+        parameter.data = (parameter + 0.05 * torch.randn(parameter.shape)).half().float()
+    save.save_updates(dict(model.named_parameters()), tmp_path / "updates")
+    updated = fold_updates(tmp_path / "updates", weights, DEBERTA_V3_XSMALL)
+    runner = GraphRunner(build_deberta_classifier(updated.weights, DEBERTA_V3_XSMALL, (updated.label_head,)))
+    for ids in random_items(4, longest=30, vocabulary=VOCABULARY):
+        with torch.no_grad():
+            expected, _ = model(torch.tensor([ids]), torch.ones((1, len(ids)), dtype=torch.long))
+        np.testing.assert_allclose(runner.run([ids]), expected.numpy(), atol=1e-4)
