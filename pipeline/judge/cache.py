@@ -52,4 +52,5 @@ def is_final(judgement: Judgement) -> bool:
 
 
 def _chars(judgement: Judgement) -> int:
-    return len(judgement.evidence.source) + len(judgement.evidence.summary)
+    table = judgement.evidence
+    return len(table.source) + len(table.summary) if table else 0

@@ -62,7 +62,8 @@ class Judge:
     async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
 
-        A metric that cannot be computed is an error inside the judgement; the others are scored. Without a chat model
+        A metric that cannot be computed is an error inside the judgement; the others are scored. Texts that are not
+        English are not scored, and no model reads them. Without a chat model
         every step has a deterministic form; Twin-Lock alone never asks one.
 
         Raises:
@@ -101,7 +102,8 @@ class Judge:
             key = await self._off_loop(partial(self._check, request, models))
             judgement = await (compute() if self._cache is None else self._cache.get(key, compute))
             if not is_computed:
-                emit(EvidenceReady(judgement.evidence))
+                if judgement.evidence:
+                    emit(EvidenceReady(judgement.evidence))
                 for result in judgement.frameworks:
                     _emit_metrics(result, emit)
             note_judgement(span, judgement)
@@ -115,10 +117,16 @@ class Judge:
     async def _compute(self, request: JudgeRequest, models: Models, key: str, emit: Emit) -> Judgement:
         meter = MeteredChatModel(models.chat) if models.chat else None
         models, stopwatch = replace(models, chat=meter), Stopwatch()
-        table = await self._gather(request, models)
+        foreign = request.foreign_text_ids
+        table = None if foreign else await self._gather(request, models)
         stopwatch.lap("evidence_ms")
-        emit(EvidenceReady(table))
-        frameworks = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
+        if table is None:
+            frameworks = [FrameworkResult.of_foreign(framework, foreign) for framework in request.wanted]
+            for result in frameworks:
+                _emit_metrics(result, emit)
+        else:
+            emit(EvidenceReady(table))
+            frameworks = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
         stopwatch.lap("scoring_ms")
         judgement = Judgement(
             request_hash=key,
@@ -126,7 +134,7 @@ class Judge:
             frameworks=tuple(frameworks),
             config=self._config,
             language_model=_chat_identity(models),
-            degraded=table.proposals_failed or any(result.degraded for result in frameworks),
+            degraded=(table is not None and table.proposals_failed) or any(result.degraded for result in frameworks),
             notes=(*_notes(request, table), *(words for result in frameworks for words in result.notes)),
             is_cached=False,
             timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
@@ -196,9 +204,9 @@ def _chat_identity(models: Models) -> str | None:
     return models.chat.identity if models.chat else None
 
 
-def _notes(request: JudgeRequest, table: EvidenceTable) -> tuple[str, ...]:
+def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...]:
     longer = ("the summary is longer than its source",) if len(request.summary) > len(request.source) else ()
-    return (*longer, *tool_score_notes(request.tool_scores), *table.notes)
+    return (*longer, *tool_score_notes(request.tool_scores), *(table.notes if table else ()))
 
 
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
@@ -211,6 +219,6 @@ def _log(judgement: Judgement) -> None:
         f"{result.framework}={'none' if result.mean_score is None else format(result.mean_score, '.2f')}"
         for result in judgement.frameworks
     )
-    pairs = judgement.evidence.pair_count
+    pairs = judgement.evidence.pair_count if judgement.evidence else 0
     calls = judgement.language_model_usage.calls
     logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

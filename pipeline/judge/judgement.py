@@ -1,9 +1,12 @@
-"""A judgement, and the events that lead to it: EvidenceReady, every MetricReady in the strict order, Judgement."""
+"""A judgement, and the events that lead to it: EvidenceReady, every MetricReady in the strict order, Judgement.
+
+There is no EvidenceReady when a text is in a language that is not supported.
+"""
 
 from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.result import Framework, FrameworkResult, MetricResult
 from pipeline.llm.chat_model import LlmUsage
@@ -29,7 +32,7 @@ class Judgement:
 
     Attributes:
         request_hash: SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits.
-        evidence: the table that all frameworks share.
+        evidence: the table that all frameworks share; None when a text is in a language that is not supported.
         frameworks: those asked for, in the order of `Framework`.
         language_model: identity of the chat model that helped; None without one.
         degraded: whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it.
@@ -40,7 +43,7 @@ class Judgement:
     """
 
     request_hash: str
-    evidence: EvidenceTable
+    evidence: EvidenceTable | None
     frameworks: tuple[FrameworkResult, ...]
     config: JudgeConfig
     language_model: str | None
@@ -53,23 +56,34 @@ class Judgement:
     @property
     def claim_count(self) -> int:
         """Claims of the summary."""
-        return self.checked_claim_count + self.evidence.omitted_claim_count
+        return self.checked_claim_count + (self.evidence.omitted_claim_count if self.evidence else 0)
 
     @property
     def checked_claim_count(self) -> int:
         """Of those, the ones that were checked."""
-        return len(self.evidence.claims)
+        return len(self._claims)
 
     @property
     def unsupported_claim_count(self) -> int:
         """Of those, the ones that the source does not support."""
-        return sum(claim.label is ClaimLabel.UNSUPPORTED for claim in self.evidence.claims)
+        return sum(claim.label is ClaimLabel.UNSUPPORTED for claim in self._claims)
 
     @property
     def worst_claim_score(self) -> float | None:
         """10 x the probability of the least supported claim, which a mean can hide; None without claims."""
-        probabilities = [claim.probability for claim in self.evidence.claims]
+        probabilities = [claim.probability for claim in self._claims]
         return round(10 * min(probabilities), 2) if probabilities else None
+
+    @property
+    def table(self) -> EvidenceTable:
+        """The evidence, of a judgement of English texts. Raises ValueError without."""
+        if self.evidence is None:
+            raise ValueError("there is no evidence: source or summary is not English")
+        return self.evidence
+
+    @property
+    def _claims(self) -> tuple[Claim, ...]:
+        return self.evidence.claims if self.evidence else ()
 
     def __getitem__(self, framework: Framework) -> FrameworkResult:
         """Returns one framework's verdict. Raises KeyError if it was not asked for."""

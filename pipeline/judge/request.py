@@ -13,6 +13,7 @@ from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping
 from pipeline.judge.result import Framework, MetricName
 from pipeline.judge.ultra.levels import Tool
 from pipeline.protocols import ModelIdentities
+from pipeline.text.language import is_english
 from pipeline.text.normalize import check_text
 
 DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
@@ -50,6 +51,12 @@ class JudgeRequest:
     summary: str
     frameworks: tuple[Framework, ...] = ()
     tool_scores: tuple[MetricToolScore, ...] = ()
+
+    @property
+    def foreign_text_ids(self) -> tuple[str, ...]:
+        """The texts that are not English."""
+        texts = {"source": self.source, "summary": self.summary}
+        return tuple(text_id for text_id, text in texts.items() if not is_english(text))
 
     @property
     def wanted(self) -> tuple[Framework, ...]:

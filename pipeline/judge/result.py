@@ -38,6 +38,7 @@ class MetricStatus(StrEnum):
     NO_CLAIMS: the summary states nothing that could be checked; the score is the best by definition and says little.
     ABSTAINED: Ultra is not sure; the score is kept for the curious and left out of every mean.
     PARTIAL: it does, for those claims that were checked; a bound left others unchecked.
+    UNSUPPORTED_LANGUAGE: there is no score, because source or summary is not English.
     ERROR: there is no score.
     """
 
@@ -45,6 +46,7 @@ class MetricStatus(StrEnum):
     NO_CLAIMS = "no_claims"
     ABSTAINED = "abstained"
     PARTIAL = "partial"
+    UNSUPPORTED_LANGUAGE = "unsupported_language"
     ERROR = "error"
 
 
@@ -88,7 +90,7 @@ class MetricResult:
         evidence: places of source and summary that decided, most important first.
         inputs: every count and number of the formula, by name, so that the score can be recomputed by hand.
         caps: the limits whose conditions hold, in the order in which they were applied.
-        error: why there is no score, snake_case word first; None unless status is ERROR.
+        error: why there is no score, snake_case word first; None unless status is ERROR or UNSUPPORTED_LANGUAGE.
     """
 
     name: MetricName
@@ -102,9 +104,9 @@ class MetricResult:
     error: str | None = None
 
     @classmethod
-    def failed(cls, name: MetricName, error: str) -> Self:
+    def failed(cls, name: MetricName, error: str, status: MetricStatus = MetricStatus.ERROR) -> Self:
         """Makes a metric without a score."""
-        return cls(name, MetricStatus.ERROR, None, None, f"Not scored: {error}.", (), {}, error=error)
+        return cls(name, status, None, None, f"Not scored: {error}.", (), {}, error=error)
 
     @property
     def counts(self) -> bool:
@@ -175,6 +177,14 @@ class FrameworkResult:
         """Puts together the metrics with their objects, in the order of `MetricName`; a note is of a failed answer."""
         metrics, objects = tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored}
         return cls(framework, metrics, objects, degraded=bool(notes), notes=tuple(notes))
+
+    @classmethod
+    def of_foreign(cls, framework: Framework, text_ids: Sequence[str]) -> Self:
+        """Makes a verdict without any score, because some texts are not English."""
+        status = MetricStatus.UNSUPPORTED_LANGUAGE
+        error = f"{status}: {' and '.join(text_ids)} not English"
+        metrics = [MetricResult.failed(name, error, status) for name in MetricName]
+        return cls.of(framework, [(metric, to_object(metric, {})) for metric in metrics])
 
     def from_some_claims(self) -> Self:
         """Returns the same with the status PARTIAL where a score depends on claims, of which some were not checked."""

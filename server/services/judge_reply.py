@@ -31,7 +31,8 @@ def inputs(metric: MetricResult) -> tuple[pb.MetricInput, ...]:
 
 def models(judgement: Judgement) -> tuple[ModelIdentity, ...]:
     """Lists the models that the numbers come from."""
-    return judgement.evidence.models.entailment, judgement.evidence.models.embedder
+    table = judgement.evidence
+    return (table.models.entailment, table.models.embedder) if table else ()
 
 
 def usage(judgement: Judgement) -> common_pb2.LlmUsage | None:

@@ -105,6 +105,8 @@ class _JudgeMetricStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Jud
     """The summary claims nothing that could be wrong: the score is 10 for want of claims."""
     JUDGE_METRIC_STATUS_PARTIAL: _JudgeMetricStatus.ValueType  # 5
     """It has, from a part of the claims: `max_claims` left the others unchecked."""
+    JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE: _JudgeMetricStatus.ValueType  # 6
+    """It has none, nor has any other metric: `source` or `summary` is not English. No model has read them."""
 
 class JudgeMetricStatus(_JudgeMetricStatus, metaclass=_JudgeMetricStatusEnumTypeWrapper):
     """Whether a metric has a score that counts."""
@@ -121,6 +123,8 @@ JUDGE_METRIC_STATUS_NO_CLAIMS: JudgeMetricStatus.ValueType  # 4
 """The summary claims nothing that could be wrong: the score is 10 for want of claims."""
 JUDGE_METRIC_STATUS_PARTIAL: JudgeMetricStatus.ValueType  # 5
 """It has, from a part of the claims: `max_claims` left the others unchecked."""
+JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE: JudgeMetricStatus.ValueType  # 6
+"""It has none, nor has any other metric: `source` or `summary` is not English. No model has read them."""
 Global___JudgeMetricStatus: _TypeAlias = JudgeMetricStatus  # noqa: Y015
 
 class _RelevanceMode:
@@ -292,7 +296,7 @@ class JudgeStreamResponse(_message.Message):
     RESULT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
-        """First: the evidence table is complete. As much of it as the view holds."""
+        """First: the evidence table is complete. As much of it as the view holds. Not sent when a text is not English."""
 
     @_builtins.property
     def metric(self) -> Global___MetricDone:
@@ -560,7 +564,9 @@ class JudgeResult(_message.Message):
     """
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
-        """What the scores were computed from, built once for all frameworks. Not in the view SCORES."""
+        """What the scores were computed from, built once for all frameworks. Not in the view SCORES, nor with status
+        UNSUPPORTED_LANGUAGE.
+        """
 
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedCompositeFieldContainer[Global___FrameworkResult]:
@@ -568,7 +574,7 @@ class JudgeResult(_message.Message):
 
     @_builtins.property
     def models(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ModelIdentity]:
-        """Models that the numbers come from: NLI, then embedder."""
+        """Models that the numbers come from: NLI, then embedder; none with status UNSUPPORTED_LANGUAGE."""
 
     @_builtins.property
     def timings(self) -> Global___JudgeTimings:
@@ -689,7 +695,7 @@ class JudgeMetric(_message.Message):
     """One or two sentences on how the score came about."""
     error: _builtins.str
     """Why there is no score: a snake_case word, and what it means where that is not all; no text of the caller. Set with
-    status ERROR.
+    status ERROR and UNSUPPORTED_LANGUAGE.
     """
     @_builtins.property
     def evidence(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TextSpan]:

@@ -131,6 +131,9 @@ async def measure_attacks(runner: JudgeRunner, rows: Sequence[HumanRow], each: i
         count = sum(attack.group == group for attack in attacks)
         which = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
         results.add(f"{key} that raised a score, of {count}", f"{kinds.total()} {which}".strip())
+        scores = Counter(name for attack, found in raised if attack.group == group for name in found)
+        if scores:
+            results.add("  which ones", ", ".join(f"{name} {number}" for name, number in scores.most_common()))
         results.figures |= {f"{key}_raised": kinds.total(), f"{key}_tried": count}
     orders = [(old, new) for attack, old, new in cases if attack.text in PLAIN_ORDERS]
     results.figures["injection_changed"] = sum(scores_of(old) != scores_of(new) for old, new in orders)

@@ -1,5 +1,6 @@
 """Invented sentences in a long summary: are they found and listed, do scores fall with them, is all of it read?"""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.result import Framework, MetricName, MetricStatus
+from pipeline.judge.result import Framework, MetricName, MetricResult, MetricStatus
 from scripts.benchmarks.judge.data import HumanRow, sentences_of
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
@@ -21,7 +22,9 @@ INVENTED = (
 )
 TRUE_SENTENCES = 236
 _WORDS = range(8, 21)  # of a sentence that is taken: less is a heading, more costs time and shows nothing
+_ENDS = re.compile(r"[a-z]{4,}\.$")  # no abbreviation: the next sentence would belong to it
 _BOUND = 100  # claims; less than there are
+_HONEST = (MetricStatus.PARTIAL, MetricStatus.ABSTAINED)
 _LOCKS = (Framework.TWIN_LOCK, Framework.JUDGE_LOCK)
 
 
@@ -99,14 +102,14 @@ async def measure_invented(
         "invented_scores_fall": all(falls.values()),
         "invented_worst_claim": five.worst_claim_score,
         "invented_all_read": five.checked_claim_count == five.claim_count >= told,
-        "bound_is_said": _said(bounded) == MetricStatus.PARTIAL.value,
+        "bound_is_said": all(metric.status in _HONEST for metric in _of_claims(bounded)),
     }
 
 
 def is_found(judgement: Judgement, sentence: str) -> bool:
     """Tells whether a claim of a sentence is called unsupported."""
     return any(
-        claim.label is ClaimLabel.UNSUPPORTED and claim.passage.text in sentence for claim in judgement.evidence.claims
+        claim.label is ClaimLabel.UNSUPPORTED and claim.passage.text in sentence for claim in judgement.table.claims
     )
 
 
@@ -119,7 +122,7 @@ def is_listed(judgement: Judgement, sentence: str, lock: Framework) -> bool:
 
 def _usable(article: str) -> list[str]:
     sentences = (sentence.strip() for sentence in sentences_of(article))
-    return [one for one in sentences if len(one.split()) in _WORDS and one[0].isupper() and one.endswith(".")]
+    return [one for one in sentences if len(one.split()) in _WORDS and one[0].isupper() and _ENDS.search(one)]
 
 
 def _hallucination(judged: Sequence[Judgement], framework: Framework) -> list[float]:
@@ -133,16 +136,15 @@ def _falls(judged: Sequence[Judgement], framework: Framework) -> bool:
 
 
 def _false_alarms(judgement: Judgement) -> str:
-    claims = [claim for claim in judgement.evidence.claims if not any(claim.passage.text in one for one in INVENTED)]
+    claims = [claim for claim in judgement.table.claims if not any(claim.passage.text in one for one in INVENTED)]
     return f"{sum(claim.label is ClaimLabel.UNSUPPORTED for claim in claims)} of {len(claims)}"
 
 
 def _said(judgement: Judgement) -> str:
-    """Returns the status that all scores have which depend on claims; otherwise all of them."""
-    statuses = {
-        metric.status.value
-        for result in judgement.frameworks
-        for metric in result.metrics
-        if metric.name is not MetricName.BIAS_TOXICITY
-    }
-    return ", ".join(sorted(statuses))
+    """Returns the statuses of the scores that depend on claims."""
+    return ", ".join(sorted({metric.status.value for metric in _of_claims(judgement)}))
+
+
+def _of_claims(judgement: Judgement) -> list[MetricResult]:
+    metrics = (metric for result in judgement.frameworks for metric in result.metrics)
+    return [metric for metric in metrics if metric.name is not MetricName.BIAS_TOXICITY]

@@ -37,4 +37,5 @@ async def repeats_identically(runner: JudgeRunner, items: Sequence[Item], neighb
 
 
 def _lasting(judgement: Judgement) -> tuple[object, tuple[FrameworkResult, ...]]:
-    return replace(judgement.evidence, timings=_NO_TIME), judgement.frameworks
+    table = judgement.evidence
+    return replace(table, timings=_NO_TIME) if table else None, judgement.frameworks

@@ -65,7 +65,7 @@ class Fakes:
 
 def without_times(judgement: Judgement) -> Judgement:
     """Leaves out what differs from run to run: times, and whether the answer was kept."""
-    table = replace(judgement.evidence, timings=replace(judgement.evidence.timings, **dict.fromkeys(TIMES, 0.0)))
+    table = replace(judgement.table, timings=replace(judgement.table.timings, **dict.fromkeys(TIMES, 0.0)))
     timings = replace(judgement.timings, total_ms=0, evidence_ms=0, scoring_ms=0)
     return replace(judgement, evidence=table, timings=timings, is_cached=False)
 

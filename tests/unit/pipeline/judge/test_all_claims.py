@@ -26,7 +26,7 @@ def statuses(judgement: Judgement, name: MetricName) -> set[MetricStatus]:
 async def test_every_claim_of_241_sentences_is_checked_and_the_invented_ones_are_found() -> None:
     fakes = Fakes()
     judgement = await fakes.judge(LONG)
-    claims = judgement.evidence.claims
+    claims = judgement.table.claims
     assert [claim.passage.text for claim in claims] == SENTENCES
     assert [claim.passage.text for claim in claims if claim.label is ClaimLabel.UNSUPPORTED] == list(INVENTED)
     assert (judgement.claim_count, judgement.checked_claim_count, judgement.unsupported_claim_count) == (241, 241, 5)
@@ -48,7 +48,7 @@ async def test_invented_sentences_lower_the_score_by_their_share() -> None:
 async def test_what_a_bound_leaves_unchecked_is_a_number_and_a_status() -> None:
     judgement = await Fakes().judge(LONG, bounded(100))
     assert (judgement.claim_count, judgement.checked_claim_count) == (241, 100)
-    assert judgement.evidence.omitted_claim_count == 141
+    assert judgement.table.omitted_claim_count == 141
     for name in (MetricName.COVERAGE, MetricName.ALIGNMENT, MetricName.HALLUCINATION, MetricName.RELEVANCE):
         assert statuses(judgement, name) <= {MetricStatus.PARTIAL, MetricStatus.ABSTAINED}
         assert MetricStatus.PARTIAL in statuses(judgement, name)

@@ -53,7 +53,7 @@ async def test_all_frameworks_share_one_table_and_no_pair_is_asked_twice() -> No
     judgement = await fakes.judge(replace(REQUEST, frameworks=(TWIN, JUDGE)))
     (of_claims, of_facts), (_,) = fakes.entailment.calls, fakes.embedder.calls
     pairs = [*of_claims, *of_facts]
-    assert len(pairs) == len(set(pairs)) == judgement.evidence.pair_count
+    assert len(pairs) == len(set(pairs)) == judgement.table.pair_count
 
 
 @pytest.mark.parametrize("framework", Framework)
@@ -172,7 +172,7 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
         LlmUsage(),
     )
     assert helped[TWIN] == plain[TWIN]
-    assert helped.evidence.judge_key_points != plain.evidence.judge_key_points
+    assert helped.table.judge_key_points != plain.table.judge_key_points
     assert helped[JUDGE][MetricName.COVERAGE].inputs["question_author"] == "fake-chat"
     assert helped[JUDGE][MetricName.COVERAGE] != plain[JUDGE][MetricName.COVERAGE]
     assert helped[ULTRA] != plain[ULTRA]

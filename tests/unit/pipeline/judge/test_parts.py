@@ -38,8 +38,8 @@ async def test_a_framework_scores_alike_whoever_is_asked_beside_it(frameworks: t
     ],
 )
 async def test_only_what_is_read_is_made(framework: Framework, parts: set[str]) -> None:
-    everything = (await Fakes().judge()).evidence
-    table = (await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (framework,)))).evidence
+    everything = (await Fakes().judge()).table
+    table = (await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (framework,)))).table
     assert held(everything) == dict.fromkeys(held(everything), True)
     assert {name for name, is_held in held(table).items() if is_held} == parts
 
@@ -57,4 +57,4 @@ async def test_a_table_with_fewer_parts_is_no_answer_to_who_asks_for_more() -> N
     everything = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY), judge)
     assert rules.request_hash != everything.request_hash
     assert not everything.is_cached
-    assert everything.evidence.judge_key_points
+    assert everything.table.judge_key_points

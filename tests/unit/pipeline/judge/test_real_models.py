@@ -71,16 +71,16 @@ def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
 
 def reproducible(judgement: Judgement) -> Judgement:
     """Leaves out times, which alone may differ."""
-    none = type(judgement.evidence.timings)(0, 0, 0, 0, 0, 0)
+    none = type(judgement.table.timings)(0, 0, 0, 0, 0, 0)
     timings = type(judgement.timings)(0, 0, 0)
-    return replace(judgement, evidence=replace(judgement.evidence, timings=none), timings=timings)
+    return replace(judgement, evidence=replace(judgement.table, timings=none), timings=timings)
 
 
 async def test_a_faithful_summary_has_every_score_and_no_mismatch(engine: Engine) -> None:
     judgement = await judge(engine, FAITHFUL)
     twin = judgement[Framework.TWIN_LOCK]
     assert score(twin, MetricName.BIAS_TOXICITY) == 10
-    assert not any(claim.mismatches for claim in judgement.evidence.claims)
+    assert not any(claim.mismatches for claim in judgement.table.claims)
     assert all(metric.status is not MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
 
 
@@ -132,7 +132,7 @@ async def test_invented_sentences_are_found_among_241(engine: Engine) -> None:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     request = JudgeRequest(long_summaries.SOURCE, long_summaries.SUMMARY, tuple(Framework))
     judgement = await Judge().judge(request, EngineModels(engine).bound(terms))
-    unsupported = {claim.passage.text for claim in judgement.evidence.claims if claim.label is ClaimLabel.UNSUPPORTED}
+    unsupported = {claim.passage.text for claim in judgement.table.claims if claim.label is ClaimLabel.UNSUPPORTED}
     assert judgement.checked_claim_count == 241
     assert unsupported.issuperset(long_summaries.INVENTED)
 
@@ -145,7 +145,7 @@ async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
         JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
         EngineModels(engine).bound(terms),
     )
-    supports = [claim.support.quote for claim in judgement.evidence.claims if claim.support]
+    supports = [claim.support.quote for claim in judgement.table.claims if claim.support]
     assert len(supports) == judgement.claim_count
     assert all(support in SOURCE for support in supports)
-    assert judgement.evidence.pair_count < 20
+    assert judgement.table.pair_count < 20

@@ -57,8 +57,8 @@ async def test_evidence_and_frameworks_hang_below_the_judgement(exporter: InMemo
         ROOT: ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"],
     }
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
-    assert value(evidence, "pair_count") == judgement.evidence.pair_count
-    assert value(evidence, "claim_count") == len(judgement.evidence.claims)
+    assert value(evidence, "pair_count") == judgement.table.pair_count
+    assert value(evidence, "claim_count") == len(judgement.table.claims)
     assert value(root, "request_hash") == judgement.request_hash
     assert value(root, "frameworks") == ("twin_lock", "judge_lock", "ultra")
     assert (value(root, "cached"), value(root, "model_calls")) == (False, 0)
@@ -89,7 +89,7 @@ async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpa
     )
     chat = FakeChat(json.dumps({"level": "B", "reason": f"{word} did.", "quotes": [f"{word} opened"]}))
     judgement = await Fakes().judge(request, chat_model=chat)
-    assert word in judgement.evidence.claims[0].passage.text
+    assert word in judgement.table.claims[0].passage.text
     assert [span.to_json() for span in exporter.get_finished_spans() if word in span.to_json()] == []
     assert len(exporter.get_finished_spans()) > 8
 

@@ -25,7 +25,11 @@ class RecordingClient:
 
 def asked(terms: JudgeTerms) -> pb.JudgeRequest:
     client = RecordingClient()
-    asyncio.run(to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM))
+
+    async def send() -> None:
+        await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
+
+    asyncio.run(send())
     return client.request
 
 

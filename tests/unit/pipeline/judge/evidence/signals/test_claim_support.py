@@ -15,20 +15,20 @@ from pipeline.judge.evidence.signals.labels import label_of
 SHARES, COUNTS = st.floats(0, 1), st.integers(0, 20)
 
 
-def support(entailment: float, numbers: int = 0, names: int = 0, mismatches: int = 0) -> float:
-    return claim_support(signals(entailment, numbers, names, mismatches))
+def support(entailment: float, numbers: int = 0, names: int = 0) -> float:
+    return claim_support(signals(entailment, numbers, names))
 
 
 def test_every_signal_has_a_weight_and_none_has_the_wrong_sign() -> None:
     weights = json.loads(files("pipeline.judge.evidence.signals").joinpath("claim_support.json").read_text())["weights"]
-    assert set(weights) == set(signals(0.5, 0, 0, 0))
+    assert set(weights) == set(signals(0.5, 0, 0))
     assert min(weights.values()) >= 0
     assert weights["entailment"] > 0
 
 
-@given(SHARES, COUNTS, COUNTS, COUNTS)
-def test_support_is_a_probability(entailment: float, numbers: int, names: int, mismatches: int) -> None:
-    assert 0 < support(entailment, numbers, names, mismatches) < 1
+@given(SHARES, COUNTS, COUNTS)
+def test_support_is_a_probability(entailment: float, numbers: int, names: int) -> None:
+    assert 0 < support(entailment, numbers, names) < 1
 
 
 @given(SHARES, SHARES)
@@ -37,7 +37,7 @@ def test_more_entailment_never_lowers_support(one: float, other: float) -> None:
     assert support(low) <= support(high)
 
 
-@given(SHARES, COUNTS, COUNTS, st.sampled_from(["numbers", "names", "mismatches"]))
+@given(SHARES, COUNTS, COUNTS, st.sampled_from(["numbers", "names"]))
 def test_values_that_the_source_does_not_have_never_raise_support(
     entailment: float, one: int, other: int, kind: str
 ) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint
+from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import told_share
-from pipeline.judge.evidence.text.windows import WordIndex
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 
