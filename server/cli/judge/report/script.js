@@ -4,3 +4,14 @@
 {% include "claims.js" %}
 {% include "items.js" %}
 for (const tool of document.querySelectorAll("[data-tool]")) tool.hidden = false;
+
+// What is laid out only when it comes into sight may be higher than was guessed: the target of a jump is met again.
+document.addEventListener("click", (event) => {
+  const hash = event.target.closest("a[href^='#']")?.hash;
+  const target = hash && document.getElementById(hash.slice(1));
+  if (!target?.matches(".item, .card") || event.defaultPrevented) return;
+  requestAnimationFrame(() => {
+    target.scrollIntoView();
+    requestAnimationFrame(() => target.scrollIntoView());
+  });
+});

@@ -30,6 +30,7 @@ SORT = """order => {
   sort.dispatchEvent(new Event("input", { bubbles: true }));
   return document.body.offsetHeight;
 }"""
+IS_AT_TOP = "Math.abs(document.querySelector(':target').getBoundingClientRect().top) < innerHeight / 2"
 CHOOSE = """number => {
   document.querySelector(`a.claim[data-claim="${number}"]`).click();
   return document.body.offsetHeight;
@@ -92,16 +93,13 @@ async def test_a_page_is_ready_after_time_that_grows_with_the_claims_alone(open_
     assert seconds[LARGE] / seconds[SMALL] < MOST_RATIO, seconds
 
 
-async def test_a_filter_lays_the_page_out_as_often_whatever_its_size(open_page: Open) -> None:
-    layouts = {}
-    for count in (SMALL, LARGE):
-        async with open_page(render_report([long_judgement(count)], [])) as page:
-            await page.evaluate(FILTER, "")
-            work = await Work.of(page)
-            before = (await work.done())["LayoutCount"]
-            await page.evaluate(FILTER, "17")
-            layouts[count] = (await work.done())["LayoutCount"] - before
-    assert layouts[LARGE] <= max(layouts[SMALL], 2), layouts
+async def test_a_filter_does_not_lay_the_page_out_for_each_claim(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(LARGE)], [])) as page:
+        await page.evaluate(FILTER, "")
+        work = await Work.of(page)
+        before = (await work.done())["LayoutCount"]
+        await page.evaluate(FILTER, "17")
+        assert (await work.done())["LayoutCount"] - before <= 10  # one, and what the browser does between frames
 
 
 async def test_a_claim_and_an_item_cost_few_elements(open_page: Open) -> None:
@@ -125,8 +123,7 @@ async def test_five_hundred_items_are_shown_whole_and_filtered_in_one_go(open_pa
         work = await Work.of(page)
         before = (await work.done())["LayoutCount"]
         await page.evaluate(FILTER.replace(".item .find", "#index .find"), "article-49")
-        assert (await work.done())["LayoutCount"] - before <= 3
+        assert (await work.done())["LayoutCount"] - before <= 10
         assert await page.locator(".item:not([hidden])").count() == 11
         await page.locator(".index a:visible").last.click()
-        target = page.locator(":target")
-        assert await target.evaluate("item => Math.abs(item.getBoundingClientRect().top) < innerHeight / 2")
+        await page.wait_for_function(IS_AT_TOP)
