@@ -30,7 +30,10 @@ SORT = """order => {
   sort.dispatchEvent(new Event("input", { bubbles: true }));
   return document.body.offsetHeight;
 }"""
-IS_AT_TOP = "Math.abs(document.querySelector(':target').getBoundingClientRect().top) < innerHeight / 2"
+IS_AT_TOP = """async () => {
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+  return Math.abs(document.querySelector(":target").getBoundingClientRect().top) < innerHeight / 2;
+}"""
 CHOOSE = """number => {
   document.querySelector(`a.claim[data-claim="${number}"]`).click();
   return document.body.offsetHeight;
@@ -126,4 +129,4 @@ async def test_five_hundred_items_are_shown_whole_and_filtered_in_one_go(open_pa
         assert (await work.done())["LayoutCount"] - before <= 10
         assert await page.locator(".item:not([hidden])").count() == 11
         await page.locator(".index a:visible").last.click()
-        await page.wait_for_function(IS_AT_TOP)
+        assert await page.evaluate(IS_AT_TOP)
