@@ -38,6 +38,11 @@ def status_name(metric: pb.JudgeMetric) -> str:
     return str(word_of(pb.JudgeMetricStatus, metric.status)).replace("-", " ")
 
 
+def is_partial(framework: pb.FrameworkResult) -> bool:
+    """Tells whether a score of a framework comes from a part of the claims."""
+    return any(metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for metric in framework.metrics)
+
+
 def deciding_caps(metric: pb.JudgeMetric) -> list[pb.MetricCap]:
     """Lists the caps without which the score would be higher, not those on a part of it."""
     return [cap for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
@@ -152,10 +157,9 @@ def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
         left_out: how many claims were not checked; stands beside a score that is partial.
     """
     limits = [cap.limit for cap in deciding_caps(metric)]
-    is_partial = metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
-        left_out if is_partial else "",
+        left_out if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "",
         f"capped at {limit_name(min(limits))}" if limits else "",
         f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )
