@@ -27,7 +27,8 @@ class Backend(Protocol):
             inputs: the graph's inputs by name, each of shape (rows, length).
 
         Returns:
-            Shape (rows, columns). Row i depends on row i of the inputs alone.
+            Shape (rows, columns). Row i depends on row i of the inputs alone. Behind the columns of the model's output
+            there is one for each position of the inputs, if the graph marks tokens.
         """
         ...
 

@@ -6,9 +6,9 @@ Both front doors share these steps; they differ in what goes in and in what a ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from inference.backend import Float32
 from inference.batching.batcher import DynamicBatcher
@@ -96,6 +96,20 @@ class EntailmentBatch(ItemBatch):
     """`values` has shape (pairs, 3): probabilities of entailment, neutral and contradiction, in this order."""
 
 
+Mark = tuple[int, int, float]
+"""A token of a hypothesis: first character, the one behind its last, probability that it is not supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBatch(EntailmentBatch):
+    """`EntailmentBatch`, and for each pair the marks of its hypothesis; none for a failed pair.
+
+    None either where the graph has no marks, and for what was cut off a long pair.
+    """
+
+    marks: tuple[tuple[Mark, ...], ...] = ()
+
+
 class _Model:
     """A model behind its front door."""
 
@@ -120,6 +134,27 @@ class NliModel(_Model):
         encode = partial(self.model.encoder.encode_pairs, memo={})  # a text of many pairs is tokenized once
         ticket, rows = await self._door.compute(pairs, encode, call)
         return EntailmentBatch.of(ticket, rows)
+
+    async def check(self, pairs: Sequence[tuple[str, str]], call: Call = Call()) -> CheckBatch:  # noqa: B008
+        """Scores (premise, hypothesis) pairs, and each token of the hypotheses. Takes and raises what `entail` does."""
+        encoder, memo, offsets = self.model.encoder, dict[str, Any](), list[list[tuple[int, int]]]()
+
+        def encode(pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
+            rows = encoder.encode_pairs(pairs, memo)
+            offsets.extend(encoder.hypothesis_offsets(pair[1], row) for pair, row in zip(pairs, rows, strict=True))
+            return rows
+
+        ticket, rows = await self._door.compute(pairs, encode, call)
+        marks = tuple(to_marks(spans, ticket.marks.get(index)) for index, spans in enumerate(offsets))
+        return replace(CheckBatch.of(ticket, rows), marks=marks)
+
+
+def to_marks(offsets: Sequence[tuple[int, int]], numbers: Float32 | None) -> tuple[Mark, ...]:
+    """Joins the places and the numbers of tokens; tokens without a character are left out."""
+    if numbers is None:
+        return ()
+    spans = zip(offsets, numbers.tolist(), strict=False)  # behind the last token of the text stands a special one
+    return tuple((start, end, number) for (start, end), number in spans if start < end)
 
 
 class EmbeddingModel(_Model):

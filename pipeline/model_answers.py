@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import ModelOutputError
-from pipeline.protocols import CONTRADICTION, ENTAILMENT, Entailment, Float32
+from pipeline.protocols import CONTRADICTION, ENTAILMENT, Embedder, Entailment, Float32
 
 Float64 = npt.NDArray[np.float64]
 
@@ -41,8 +41,10 @@ class Embeddings:
         self._rows = {text: row for row, text in enumerate(texts)}
         self._vectors = checked_vectors(vectors, len(texts))
 
-    def __contains__(self, text: str) -> bool:
-        return text in self._rows
+    @classmethod
+    async def ask(cls, model: Embedder, texts: Sequence[str]) -> Self:
+        """Has all texts embedded in one submission, or in none when there are none."""
+        return cls(texts, await model.embed(texts) if texts else np.empty((0, 0), dtype=np.float32))
 
     def of(self, texts: Sequence[str]) -> Float64:
         """Returns the vectors of some texts, shape (texts, dimension)."""

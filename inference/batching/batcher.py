@@ -200,7 +200,7 @@ class DynamicBatcher:
             waiter_count += len(entry.waiters)
             self._answer_waiters(entry, batch, index)
         self._admission.items -= waiter_count
-        if batch.values is not None:
+        if batch.values:
             self._note(batch, waiter_count)
         for entry, drop in batch.dropped:
             self._drop(entry, drop, batch.started_s)
@@ -210,7 +210,6 @@ class DynamicBatcher:
         waiters, entry.waiters = entry.waiters, []
         error = batch.failures.get(index)
         if error is None:
-            assert batch.values is not None, "without values each entry has a failure"  # noqa: S101  (our own bug)
             row = batch.values[index]
             self._cache.put(entry.encoded.key, row)
             self._counters.computed_items += len(waiters)

@@ -22,12 +22,13 @@ class Ticket:
 
     __slots__ = (
         "cache_hit_count", "call", "entries", "error", "errors", "finished_s",
-        "future", "missing", "queued_s", "started_s", "values",
+        "future", "marks", "missing", "queued_s", "started_s", "values",
     )  # fmt: skip
 
     def __init__(self, item_count: int, dimension: int, call: Call, *, now_s: float) -> None:
         self.call = call
         self.values: npt.NDArray[np.float32] = np.empty((item_count, dimension), np.float32)
+        self.marks: dict[int, npt.NDArray[np.float32]] = {}  # by item: what stands behind its `dimension` numbers
         self.error: InferenceError | None = None  # why the whole call failed
         self.errors: dict[int, InferenceError] = {}
         self.missing = item_count  # answers still to come
@@ -38,7 +39,11 @@ class Ticket:
 
     def answer(self, index: int, row: npt.NDArray[np.float32]) -> None:
         """Takes the result of item `index`."""
-        self.values[index] = row
+        dimension = self.values.shape[1]
+        if len(row) == dimension:
+            self.values[index] = row
+        else:
+            self.values[index], self.marks[index] = row[:dimension], row[dimension:]
         self._count_down()
 
     def fail_item(self, index: int, error: InferenceError) -> None:

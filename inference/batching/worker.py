@@ -144,7 +144,7 @@ def execute(batch: Batch, model: ComputeModel, backend: Backend) -> None:
 
 def _isolate(batch: Batch, model: ComputeModel, backend: Backend, cause: Exception) -> None:
     rows = [entry.encoded for entry in batch.entries]
-    batch.values = np.full((len(rows), model.dimension), np.nan, np.float32)
+    batch.values = [np.full(model.dimension, np.nan, np.float32)] * len(rows)
     for index, row in enumerate(rows):
         try:
             if len(rows) == 1:
@@ -158,14 +158,24 @@ def _isolate(batch: Batch, model: ComputeModel, backend: Backend, cause: Excepti
         probe(model, backend)
 
 
-def compute(rows: Sequence[Encoded], model: ComputeModel, backend: Backend) -> Float32:
-    """One forward pass. Returns shape (len(rows), dimension), finite."""
-    values = model.finish(backend.run(pad_rows(rows, model.inputs, model.pad_token_id)))
-    if values.shape != (len(rows), model.dimension):
+def compute(rows: Sequence[Encoded], model: ComputeModel, backend: Backend) -> list[Float32]:
+    """One forward pass.
+
+    Returns:
+        One row for each item, finite: `dimension` numbers, and behind them, if the graph marks tokens, a number for
+        each token of type 1. Nothing of the padding, so that a row is the same in any company.
+    """
+    inputs = pad_rows(rows, model.inputs, model.pad_token_id)
+    values = model.finish(backend.run(inputs))
+    length = inputs["input_ids"].shape[1]
+    if values.shape not in {(len(rows), model.dimension), (len(rows), model.dimension + length)}:
         raise _WrongOutputError(f"shape {values.shape} for {len(rows)} rows of {model.dimension}")
     if not np.isfinite(values).all():
         raise _WrongOutputError("not finite")
-    return values
+    if values.shape[1] == model.dimension:
+        return list(values)
+    labels, marks = values[:, : model.dimension], values[:, model.dimension :]
+    return [np.append(labels[at], marks[at, row.first_length : row.length]) for at, row in enumerate(rows)]
 
 
 def probe(model: ComputeModel, backend: Backend) -> None:

@@ -28,6 +28,7 @@ class GraphBuilder:
         self._initializers: dict[str, onnx.TensorProto] = {}
         self._small_constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._inputs: list[onnx.ValueInfoProto] = []
+        self._outputs: list[onnx.ValueInfoProto] = []
         self._counts: dict[str, int] = {}
 
     def input(self, name: str, dims: Sequence[str | int]) -> str:
@@ -61,11 +62,16 @@ class GraphBuilder:
         self._nodes.append(make_node(operator, inputs, result, domain, attributes))
         return result
 
-    def build(self, value: str, output: str, dims: Sequence[str | int]) -> onnx.ModelProto:
-        """Makes `value` the only (float32) output, called `output`, and returns the model."""
+    def output(self, value: str, output: str, dims: Sequence[str | int]) -> None:
+        """Makes `value` a (float32) output, called `output`."""
         self._nodes.append(helper.make_node("Identity", [value], [output], name=output))
-        info = helper.make_tensor_value_info(output, TensorProto.FLOAT, list(dims))
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, [info], list(self._initializers.values()))
+        self._outputs.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, list(dims)))
+
+    def build(self, value: str, output: str, dims: Sequence[str | int]) -> onnx.ModelProto:
+        """Makes `value` the last output, see `output`, and returns the model."""
+        self.output(value, output, dims)
+        constants = list(self._initializers.values())
+        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="precis")
         onnx.checker.check_model(model)

@@ -22,7 +22,7 @@ import onnx
 from inference.compile.bert import build_bert_embedder
 from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
-from inference.compile.deberta import build_deberta_classifier
+from inference.compile.deberta import build_claim_checker, build_deberta_classifier
 from inference.compile.head import load_linear_head
 from inference.compile.probe import probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
@@ -224,7 +224,8 @@ def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     if NLI_UPDATES_FILE.is_file():
         trained, kind = NLI_UPDATES_FILE, "claims"
         updated = fold_updates(trained, weights, DEBERTA_V3_XSMALL)
-        graph = build_deberta_classifier(updated.weights, DEBERTA_V3_XSMALL, (updated.label_head,))
+        heads = (updated.label_head,), updated.token_head
+        graph = build_claim_checker(updated.weights, DEBERTA_V3_XSMALL, *heads)
     else:
         trained, kind = NLI_HEAD_FILE, "head"
         graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(trained))
@@ -238,13 +239,13 @@ def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     }
 
 
-RECIPE = "recipe"  # key in the manifest's `producer`
 def _measured_in_int8(task: Task, revision: str) -> dict[str, Any]:
     """Returns what the record says of the quantized graph of these very weights; nothing of any others."""
     record = json.loads(INT8_RECORD.read_text("utf-8")).get(task, {})
     return record["measured"] if record.get("revision") == revision else {}
 
 
+RECIPE = "recipe"  # key in the manifest's `producer`
 _CODE_DIR = Path(__file__).parent
 _PRODUCERS = ("precis", "onnx", "onnxruntime", "numpy")
 

@@ -84,7 +84,7 @@ class ProbeRunner:
         self._encode: Callable[[Sequence[Any]], list[Encoded]] = (
             encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )
-        _, self.finish = output_of(manifest)
+        self._dimension, self.finish = output_of(manifest)
         self._backend = OrtBackend(directory.model_path, "cpu")
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
@@ -94,9 +94,11 @@ class ProbeRunner:
     def answers(self, items: Sequence[str] | Sequence[tuple[str, str]]) -> Float32:
         """Returns probabilities (pairs, 3), or embeddings (texts, dimension)."""
         rows = self._encode(items)
-        together, alone = self._run(rows), np.concatenate([self._run([row]) for row in rows])
-        self.neighbour_delta = float(np.abs(together - alone).max())
-        return together
+        together, alone = self._run(rows), [self._run([row])[0] for row in rows]
+        # Alone there are no columns for the padding's marks.
+        changes = [np.abs(together[at, : len(row)] - row).max() for at, row in enumerate(alone)]
+        self.neighbour_delta = float(np.max(changes))
+        return together[:, : self._dimension]
 
     def _run(self, rows: Sequence[Encoded]) -> Float32:
         return self.finish(self._backend.run(pad_rows(rows, self._manifest.inputs, self._manifest.pad_token_id)))

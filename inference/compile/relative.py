@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,16 +57,19 @@ class RelativePositions:
         distances = graph.node("Range", graph.node("Sub", one, scalar), graph.node("Add", scalar, one), one)
         shifted = graph.node("Add", distances, graph.scalar(limit))
         entries = graph.node("Clip", shifted, graph.scalar(0), graph.scalar(2 * limit))
-        # (2L,): L - 1 down to -L; (2L,): 1 - L up to L; (L,): 0 down to 1 - L, what [CLS] sees
+        # (2L,): L - 1 down to -L; (2L,): 1 - L up to L
         self.descending = graph.node("Gather", graph.constant(rows[::-1]), entries, name="distances.descending")
-        own = graph.node("Sub", length, graph.ints(1))
-        end = graph.node("Add", own, length)
         self.ascending = graph.node("Gather", graph.constant(rows), entries, name="distances.ascending")
-        self.from_first = graph.node("Slice", self.descending, own, end, name="distances.from_first")
         self._start = graph.node("Sub", length, graph.ints(1))
         self._width = graph.node("Add", length, self._start)
         self._end = graph.node("Add", self._start, graph.node("Mul", length, self._width))
         self._shape = graph.node("Concat", graph.ints(0, 0), length, self._width, axis=0)
+
+    @cached_property
+    def from_first(self) -> str:
+        """The distances that [CLS] sees, (L,): 0 down to 1 - L."""
+        end = self._graph.node("Add", self._start, self._length)
+        return self._graph.node("Slice", self.descending, self._start, end, name="distances.from_first")
 
     def tables(self, attention: WeightScope) -> PositionTables:
         """Projects the relative embeddings with one layer's weights."""

@@ -16,14 +16,15 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
+MARKS = "marks"  # a graph's second output, if it has one: log-odds that the premise does not support a token
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 NLI_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)  # the column order everywhere outside a graph
 
 Task = Literal["nli", "embedding"]
 Input = Literal["input_ids", "attention_mask", "token_type_ids"]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Precision = Literal["fp32", "int8_rows"]  # how weight products are computed
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Manifest(BaseModel):
@@ -76,11 +77,11 @@ class Manifest(BaseModel):
         return self
 
     @property
-    @property
     def is_int8(self) -> bool:
         """Whether weight products are computed in int8, so that a CPU must sum them exactly."""
         return self.precision.startswith("int8")
 
+    @property
     def label_columns(self) -> tuple[int, int, int]:
         """Columns of `logits` that hold entailment, neutral and contradiction, in this order."""
         column = {label: index for index, label in (self.id2label or {}).items()}

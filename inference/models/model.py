@@ -85,7 +85,7 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
 
 
 def output_of(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
-    """Columns of a result, and how the graph's output becomes one."""
+    """Columns of a result without its marks, and how the graph's output becomes one."""
     if manifest.task == "nli":
         return len(NLI_LABELS), probabilities(manifest.label_columns)
     return manifest.dimension or 0, pass_through
@@ -104,10 +104,18 @@ def probabilities(label_columns: tuple[int, int, int]) -> Callable[[Float32], Fl
     """
     columns = list(label_columns)
 
-    def finish(logits: Float32) -> Float32:
-        """Softmax of shape (rows, 3). In float64: a row's last bit must not depend on how many rows there are."""
-        ordered = logits[:, columns].astype(np.float64)
+    def finish(output: Float32) -> Float32:
+        """Softmax of three columns, and a sigmoid of those behind them, the marks.
+
+        In float64: a row's last bit must not depend on how many rows there are.
+        """
+        ordered = output[:, columns].astype(np.float64)
         weights = np.exp(ordered - ordered.max(axis=1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+        labels = np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+        if output.shape[1] == len(columns):
+            return labels
+        odds = output[:, len(columns) :].astype(np.float64)
+        marks = 0.5 * (1 + np.tanh(odds / 2))  # as 1 / (1 + exp(-odds)), which would overflow
+        return np.concatenate([labels, marks.astype(np.float32)], axis=1)
 
     return finish

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from inference.backend import Float32, Int64
 from inference.errors import CorruptModelError, ExecutionProviderError
 from inference.models.int8 import widen_int8
+from inference.models.manifest import MARKS
 from inference.models.native import ort
 
 Device = Literal["cpu", "cuda"]
@@ -46,7 +47,8 @@ class OrtBackend:
         self._device_id = device_id
         self._run_options = ort.RunOptions()
         self._session = self._open()
-        self._output = self._session.get_outputs()[0].name
+        first, *others = [output.name for output in self._session.get_outputs()]
+        self._outputs = [first, *(name for name in others if name == MARKS)]
 
     @property
     def execution_provider(self) -> str:
@@ -56,8 +58,7 @@ class OrtBackend:
     def run(self, inputs: Mapping[str, Int64]) -> Float32:
         """See `Backend.run`. Releases the GIL while the graph runs."""
         if self._device == "cpu":
-            outputs = self._session.run([self._output], dict(inputs), self._run_options)
-            return np.asarray(outputs[0], np.float32)
+            return _joined(self._session.run(self._outputs, dict(inputs), self._run_options))
         return self._run_bound(inputs)
 
     def reopen(self) -> None:
@@ -70,14 +71,15 @@ class OrtBackend:
         self._run_options.terminate = True
 
     def _run_bound(self, inputs: Mapping[str, Int64]) -> Float32:
-        """Binds inputs and output to device memory: one copy in and one out, none between nodes."""
+        """Binds inputs and outputs to device memory: one copy in and one out, none between nodes."""
         binding = self._session.io_binding()
         for name, array in inputs.items():
             value = ort.OrtValue.ortvalue_from_numpy(array, self._device, self._device_id)
             binding.bind_ortvalue_input(name, value)
-        binding.bind_output(self._output, self._device, self._device_id)
+        for name in self._outputs:
+            binding.bind_output(name, self._device, self._device_id)
         self._session.run_with_iobinding(binding, self._run_options)
-        return np.asarray(binding.copy_outputs_to_cpu()[0], np.float32)
+        return _joined(binding.copy_outputs_to_cpu())
 
     def _open(self) -> ort.InferenceSession:
         provider: tuple[str, dict[str, str]] = (_PROVIDERS[self._device], {})
@@ -93,6 +95,10 @@ class OrtBackend:
         return session
 
 
+def _joined(outputs: Sequence[Float32]) -> Float32:
+    return np.asarray(outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=1), np.float32)
+
+
 def _session_options() -> ort.SessionOptions:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1  # threads of our own share the session: 1.8 x the throughput of two intra-op
@@ -101,5 +107,5 @@ def _session_options() -> ort.SessionOptions:
     options.enable_mem_pattern = False  # it keeps a plan for each input shape, and every batch has another
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return options
     widen_int8(options)
+    return options

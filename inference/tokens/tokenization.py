@@ -107,10 +107,16 @@ class TextEncoder:
             raise InputTooLongError(index, char_count=error.char_count, limit=error.limit) from error
         return [self._join(memo[premise], memo[hypothesis]) for premise, hypothesis in pairs]
 
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end character of each token of `text`, special tokens excluded, nothing cut."""
-        self._check_length(0, text)
-        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+    def hypothesis_offsets(self, hypothesis: str, row: Encoded) -> list[tuple[int, int]]:
+        """Start and end character of each token of a hypothesis that its pair's row holds, spaces left out.
+
+        A token that is nothing but a space ends where it starts.
+        """
+        head = hypothesis[: self.max_tokens * _HEAD_CHARS_PER_TOKEN * _HEAD_GROWTH]
+        encoding = self._tokenizer.encode(head, add_special_tokens=False)
+        spans = zip(encoding.ids, encoding.offsets, strict=True)
+        offsets = [_without_spaces(hypothesis, *span) for token, span in spans if token not in self._reserved]
+        return offsets[: row.length - row.first_length - len(self._pair.after) // _ID_BYTES]
 
     def _join(self, premise: _Tokens, hypothesis: _Tokens) -> Encoded:
         frame = self._pair
@@ -188,6 +194,12 @@ class TextEncoder:
             runs.append(array("i"))
         before, *middle, after = (run.tobytes() for run in runs)
         return _Frame(before, b"".join(middle), after, types_differ=1 in probe.type_ids)
+
+
+def _without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    stretch = text[start:end]
+    first = start + len(stretch) - len(stretch.lstrip())
+    return first, max(first, start + len(stretch.rstrip()))
 
 
 def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:

@@ -52,7 +52,7 @@ class Evaluator:
             logger.info("evaluate loss=1 hard_fail=%s", draft.rule)
             return Evaluation(1.0, draft, (), None, config, identities, PairUsage(0, 0), _timings(stopwatch))
 
-        embeddings = Embeddings(draft.texts, await models.embedder.embed(draft.texts))
+        embeddings = await Embeddings.ask(models.embedder, draft.texts)
         stopwatch.lap("embedding_ms")
 
         plan, pairs = await self._off_loop(partial(_choose_pairs, draft, embeddings, config))

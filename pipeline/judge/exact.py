@@ -4,6 +4,8 @@ A score is a fraction until it is rounded, once. As binary floats 14 x 0.75 = 10
 0.4 would be 0.40000000000000002, which is in another band. `exact` reads a float as the decimal that it prints as.
 """
 
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
@@ -64,10 +66,14 @@ def intersection_over_union(first: TextSpan, second: TextSpan) -> Fraction:
 
 
 def distinct_spans(passages: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
-    """Leaves out passages that are duplicates of an earlier one."""
+    """Leaves out passages that are duplicates of an earlier one: those are at most twice as long and overlap."""
     kept: list[TextSpan] = []
+    begun: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)  # by text: start and index in `kept`, rising
     for passage in passages:
-        if all(intersection_over_union(passage, other) < SAME_SPAN_IOU for other in kept):
+        others, earliest = begun[passage.text_id], passage.start - 2 * (passage.end - passage.start)
+        near = others[bisect_left(others, (earliest, 0)) : bisect_left(others, (passage.end, 0))]
+        if all(intersection_over_union(passage, kept[at]) < SAME_SPAN_IOU for _, at in near):
+            insort(others, (passage.start, len(kept)))
             kept.append(passage)
     return tuple(kept)
 

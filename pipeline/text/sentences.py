@@ -22,6 +22,8 @@ _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
 SPEAKER = re.compile(r"#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){0,3}\s?:(?=\s)")
 """Who speaks, in front of a turn of a dialogue: "Ann: " or "#Person1#: "."""
+FEWEST_TURNS = 3
+"""Of a dialogue: in other texts a line may begin with such words by chance."""
 _QUOTE_MARK = re.compile(r"(?:>\s?)+")
 
 
@@ -47,12 +49,14 @@ def split_blocks(text: str) -> list[Block]:
     """Returns the blocks of a text in order, blank lines left out. A paragraph may be wrapped over several lines."""
     blocks: list[Block] = []
     is_open = False
+    turn_count = sum(1 for start, end in _lines(text) if SPEAKER.match(text, start, end))
     for start, end in _lines(text):
         if start == end:
             is_open = False
             continue
         kind, content = _classify(text[start:end])
-        if kind is BlockKind.PROSE and is_open and not SPEAKER.match(text, start, end):
+        is_turn = turn_count >= FEWEST_TURNS and SPEAKER.match(text, start, end) is not None
+        if kind is BlockKind.PROSE and is_open and not is_turn:
             blocks[-1] = Block(blocks[-1].start, end, blocks[-1].kind)
         else:
             blocks.append(Block(start + content, end, kind))

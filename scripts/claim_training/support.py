@@ -29,15 +29,14 @@ _EDITED_WEIGHT = 0.5  # of all edited claims together, for a weight of 1 of each
 
 @dataclass(frozen=True)
 class Counted:
-    """What words alone say of a claim: values that stand nowhere in the source, and those that differ."""
+    """What words alone say of a claim: values that stand nowhere in the source."""
 
     unmatched_numbers: int
     unmatched_names: int
-    mismatches: int
 
     def signals(self, entailment: float) -> dict[str, float]:
         """Returns the signals of the claim with what the NLI model says of its passage."""
-        return signals(entailment, self.unmatched_numbers, self.unmatched_names, self.mismatches)
+        return signals(entailment, self.unmatched_numbers, self.unmatched_names)
 
 
 def count_values(document: str, claims: Sequence[str]) -> list[Counted]:
@@ -52,10 +51,10 @@ def _count(claim: str, index: WordIndex, finder: PassageFinder, values: SourceVa
     told = ReadText.of("summary", claim, CONFIG.max_sentence_chars)
     words = range(len(told.table))
     if not words:
-        return Counted(0, 0, 0)
+        return Counted(0, 0)
     passage = finder.find(claim_weights(told.table, words, index))
-    mismatches, counts = find_mismatches(told, words, values.with_names_of(told.table), passage)
-    return Counted(counts.unmatched_number_count, counts.unmatched_name_count, len(mismatches))
+    _, counts = find_mismatches(told, words, values.with_names_of(told.table), passage)
+    return Counted(counts.unmatched_number_count, counts.unmatched_name_count)
 
 
 def fit_to(examples: Sequence[Example], evidence: Sequence[Mapping[str, float]]) -> FittedSupport:

@@ -1,10 +1,12 @@
 """How a command reaches the server: the client, and every error of it as one line."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
+import grpc
+from grpc import aio
 from precis import AsyncClient, RetryPolicy, Tls, errors
 from precis.calls import Call
 from precis.retry import DEFAULT_RETRY
@@ -30,6 +32,19 @@ class CommandClient(AsyncClient):
     async def send(self, call: Call[T]) -> T:
         """Sends a unary call. Raises PrecisError."""
         return await self._send(call, None)
+
+    async def stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
+        """Sends a call that is answered by a stream, once. Closing the generator ends it. Raises PrecisError."""
+        send: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(call.path)
+        request, timeout_s = call.request.SerializeToString(), self._connection.timeout_s
+        responses = send(request, timeout=timeout_s, metadata=self._metadata)
+        try:
+            async for data in responses:
+                yield call.parse(data)
+        except grpc.RpcError as error:
+            raise errors.to_error(error) from error
+        finally:
+            responses.cancel()
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from server.cli.commands import models
+from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
 from server.cli.commands.probe import embed, entail, health
@@ -42,6 +43,8 @@ app = typer.Typer(
       precis evaluate FILE.json  score a summary against a golden reference
 
       precis judge ITEMS.jsonl   score summaries against their source alone
+
+      precis assess -q QUESTION  answer a question about quality, for a summary or image
 
       precis health              see whether the server is ready
 
@@ -81,7 +84,7 @@ def precis(
     """Holds the options of the program itself; its help is above."""
 
 
-for command in (serve, settings, summarize, evaluate, judge, embed, entail, health):
+for command in (serve, settings, summarize, evaluate, judge, assess, synthesize, embed, entail, health):
     app.command()(command)
 app.add_typer(models.app, name="models")
 

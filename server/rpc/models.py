@@ -19,7 +19,7 @@ from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
-from pipeline.protocols import Float32, ModelIdentity, Models
+from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.calls import Context
@@ -90,7 +90,7 @@ class CallScope:
 
 
 class BoundEntailment:
-    """The NLI model in one call's scope: pipeline.protocols.Entailment."""
+    """The NLI model in one call's scope: pipeline.protocols.ClaimChecker."""
 
     def __init__(self, model: NliModel, scope: CallScope) -> None:
         self.identity = to_identity(model.model.directory)
@@ -103,6 +103,14 @@ class BoundEntailment:
             batch = await self._scope.submit(lambda call: self._model.entail(pairs, call))
         self._scope.usage.truncated_pair_count += sum(batch.truncated)
         return batch.values
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
+        """Scores all pairs and the tokens of their hypotheses in one submission."""
+        with open_span(_tracer, f"{self._scope.name} check", prefixed({"pair_count": len(pairs)})):
+            batch = await self._scope.submit(lambda call: self._model.check(pairs, call))
+        self._scope.usage.truncated_pair_count += sum(batch.truncated)
+        marks = (tuple(TokenMark(*mark) for mark in pair) for pair in batch.marks)
+        return CheckedPairs(batch.values, tuple(marks))
 
 
 class BoundEmbedder:

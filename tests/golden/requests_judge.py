@@ -80,8 +80,8 @@ def _options() -> dict[str, pb.JudgeRequest]:
         "jaccard": pb.JudgeOptions(relevance_mode=pb.RELEVANCE_MODE_JACCARD),
         "raw fusion": pb.JudgeOptions(fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW),
         "eta": pb.JudgeOptions(eta=7.5),
-        "windows of 1": pb.JudgeOptions(window_sentences=[1]),
-        "windows of 3, 1 and 5": pb.JudgeOptions(window_sentences=[3, 1, 5]),
+        "two claims": pb.JudgeOptions(max_claims=2),
+        "more claims than there are": pb.JudgeOptions(max_claims=5_000),
         "no language model": pb.JudgeOptions(use_language_model=False),
     }
     return {f"option, {name}": _city(options=one) for name, one in options.items()}
@@ -117,8 +117,8 @@ def _refused() -> dict[str, pb.JudgeRequest]:
         "eta nan": _city(options=pb.JudgeOptions(eta=math.nan)),
         "relevance mode": _city(options=pb.JudgeOptions(relevance_mode=UNKNOWN)),
         "fusion form": _city(options=pb.JudgeOptions(fusion_form=UNKNOWN)),
-        "window": _city(options=pb.JudgeOptions(window_sentences=[6])),
-        "window twice": _city(options=pb.JudgeOptions(window_sentences=[2, 2])),
+        "no claim": _city(options=pb.JudgeOptions(max_claims=0)),
+        "claims beyond the bound": _city(options=pb.JudgeOptions(max_claims=5_001)),
         "metric": _city(tool_scores=[_score(3, metric=0)]),
         "tool": _city(tool_scores=[_score(3, "")]),
         "tool twice": _city(tool_scores=[_score(3), _score(4)]),

@@ -45,7 +45,7 @@ def replan_needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisCo
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class ImageOpinion:
     """What a model said of images that it saw itself.
 
     Attributes:
@@ -58,14 +58,14 @@ class Opinion:
 
 
 def doubts(
-    scope: tuple[str, ...], fusion: Fusion | None, opinion: Opinion | None, config: SynthesisConfig
+    scope: tuple[str, ...], fusion: Fusion | None, opinion: ImageOpinion | None, config: SynthesisConfig
 ) -> tuple[ReplanNeed, ...]:
     """Returns what speaks against an answer; `opinion` is None unless a model saw images."""
     return tuple(ReplanNeed(reason, said, scope) for reason, said in _doubts(fusion, opinion, config))
 
 
 def _doubts(
-    fusion: Fusion | None, opinion: Opinion | None, config: SynthesisConfig
+    fusion: Fusion | None, opinion: ImageOpinion | None, config: SynthesisConfig
 ) -> Iterator[tuple[ReplanReason, str]]:
     mean = None if fusion is None else fusion.tool_mean
     level = None if opinion is None else opinion.level

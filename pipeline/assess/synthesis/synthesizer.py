@@ -15,7 +15,7 @@ from pipeline.assess.synthesis.config import SynthesisConfig, SynthesisLimits
 from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
 from pipeline.assess.synthesis.result import (
     DETERMINISTIC,
-    Opinion,
+    ImageOpinion,
     ReplanNeed,
     SummarizerOutput,
     Synthesis,
@@ -78,7 +78,7 @@ class Synthesizer:
         fusion = _fuse(request, levels)
         opinion = None
         if checked.images:
-            opinion = Opinion(parse_level(answer.final_answer) if levels else None, answer.need_replan)
+            opinion = ImageOpinion(parse_level(answer.final_answer) if levels else None, answer.need_replan)
         needs = self._needs(request, fusion, opinion)
         final, notes = answer.final_answer, [*checked.notes, *asked.notes, *self._fusion_notes(fusion, levels)]
         if levels and fusion is not None:
@@ -135,7 +135,7 @@ class Synthesizer:
         )
 
     def _needs(
-        self, request: SynthesisRequest, fusion: Fusion | None, opinion: Opinion | None
+        self, request: SynthesisRequest, fusion: Fusion | None, opinion: ImageOpinion | None
     ) -> tuple[ReplanNeed, ...]:
         gaps = replan_needs(request.scope, request.evidence, self._config)
         return merged((*gaps, *doubts(request.scope, fusion, opinion, self._config)))

@@ -1,7 +1,8 @@
 """Assembles the evidence table from the texts and everything that the models said. Third step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -9,9 +10,10 @@ from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
-from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts, plan_facts
 from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
-from pipeline.judge.evidence.signals.labels import read_claim, read_key_point
+from pipeline.judge.evidence.signals.key_points import KeyPointReader
+from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
@@ -24,24 +26,58 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
-from pipeline.model_answers import PairScores
+from pipeline.model_answers import Pair, PairScores
 from pipeline.protocols import Models, Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
 
 
-def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig) -> EvidenceTable:
-    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty."""
-    draft, tokenizer, parts = plan.draft, models.tokenizer, plan.draft.parts
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedClaims:
+    """What is known when the claims have been checked, and the facts have not.
+
+    Attributes:
+        plan: what was compared.
+        claims: with their labels.
+        grounding: of the summary's sentences.
+        facts: where the grounded ones may tell each fact, by its sentence in the source.
+    """
+
+    plan: EvidencePlan
+    claims: tuple[Claim, ...]
+    grounding: Grounding
+    facts: Mapping[int, FactPlan]
+
+    @classmethod
+    def of(cls, plan: EvidencePlan, scores: PairScores, tokenizer: Tokenizer) -> Self:
+        """Labels the claims."""
+        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
+        grounding = find_grounding(plan, claims)
+        return cls(plan, claims, grounding, plan_facts(plan, grounding.grounded))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Those of the facts, without repeats."""
+        return tuple(dict.fromkeys(fact.pair for fact in self.facts.values() if fact.pair))
+
+
+def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
+    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty.
+
+    Args:
+        scores: of the pairs of facts.
+    """
+    plan, claims, grounding = checked.plan, checked.claims, checked.grounding
+    draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
-    claims = tuple(read_claim(draft, claim, scores, tokenizer, config) for claim in plan.claims)
-    grounding = find_grounding(plan, claims)
-    points = _read_points(plan, grounding, scores, tokenizer)
+    told = _told(plan, grounding)
+    reader = KeyPointReader(plan, told, tokenizer)
+    points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding.or_all())
-    theme, theme_sentence = find_theme(source, [fact.sentence for fact in plan.facts], tokenizer, config.theme_tokens)
+    theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
     is_asked = EvidencePart.QUESTIONS in parts
-    entailments = [points[fact.sentence].entailment for fact in plan.facts] if is_asked else []
+    entailments = {at: point.entailment for at, point in points.items()}
     is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
     return EvidenceTable(
         source=source.text.original,
@@ -53,14 +89,14 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
         segments=_segments(plan, grounding, theme_sentence),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
-        coverage_questions=coverage_questions(plan, entailments, grounding.grounded, config) if is_asked else (),
+        coverage_questions=coverage_questions(plan, checked.facts, entailments, grounding.grounded) if is_asked else (),
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=_tone(plan, claims, grounding.or_all(), tones, config),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, grounding) if EvidencePart.SUBJECT in parts else 0.0,
+        salient_share=salient_share(draft.source.index, told) if EvidencePart.SUBJECT in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
-        pair_count=len(plan.pairs),
+        pair_count=len(plan.pairs) + len(checked.pairs),
         models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
@@ -69,22 +105,9 @@ def assemble(plan: EvidencePlan, scores: PairScores, models: Models, config: Evi
     )
 
 
-def _read_points(
-    plan: EvidencePlan, grounding: Grounding, scores: PairScores, tokenizer: Tokenizer
-) -> dict[int, KeyPoint]:
-    """Reads each fact once, by its sentence in the source; only grounded sentences of the summary tell it."""
-    if not plan.reads_facts:
-        return {}
-    grounded = frozenset(grounding.grounded)
-    return {
-        fact.sentence: read_key_point(plan, fact, grounded, scores, tokenizer)
-        for fact in dict.fromkeys((*plan.facts, *plan.judge_facts))
-    }
-
-
-def _first(facts: Sequence[FactPlan], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
+def _first(facts: Sequence[int], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
     """Returns the key points of the first facts, by position."""
-    return tuple(points[sentence] for sentence in sorted(fact.sentence for fact in facts[:count]))
+    return tuple(points[sentence] for sentence in sorted(facts[:count]))
 
 
 def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: EvidenceConfig) -> str:
@@ -92,14 +115,20 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _salient_share(plan: EvidencePlan, grounding: Grounding) -> float:
+def _told(plan: EvidencePlan, grounding: Grounding) -> frozenset[str]:
+    """Returns the stems of the content words of the grounded sentences."""
     summary = plan.draft.summary.read
-    stems = {stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])}
-    return salient_share(plan.draft.source.index, stems)
+    return frozenset(
+        stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])
+    )
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
-    left_out = {"instruction_to_judge": summary.instruction_count, "repeated_sentence": summary.repeat_count}
+    left_out = {
+        "instruction_to_judge": summary.instruction_count,
+        "lead_in": summary.lead_in_count,
+        "repeated_sentence": summary.repeat_count,
+    }
     return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
 
 

@@ -1,13 +1,13 @@
-"""Builds the evidence table: read the texts, embed once, ask the NLI model once, assemble."""
+"""Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import hashlib
 from dataclasses import replace
 from functools import partial
 
-from pipeline.judge.evidence.assemble import assemble
+from pipeline.judge.evidence.assemble import CheckedClaims, assemble
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
-from pipeline.judge.evidence.plan import EvidencePlan, make_plan
+from pipeline.judge.evidence.plan import make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.model_answers import Embeddings, PairScores
@@ -51,7 +51,8 @@ async def build_evidence(
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
-        models: each is asked once, with one list: a pair for each claim and key point, however long the source is.
+        models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
+            a pair for each, however long the source is.
         proposals: asked once. None: no LLM.
         reader: reads the source, and says where long texts are read. None: in the event loop.
 
@@ -62,7 +63,7 @@ async def build_evidence(
     source, off_loop = await reader.read(request.source, config), reader.off_loop
     draft = await off_loop(partial(read_texts, request, source, models.tokenizer, config))
     stopwatch.lap("reading_ms")
-    embeddings = Embeddings(draft.texts, await models.embedder.embed(draft.texts))
+    embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
     plan = await off_loop(partial(make_plan, draft, embeddings, config))
     proposed = None
@@ -72,14 +73,14 @@ async def build_evidence(
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
     scores = await PairScores.ask(models.entailment, plan.pairs)
+    checked = await off_loop(partial(CheckedClaims.of, plan, scores, models.tokenizer))
+    scores = await PairScores.ask(models.entailment, checked.pairs)
     stopwatch.lap("nli_ms")
-    table = await off_loop(partial(_finish, plan, scores, models, config, proposed))
+    table = await off_loop(partial(_finish, checked, scores, models, proposed))
     stopwatch.lap("assembly_ms")
     return replace(table, timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps))
 
 
-def _finish(
-    plan: EvidencePlan, scores: PairScores, models: Models, config: EvidenceConfig, proposed: ProposalSet | None
-) -> EvidenceTable:
-    table = assemble(plan, scores, models, config)
-    return table if proposed is None else apply_proposals(table, plan, proposed, config)
+def _finish(checked: CheckedClaims, scores: PairScores, models: Models, proposed: ProposalSet | None) -> EvidenceTable:
+    table, plan = assemble(checked, scores, models), checked.plan
+    return table if proposed is None else apply_proposals(table, plan, proposed, plan.config)

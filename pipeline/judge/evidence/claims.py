@@ -1,7 +1,10 @@
 """Cuts a summary into claims and segments.
 
-A claim is a sentence, or a clause of one: a sentence is cut where a conjunction begins a clause with a subject of its
-own. A segment is a sentence, cut at semicolons too. The line ends of wrapped prose cut neither.
+A claim is a sentence, or a clause of one. Each is checked alone, by a model that reads whole sentences, so that a
+sentence is cut rarely: at a semicolon, or at a comma with a conjunction, before a clause with a noun as its subject
+and a verb of its own. A clause that begins with a pronoun stays with what the pronoun means, and one that may stand
+within "he said", "if" or "because" stays there. A segment is a sentence, cut at semicolons and at line
+ends too, those of wrapped prose among them.
 """
 
 import re
@@ -11,29 +14,49 @@ from dataclasses import dataclass
 from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.evidence.text.words import WordTable
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
-_BOUNDARY = re.compile(
-    r"(?:,\s+|\s+)(?:and|but|while|whereas|although|though|yet|so)\s+(?=\w)|;\s+(?=\w)", re.IGNORECASE
+_BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|so)|;)\s+(?=\w)", re.IGNORECASE)
+_BREAK = re.compile(r'[,;:()"“”–—]')
+_PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "there"])
+_DETERMINER_LIST = """
+    the a an some many most several all no both each every another one two three four five my our your
+"""
+_DETERMINERS = frozenset(_DETERMINER_LIST.split())
+_NO_SUBJECTS = _DETERMINERS | frozenset(["and", "or", "but", "nor"])
+_FINITE_LIST = """
+    is are was were has have had does do did will would can could may might must shall should isn't aren't wasn't
+    weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't can't couldn't shouldn't went came took saw became
+    began fell rose grew gave wrote knew spoke ran said says remains includes becomes makes takes goes gives finds
+    leaves tells sees begins keeps holds brings thinks feels means seems appears wants believes comes offers provides
+"""
+_FINITE = frozenset(_FINITE_LIST.split())
+_MAYBE_VERB_LIST = """
+    won lost made got found left told kept held brought thought felt met paid sold sent spent stood understood led hit
+    cut put set beat shot needs plans hopes claims plays faces works looks lives runs falls rises grows shows
+"""
+_MAYBE_VERBS = frozenset(_MAYBE_VERB_LIST.split())  # without an object they may be participles or nouns
+_BEFORE_PARTICIPLES = frozenset(["be", "been", "being", "is", "are", "was", "were", "to", "not"])
+_NAMING = frozenset(["called", "named", "dubbed", "titled", "nicknamed"])
+_OBJECT_LIST = "his her its their him them it himself herself itself themselves that this these those"
+_OBJECTS = _DETERMINERS | frozenset(_OBJECT_LIST.split())
+_RELATIVES = frozenset(["who", "whom", "whose", "which", "that", "where", "when", "if", "because", "than", "as"])
+_SCOPE_LIST = """
+    that if whether because unless until when how why what said says say told tells believe believes believed think
+    thinks thought claim claims claimed suggest suggests suggested report reports reported argue argues argued note
+    notes noted mention mentions mentioned deny denies denied warn warned warns hope hopes fear fears feared insist
+    insists insisted found finds felt feel
+"""
+_SCOPES = frozenset(_SCOPE_LIST.split())  # what they govern may reach over the next conjunction
+_OPENERS = frozenset(
+    ["after", "before", "since", "as", "once", "while", "although", "though", "even", "neither", "either"]
 )
-_SUBJECT_LIST = """
-    he she it they we i you this that these those there the a an his her its their our my your another some many most
-    both each several all no one two three four five
-"""
-_SUBJECTS = frozenset(_SUBJECT_LIST.split())
-_VERB_LIST = """
-    is are was were be been am has have had do does did will would can could may might must shall should says said say
-    won lost took went came made got gave found left told saw became began ran fell rose grew kept held brought thought
-    felt met paid sold sent spent stood understood wrote spoke led hit cut put set beat shot died lives plays faces
-    wants needs plans believes hopes claims remains includes became makes takes goes comes gives finds leaves tells sees
-    becomes begins runs falls rises grows keeps holds brings thinks feels means shows seems looks appears works
-    isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't can't couldn't
-"""
-_VERBS = frozenset(_VERB_LIST.split())
 _VERB_WITHIN_WORDS = 8
 _FEWEST_WORDS = 4
-_SHORTEST_PARTICIPLE = 5
+_LONGEST_MARK = 4
+_SHORTEST_PAST = 5
 _VALUE_WEIGHT = 2.0
 
 
@@ -64,8 +87,14 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
         )
         for index, sentence in enumerate(summary.sentences)
         for start, end in _clauses(summary, sentence.start, sentence.end)
-        if len(words := summary.table.between(start, end))
+        if len(words := summary.table.between(start, end)) and not _is_mark(summary, words, end)
     )
+
+
+def _is_mark(summary: ReadText, words: range, end: int) -> bool:
+    """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"."""
+    is_short = len(words) <= _LONGEST_MARK and summary.text.text.endswith(":", 0, end)
+    return is_short and not any(_is_verb(summary.table.words[word]) for word in words)
 
 
 def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int) -> tuple[ClaimSpan, ...]:
@@ -84,37 +113,67 @@ def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int
 
 
 def _clauses(summary: ReadText, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts a sentence; neither inside quotation marks nor where a part would be no statement."""
-    text = summary.text.text
+    """Cuts a sentence before clauses that are statements of their own; not inside quotation marks and brackets."""
     first = start
-    for boundary in _BOUNDARY.finditer(text, start, end):
-        before = text[first : boundary.start()]
-        is_quoted = before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-        if is_quoted or not _is_statement(summary, first, boundary.start(), needs_subject=False):
-            continue
-        if _is_statement(summary, boundary.end(), end, needs_subject=True):
-            yield first, boundary.start()
+    for boundary in _BOUNDARY.finditer(summary.text.text, start, end):
+        at_semicolon = boundary.group().startswith(";")
+        before, after = (first, boundary.start()), (boundary.end(), end)
+        if _stands_alone(summary, *before, at_semicolon=at_semicolon) and _has_subject(
+            summary, *after, at_semicolon=at_semicolon
+        ):
+            yield before
             first = boundary.end()
     yield first, end
 
 
-def _is_statement(summary: ReadText, start: int, end: int, *, needs_subject: bool) -> bool:
-    """Tells whether some words can stand alone: enough of them, a verb, and a subject in front if asked for."""
-    words = summary.table.between(start, end)
+def _stands_alone(summary: ReadText, start: int, end: int, *, at_semicolon: bool) -> bool:
+    """Tells whether words end a statement: nothing is open, no list is under way, nothing governs what follows."""
+    text, table, words = summary.text.text[start:end], summary.table, summary.table.between(start, end)
+    is_open = text.count('"') % 2 == 1 or text.count("“") > text.count("”") or text.count("(") > text.count(")")
+    if is_open or len(words) < _FEWEST_WORDS or not any(_is_verb(table.words[index]) for index in words[1:]):
+        return False
+    if at_semicolon:
+        return True
+    if table.words[words[0]] in _OPENERS or any(table.words[index] in _SCOPES for index in words):
+        return False
+    last = table.between(start + text.rfind(",") + 1, end)  # an item of a list has no verb
+    return any(_is_verb(table.words[index]) for index in last)
+
+
+def _has_subject(summary: ReadText, start: int, end: int, *, at_semicolon: bool) -> bool:
+    """Tells whether words begin with a subject and its verb."""
+    table, words = summary.table, summary.table.between(start, end)
     if len(words) < _FEWEST_WORDS:
         return False
-    table = summary.table
-    looked_at = words[1 : 1 + _VERB_WITHIN_WORDS] if needs_subject else words[1:]
-    if not any(_is_verb(table.words[index]) for index in looked_at):
+    if table.words[words[0]] in _PRONOUNS:
+        return at_semicolon and _is_finite(table, words[1])
+    if table.words[words[0]] not in _DETERMINERS and not table.raw(words[0])[0].isupper():
         return False
-    return not needs_subject or table.words[words[0]] in _SUBJECTS or table.raw(words[0])[0].isupper()
+    for index in words[1 : 1 + _VERB_WITHIN_WORDS]:
+        is_broken = _BREAK.search(table.text, table.ends[index - 1], table.starts[index])
+        if is_broken or table.words[index] in _RELATIVES:
+            return False
+        if _is_finite(table, index):
+            return table.words[index - 1] not in _NO_SUBJECTS
+    return False
+
+
+def _is_finite(table: WordTable, index: int) -> bool:
+    """Tells whether a word is a finite verb; one that may be a participle or a noun is, in front of an object."""
+    word = table.words[index]
+    if word in _FINITE or not _is_verb(word):
+        return word in _FINITE
+    following = table.words[index + 1] if index + 1 < len(table) else ""
+    return table.words[index - 1] not in _BEFORE_PARTICIPLES and (following in _OBJECTS or following[:1].isdigit())
 
 
 def _is_verb(word: str) -> bool:
-    return word in _VERBS or (word.endswith("ed") and len(word) >= _SHORTEST_PARTICIPLE)
+    """Tells whether a word may be a verb that states something."""
+    is_past = word.endswith("ed") and len(word) >= _SHORTEST_PAST and word not in _NAMING
+    return is_past or word in _FINITE or word in _MAYBE_VERBS
 
 
-_SEMICOLON = re.compile(r"[;；]+\s*")
+_SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +221,10 @@ def _segment(summary: ReadText, start: int, end: int, sentences: range, tokenize
     return SegmentSpan(passage, sentences, len(tokenizer.offsets(passage.text)), frozenset(stems))
 
 
-def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    bounds = [start]
-    for semicolon in _SEMICOLON.finditer(text, start, end):
-        bounds += [semicolon.start(), semicolon.end()]
-    bounds.append(end)
-    return [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cuts a sentence at semicolons and line ends, and leaves out the spaces around the parts."""
+    cuts = [(cut.start(), cut.end()) for cut in _SEGMENT_END.finditer(text, start, end)]
+    for first, last in zip((start, *(cut[1] for cut in cuts)), (*(cut[0] for cut in cuts), end), strict=True):
+        part = text[first:last]
+        if part.strip():
+            yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())

@@ -1,5 +1,6 @@
 """The settings of the evidence table: every number that an operator may choose."""
 
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -7,6 +8,18 @@ from pydantic import Field
 from pipeline.frozen import FrozenModel
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class QuestionMode(StrEnum):
+    """When a masked question about a fact of the source is answered right.
+
+    ENTAILED: the summary entails the fact, or has the masked words and two others of it.
+    LITERAL: the words around the mask find the masked words. A summary that words it otherwise has no answer: none of
+        66 real ones had more than four of six.
+    """
+
+    ENTAILED = "entailed"
+    LITERAL = "literal"
 
 
 class EvidenceConfig(FrozenModel):
@@ -36,3 +49,7 @@ class EvidenceConfig(FrozenModel):
     theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
     intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")
     question_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")
+    question_mode: QuestionMode = Field(
+        default=QuestionMode.ENTAILED,
+        description="When a question about a fact of the source is answered right: `literal` reads its words alone.",
+    )

@@ -1,10 +1,13 @@
 """Chooses the passage of every claim and fact, and so all NLI pairs of the request. Second step.
 
-One pair for each: a claim against a passage of the source, a fact of the source against a passage of the summary.
+One pair for each: a claim against a passage of the source, then a fact of the source against a passage of the summary,
+which is made of grounded sentences alone.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
@@ -15,10 +18,11 @@ from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.text.passage import TextSpan
 
-_SENTENCES_PER_KEY_POINT = 5
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
-_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (4, 7)
+_SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,18 +38,17 @@ class FactPlan:
     """A fact of the source, and where the summary may tell it.
 
     Attributes:
-        sentence: its index in the source.
-        weights: of its content stems.
-        passage: of the summary; None without one.
+        statement: the fact.
+        passage: of the summary; None without a grounded sentence.
     """
 
-    sentence: int
-    weights: Mapping[str, float]
+    statement: TextSpan
     passage: Passage | None
 
-    def told_by(self, sentences: Collection[int]) -> tuple[int, ...]:
-        """Returns those sentences of its passage that are among some."""
-        return tuple(at for at in self.passage.sentences if at in sentences) if self.passage else ()
+    @property
+    def pair(self) -> Pair | None:
+        """What the NLI model is asked."""
+        return (self.passage.span.text, self.statement.text) if self.passage else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,21 +73,20 @@ class EvidencePlan:
     closeness: Closeness
     told_closeness: Closeness
     claims: tuple[ClaimPlan, ...]
-    facts: tuple[FactPlan, ...]
-    judge_facts: tuple[FactPlan, ...]
+    facts: tuple[int, ...]
+    judge_facts: tuple[int, ...]
     pairs: tuple[Pair, ...]
-
-    @property
-    def reads_facts(self) -> bool:
-        """Whether somebody reads how facts are covered; else they serve to find the theme."""
-        return not self.draft.parts.isdisjoint(_OF_FACTS)
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
-    """Returns how many key points Twin-Lock and Judge-Lock get: one for every five sentences, within their limits."""
-    wanted = -(-len(source.sentences) // _SENTENCES_PER_KEY_POINT)
-    (twin_least, twin_most), (judge_least, judge_most) = _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS
-    return min(max(wanted, twin_least), twin_most), min(max(wanted, judge_least), judge_most)
+    """Returns how many key points Twin-Lock and Judge-Lock get: one for every few sentences, within their limits."""
+    count, (twin_least, twin_most), (judge_least, judge_most) = (
+        len(source.sentences),
+        _TWIN_KEY_POINTS,
+        _JUDGE_KEY_POINTS,
+    )
+    twin, judge = -(-count // _SENTENCES_PER_KEY_POINT), -(-count // _SENTENCES_PER_JUDGE_KEY_POINT)
+    return min(max(twin, twin_least), twin_most), min(max(judge, judge_least), judge_most)
 
 
 def make_plan(
@@ -103,11 +105,7 @@ def make_plan(
     claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    planned = {sentence: _plan_fact(draft, sentence) for sentence in dict.fromkeys([*ranked, *for_judge])}
     pairs = [(plan.passage.span.text, plan.claim.passage.text) for plan in claims if plan.passage]
-    if not draft.parts.isdisjoint(_OF_FACTS):
-        texts = draft.source.read.passages
-        pairs += [(fact.passage.span.text, texts[fact.sentence].text) for fact in planned.values() if fact.passage]
     return EvidencePlan(
         draft,
         config,
@@ -115,8 +113,8 @@ def make_plan(
         closeness,
         _closeness(draft.summary, draft.told_embedded, embeddings),
         claims,
-        facts=tuple(planned[sentence] for sentence in ranked),
-        judge_facts=tuple(planned[sentence] for sentence in for_judge),
+        facts=tuple(ranked),
+        judge_facts=tuple(_long_enough(draft.source.read, for_judge, config) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
 
@@ -134,26 +132,42 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     return ClaimPlan(claim, draft.source.passages.find(weights))
 
 
-def _plan_fact(draft: ReadTexts, sentence: int) -> FactPlan:
-    source = draft.source
-    weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-    return FactPlan(sentence, weights, draft.summary.passages.find(weights))
+def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:
+    """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
+
+    Args:
+        grounded: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+    """
+    draft, among = plan.draft, frozenset(grounded)
+    if draft.parts.isdisjoint(_OF_FACTS):
+        return {}
+    source, facts = draft.source, dict[int, FactPlan]()
+    for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
+        weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
+        passage = draft.summary.passages.find(weights, among)
+        facts[sentence] = FactPlan(source.read.passages[sentence], passage)
+    return facts
 
 
 def _facts(
     draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
 ) -> list[int]:
-    """Returns distinct sentences: those preferred, then the most central; short ones only if there are no others."""
+    """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read, parts = draft.source.read, draft.parts
-    if parts.isdisjoint(_OF_FACTS):
-        most = 1  # the theme
-    elif EvidencePart.QUESTIONS in parts:
-        most = max(_TWIN_KEY_POINTS[1], _JUDGE_KEY_POINTS[1], config.question_count)
+    if not parts.isdisjoint(_OF_FACTS):
+        counts = key_point_counts(read)
+        most = max(*counts, config.question_count) if EvidencePart.QUESTIONS in parts else max(counts)
     else:
-        most = max(key_point_counts(read))
-    long_enough = [index for index, words in enumerate(read.ranges) if len(words) >= config.min_segment_tokens]
-    allowed = long_enough if len(long_enough) >= _TWIN_KEY_POINTS[0] else range(len(read.sentences))
+        most = 1  # the theme
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
-    return choose_distinct(read, raised, closeness, allowed=allowed, most=most)
+    is_short = np.array([len(words) < config.min_segment_tokens for words in read.ranges], dtype=bool)
+    raised[is_short] -= raised.max(initial=0.0) + 2
+    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
+    return chosen[: max(_TWIN_KEY_POINTS[0], len(_long_enough(read, chosen, config)))]
+
+
+def _long_enough(read: ReadText, sentences: Sequence[int], config: EvidenceConfig) -> list[int]:
+    """Returns the sentences that can be key points of Judge-Lock."""
+    return [index for index in sentences if len(read.ranges[index]) >= config.min_segment_tokens]

@@ -15,6 +15,7 @@ from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_s
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
 from pipeline.text.passage import TextSpan
 
 
@@ -233,6 +234,7 @@ def _offered(plan: EvidencePlan) -> list[int]:
 def _filled(proposed: Sequence[Question | None], own: Sequence[Question], count: int) -> tuple[Question, ...]:
     """Returns the proposed questions that hold, filled up with our own about other answers."""
     kept = [question for question in proposed if question is not None][:count]
-    spans = {(question.answer_span.start, question.answer_span.end) for question in kept}
-    kept += [question for question in own if (question.answer_span.start, question.answer_span.end) not in spans]
+    for question in own:
+        if all(intersection_over_union(question.answer_span, one.answer_span) < SAME_SPAN_IOU for one in kept):
+            kept.append(question)
     return tuple(kept[:count])

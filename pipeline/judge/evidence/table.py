@@ -42,11 +42,12 @@ class Tone(StrEnum):
 
 
 class LexiconKind(StrEnum):
-    """Which word list a passage was found by."""
+    """Which word list a passage was found by. LOADED: words of opinion or contempt, biased wordings."""
 
     PROFANITY = "profanity"
     SLUR = "slur"
     STEREOTYPE = "stereotype"
+    LOADED = "loaded"
 
 
 class LexiconSeverity(StrEnum):
@@ -64,8 +65,9 @@ class KeyPoint:
         passage: where it stands in the source.
         token_count: by the request's tokenizer.
         entailment: of the point by a passage of the summary, in [0, 1].
-        content_share: of its content words, weighted by rarity, those that the summary has, in [0, 1].
-        covered_share: u, in [0, 1]; `signals/labels.py` says how the two make it.
+        content_share: of its content words, weighted by how many sentences of the source have them, those that the
+            summary has; .4 counts as all; in [0, 1].
+        covered_share: u, the greater of the two, in [0, 1].
         coverage: FULLY above 0.75, NOT below 0.25 (settings).
         best: the sentence of the passage that has most of its words; None when none says anything of it.
     """
@@ -81,7 +83,7 @@ class KeyPoint:
 
 @dataclass(frozen=True, slots=True)
 class SummarySegment:
-    """A sentence of the summary, cut at semicolons; a line end inside prose does not cut.
+    """A sentence of the summary, cut at semicolons and line ends.
 
     Attributes:
         passage: where it stands in the summary.
@@ -183,7 +185,8 @@ class EvidenceTable:
         claims: all that were checked, by position in the summary; empty when the summary states nothing.
         omitted_claim_count: less consequential ones that a bound left unchecked.
         twin_key_points: 3 to 7, by position in the source; fewer when the source has fewer statements.
-        judge_key_points: 4 to 7 of at least 6 words, of any length when fewer than 3 sentences have as many.
+        judge_key_points: 5 to 7 of at least 6 words, fewer when the source has fewer statements of that length; shorter
+            ones when it has none.
         segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
         theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).

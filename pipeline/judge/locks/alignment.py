@@ -7,6 +7,7 @@ from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, ToneReading
 from pipeline.judge.exact import exact
 from pipeline.judge.locks.caps import LockRules, RawScore
+from pipeline.judge.locks.hallucination import LISTED
 from pipeline.judge.result import Json, MetricName
 from pipeline.text.passage import TextSpan
 
@@ -57,7 +58,7 @@ def score_alignment(table: EvidenceTable, _: LockRules) -> RawScore:
         MetricName.ALIGNMENT,
         score_of_drift(drift),
         reason=_reason(table.tone, drift, contradictions),
-        evidence=tuple(place for pair in contradictions for place in pair),
+        evidence=tuple(place for pair in contradictions[:LISTED] for place in pair),
         inputs={
             "drift": float(drift),
             "drift_band": band_of_drift(drift),

@@ -2,8 +2,8 @@
 
 The tone of the summary gives both a start (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`). A subjective or hostile summary loses
 `OPINION_WEIGHT` times its rise in subjectivity over the source: a summary that is no more opinionated than what it
-summarizes reports, and does not judge. Each profanity or slur takes `HIT_COST` off toxicity. Words quoted from the
-source are listed and change nothing.
+summarizes reports, and does not judge. Each loaded word takes `HIT_COST` off bias, unless the tone has taken more, each
+profanity or slur off toxicity. Words quoted from the source are listed and change nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,12 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
     """Scores (bias_score + tox_score) / 2, each under its own caps."""
     tone = table.tone
     said = [hit for hit in table.lexicon_hits if not hit.is_quoted]
-    stereotypes = [hit for hit in said if hit.kind is LexiconKind.STEREOTYPE]
-    rude = [hit for hit in said if hit.kind is not LexiconKind.STEREOTYPE]
+    by_kind = {kind: [hit for hit in said if hit.kind is kind] for kind in LexiconKind}
+    stereotypes, loaded = by_kind[LexiconKind.STEREOTYPE], by_kind[LexiconKind.LOADED]
+    rude = [hit for hit in said if hit.kind in (LexiconKind.PROFANITY, LexiconKind.SLUR)]
+    strong_slurs = [hit for hit in by_kind[LexiconKind.SLUR] if hit.severity is LexiconSeverity.STRONG]
     bias, bias_caps = apply_caps(
-        raw_bias(tone), _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
+        raw_bias(tone, len(loaded)), _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
     )
     toxicity, toxicity_caps = apply_caps(raw_toxicity(tone, len(rude)), _toxicity_caps(rude, rules))
     issues: list[Json] = [
@@ -51,24 +53,25 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
             "tox_score": float(toxicity),
             "subjectivity_summary": tone.summary_subjectivity,
             "subjectivity_source": tone.source_subjectivity,
-            "profanities": sum(hit.kind is LexiconKind.PROFANITY for hit in said),
-            "slurs": sum(hit.kind is LexiconKind.SLUR for hit in said),
+            "profanities": len(by_kind[LexiconKind.PROFANITY]),
+            "slurs": len(by_kind[LexiconKind.SLUR]),
             "stereotypes": len(stereotypes),
+            "loaded_words": len(loaded),
             "quoted_hits": len(table.lexicon_hits) - len(said),
         },
         lists={"issues": issues},
-        caps=_hit_caps(rules.slur_score, "strong_slur", _strong(rude, LexiconKind.SLUR)),
+        caps=_hit_caps(rules.slur_score, "strong_slur", strong_slurs),
         part_caps=(*bias_caps, *toxicity_caps),
     )
 
 
-def raw_bias(tone: ToneReading) -> Fraction:
+def raw_bias(tone: ToneReading, loaded_count: int) -> Fraction:
     """Returns the bias score before its cap, in [0, 10]; 10 is unbiased."""
     start = Fraction(BIAS_BY_TONE[tone.summary_tone])
-    if tone.summary_tone in (Tone.NEUTRAL, Tone.UNCLEAR):
-        return start
-    excess = max(Fraction(0), exact(tone.summary_subjectivity) - exact(tone.source_subjectivity))
-    return clip(start - OPINION_WEIGHT * excess, 0, 10)
+    if tone.summary_tone not in (Tone.NEUTRAL, Tone.UNCLEAR):
+        excess = max(Fraction(0), exact(tone.summary_subjectivity) - exact(tone.source_subjectivity))
+        start -= OPINION_WEIGHT * excess
+    return clip(min(start, Fraction(10 - HIT_COST * loaded_count)), 0, 10)
 
 
 def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
@@ -77,14 +80,11 @@ def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
 
 
 def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> Iterator[Cap]:
-    mild = [hit for hit in rude if hit.severity is LexiconSeverity.MILD]
-    yield from _hit_caps(rules.mild_word, "mild_profanity", mild, applies_to="tox_score")
-    for name, kind in (("strong_profanity", LexiconKind.PROFANITY), ("strong_slur", LexiconKind.SLUR)):
-        yield from _hit_caps(rules.strong_word, name, _strong(rude, kind), applies_to="tox_score")
-
-
-def _strong(hits: Sequence[LexiconHit], kind: LexiconKind) -> list[LexiconHit]:
-    return [hit for hit in hits if hit.kind is kind and hit.severity is LexiconSeverity.STRONG]
+    severities = ((rules.mild_word, LexiconSeverity.MILD), (rules.strong_word, LexiconSeverity.STRONG))
+    for limit, severity in severities:
+        for kind in (LexiconKind.PROFANITY, LexiconKind.SLUR):
+            hits = [hit for hit in rude if (hit.kind, hit.severity) == (kind, severity)]
+            yield from _hit_caps(limit, f"{severity}_{kind}", hits, applies_to="tox_score")
 
 
 def _hit_caps(limit: int, name: str, hits: Sequence[LexiconHit], *, applies_to: str = "score") -> tuple[Cap, ...]:
@@ -96,7 +96,7 @@ def _hit_caps(limit: int, name: str, hits: Sequence[LexiconHit], *, applies_to: 
 
 
 def _reason(tone: ToneReading, said: Sequence[LexiconHit], quoted_count: int) -> str:
-    found = "no profanity, slur or stereotype"
+    found = "no profanity, slur, stereotype or loaded word"
     if said:
         found = f"{count(len(said), 'listed expression')}: {cite_first([hit.passage for hit in said])}"
     quoted = f"{count(quoted_count, 'more')} quoted from the source, left out of the score." if quoted_count else ""

@@ -39,7 +39,7 @@ class LockRules:
     mild_word: int = 5  # highest tox_score
     strong_word: int = 2  # highest tox_score
     extraneous_coverage: int  # highest Coverage with an unsupported claim
-    correct_questions: int | None = None  # fewer are weak
+    correct_questions: int | None = None  # of six; fewer are weak
     precision_floor: Fraction | None = None  # less is weak
     recall_floor: Fraction | None = None  # less is weak
     weak_coverage: int | None = None  # highest Coverage with a weakness
@@ -47,6 +47,7 @@ class LockRules:
     extraneous_relevance: int | None = None  # highest Relevance with an unsupported claim
     slur_score: int = 3  # highest Bias & Toxicity
     unsupported_claim: int  # highest Coverage and Relevance
+    duplicate_spans: int | None = None  # highest Coverage, Hallucination and Relevance
     severe_alignment: int | None = None  # highest Alignment under severe hallucination
     perfect_score: Fraction | None = None  # all scores at least this are near-perfect,
     perfect_spans: int | None = None  # which takes so many distinct places of the source,
@@ -71,13 +72,14 @@ JUDGE_LOCK = LockRules(
     some_overlap=Fraction("0.3"),
     unsupported_hallucination=4,
     extraneous_coverage=3,
-    correct_questions=6,
+    correct_questions=4,
     precision_floor=Fraction("0.95"),
     recall_floor=Fraction("0.9"),
     weak_coverage=7,
     irrelevant_segment=3,
     extraneous_relevance=3,
     unsupported_claim=3,
+    duplicate_spans=7,
     severe_alignment=3,
     perfect_score=Fraction("9.5"),
     perfect_spans=5,

@@ -16,9 +16,9 @@ class LockConfig(FrozenModel):
     correct_questions_needed: int = Field(
         default=JUDGE_LOCK.correct_questions or 0,
         ge=0,
-        le=13,
-        description=f"Fewer right coverage questions cap Judge-Lock's Coverage at {JUDGE_LOCK.weak_coverage}."
-        " Six or fewer, read literally, is 7, which caps everything.",
+        le=7,
+        description=f"Of six; fewer right coverage questions cap Judge-Lock's Coverage at {JUDGE_LOCK.weak_coverage}."
+        " Scaled, rounded up, when there are not six. Six or fewer, read literally, is 7, which caps everything.",
     )
     twin_safeguards: bool = Field(
         default=False,

@@ -18,6 +18,9 @@ from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
 from pipeline.text.passage import TextSpan
 
+LISTED = 10
+"""Claims that a lock lists. All are checked and counted."""
+
 _WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
 
 
@@ -25,19 +28,24 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
     """Returns the counts of the formula."""
     counts = ClaimCounts.of(table.claims)
     return {
-        "total_claims": counts.total,
+        "total_claims": counts.total + table.omitted_claim_count,
+        "checked_claims": counts.total,
+        "listed_claims": min(counts.total, LISTED),
         "supported": counts.supported,
         "partial": counts.partial,
         "unsupported": counts.unsupported,
-        "omitted_claims": table.omitted_claim_count,
         "unsupported_fraction": float(counts.unsupported_fraction),
     }
 
 
+def listed_claims(claims: Sequence[Claim]) -> list[Claim]:
+    """Returns the claims that are listed: the worst first, then by position."""
+    return sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))[:LISTED]
+
+
 def claim_evidence(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
-    """Returns each claim with the source passage that decided, the worst claims first."""
-    ordered = sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))  # stable: position decides ties
-    return tuple(place for claim in ordered for place in (claim.passage, claim.support) if place is not None)
+    """Returns each claim with the sentence of the source that it is compared with."""
+    return tuple(place for claim in claims for place in (claim.passage, claim.support) if place is not None)
 
 
 def claim_list(claims: Sequence[Claim]) -> list[Json]:
@@ -158,6 +166,7 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     counts = ClaimCounts.of(table.claims)
     questions = QuestionScores.of(table.claim_questions, table.question_author, rules)
     raw, accuracy = score_of_counts(counts, rules), questions.accuracy
+    listed = listed_claims(table.claims)
     inputs: dict[str, Input] = claim_inputs(table)
     if rules.reads_questions:
         inputs |= {"severity": counts.severity.value, "raw": float(raw), **questions.inputs("question_precision")}
@@ -165,9 +174,9 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
         MetricName.HALLUCINATION,
         raw if accuracy is None else raw * accuracy,
         reason=sentences((claim_sentence(table.claims), questions.sentence("source") if counts.total else "")),
-        evidence=(*claim_evidence(table.claims), *questions.evidence),
+        evidence=(*claim_evidence(listed), *questions.evidence),
         inputs=inputs,
-        lists={"claims": claim_list(table.claims), **questions.lists},
+        lists={"claims": claim_list(listed), **questions.lists},
         status=MetricStatus.SCORED if counts.total else MetricStatus.NO_CLAIMS,
         is_whole=not rules.reads_questions,  # which it is multiplied with
     )

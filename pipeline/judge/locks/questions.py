@@ -15,6 +15,9 @@ from pipeline.judge.locks.caps import LockRules
 from pipeline.judge.result import Input, Json, JsonObject
 from pipeline.text.passage import TextSpan
 
+SIX = 6
+"""Questions that the rules speak of."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
@@ -44,10 +47,17 @@ class QuestionScores:
         """Questions whose answer is right, not only partly."""
         return sum(question.score == 1 for question in self.questions)
 
+    def needed(self, of_six: int) -> int:
+        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up.
+
+        At least one, for without questions nothing is shown; 0 of six is 0.
+        """
+        return max(1, -(-of_six * len(self.questions) // SIX)) if of_six else 0
+
     @property
     def duplicates(self) -> int:
-        """Questions about the same fact as an earlier one (intersection over union of at least 0.5)."""
-        return duplicate_span_count([question.fact for question in self.questions])
+        """Questions whose expected answer stands where an earlier one's does (README, Caps)."""
+        return duplicate_span_count([question.answer_span for question in self.questions])
 
     @property
     def lists(self) -> JsonObject:
@@ -78,7 +88,7 @@ class QuestionScores:
         return share if self.accuracy is None else harmonic_mean(share, self.accuracy)
 
     def inputs(self, mean_name: str) -> dict[str, Input]:
-        """Returns the counts, and the mean under the metric's name for it (README, JSON objects)."""
+        """Returns the counts, and the mean under the metric's name for it."""
         if self.author is None:
             return {}
         counts: dict[str, Input] = {

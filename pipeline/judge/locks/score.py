@@ -17,6 +17,7 @@ from pipeline.judge.locks.bias_toxicity import score_bias_toxicity
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.coverage import score_coverage
 from pipeline.judge.locks.hallucination import SEVERE_FROM, ClaimCounts, HallucinationSeverity, score_hallucination
+from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.locks.relevance import score_relevance
 from pipeline.judge.result import (
     MAX_SCORE,
@@ -63,7 +64,8 @@ def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: 
     except Exception as error:
         logger.exception("judge metric=%s failed", name)
         return MetricResult.failed(name, f"malformed_metric: {type(error).__name__}")
-    return replace(raw, caps=(*raw.caps, *_claim_caps(name, ClaimCounts.of(table.claims), rules)))
+    claim_caps = _claim_caps(name, ClaimCounts.of(table.claims), rules)
+    return replace(raw, caps=(*raw.caps, *claim_caps, *_duplicate_caps(name, table, rules)))
 
 
 def _check(raw: RawScore, name: MetricName) -> None:
@@ -86,6 +88,18 @@ def _claim_caps(name: MetricName, counts: ClaimCounts, rules: LockRules) -> tupl
         reason = f"Hallucination is severe: u = {u:.2f} is at least {float(SEVERE_FROM):g}."
         return cap_at(rules.severe_alignment, "severe_hallucination", reason)
     return ()
+
+
+def _duplicate_caps(name: MetricName, table: EvidenceTable, rules: LockRules) -> tuple[Cap, ...]:
+    """Returns the global cap of the metrics that read questions or claims, when two questions have one answer span."""
+    if name in (MetricName.ALIGNMENT, MetricName.BIAS_TOXICITY) or not rules.reads_questions:
+        return ()
+    asked = (table.coverage_questions, table.claim_questions)
+    found = sum(QuestionScores.of(questions, table.question_author, rules).duplicates for questions in asked)
+    if not found:
+        return ()
+    reason = f"{count(found, 'question')} with the answer span of an earlier one."
+    return cap_at(rules.duplicate_spans, "duplicate_question_spans", reason)
 
 
 def _perfect_guard(raws: Sequence[RawScore], rules: LockRules) -> tuple[Cap, ...]:

@@ -166,7 +166,7 @@ def _lexicon(view: EvidenceView) -> float | None:
     """The worst listed word that the summary does not quote."""
     worst = [1.0]
     for hit in view.table.lexicon_hits:
-        if hit.is_quoted:
+        if hit.is_quoted or hit.kind is LexiconKind.LOADED:  # the tone has read those
             continue
         if hit.kind is LexiconKind.SLUR:
             worst.append(_SLUR if hit.severity is LexiconSeverity.STRONG else _STEREOTYPE)

@@ -155,6 +155,8 @@ class _LexiconKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LexiconKi
     """Words that demean a group of people."""
     LEXICON_KIND_STEREOTYPE: _LexiconKind.ValueType  # 3
     """Claims about all members of a group of people."""
+    LEXICON_KIND_LOADED: _LexiconKind.ValueType  # 4
+    """Words of opinion or contempt: biased wordings."""
 
 class LexiconKind(_LexiconKind, metaclass=_LexiconKindEnumTypeWrapper):
     """Lists of words."""
@@ -167,6 +169,8 @@ LEXICON_KIND_SLUR: LexiconKind.ValueType  # 2
 """Words that demean a group of people."""
 LEXICON_KIND_STEREOTYPE: LexiconKind.ValueType  # 3
 """Claims about all members of a group of people."""
+LEXICON_KIND_LOADED: LexiconKind.ValueType  # 4
+"""Words of opinion or contempt: biased wordings."""
 Global___LexiconKind: _TypeAlias = LexiconKind  # noqa: Y015
 
 class _LexiconSeverity:
@@ -253,12 +257,14 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def judge_key_points(self) -> _containers.RepeatedCompositeFieldContainer[Global___KeyPoint]:
-        """Judge-Lock's 4 to 7 key points of at least 6 words, of any length when fewer than 3 sentences have as many."""
+        """Judge-Lock's 5 to 7 key points of at least 6 words, in order; fewer if the source has fewer sentences of that
+        length. If it has none they are shorter, and the reason of Judge-Lock's coverage says so.
+        """
 
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySegment]:
-        """The summary by sentences, cut at semicolons, in order, without segments of fewer than 6 tokens; the
-        whole summary if all are.
+        """The summary by sentences, cut at semicolons and line ends (those of wrapped prose too), in order, without segments of
+        fewer than 6 tokens; the whole summary if all are.
         """
 
     @_builtins.property
@@ -279,7 +285,7 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def lexicon_hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___LexiconHit]:
-        """Profanity, slurs and stereotypes of the summary, in order."""
+        """Profanity, slurs, stereotypes and loaded words of the summary, in order."""
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -456,9 +462,11 @@ class KeyPoint(_message.Message):
     entailment: _builtins.float
     """Probability that a passage of the summary entails it, in [0, 1]."""
     content_share: _builtins.float
-    """Its content words, weighted by rarity, that the summary has, in [0, 1]."""
+    """Its content words, weighted by how many sentences of the source have them, that the summary has; .4 of them count as
+    all, for a summary has no room for more; in [0, 1].
+    """
     covered_share: _builtins.float
-    """How much of it the summary tells, from the two above, in [0, 1]."""
+    """How much of it the summary tells: the greater of the two above, in [0, 1]."""
     coverage: Global___KeyPointCoverage.ValueType
     """Band of `covered_share`."""
     @_builtins.property
@@ -542,7 +550,9 @@ Global___SummarySegment: _TypeAlias = SummarySegment  # noqa: Y015
 
 @_typing.final
 class Question(_message.Message):
-    """A question about one text, answered from the other."""
+    """A question about one text, answered from the other. No two of one kind have answers at the same place unless a language
+    model wrote them.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -637,7 +637,8 @@ class FrameworkResult(_message.Message):
     objects_json: _builtins.str
     """The framework's own JSON objects, in the view FULL: one JSON object with the keys "coverage", "alignment",
     "hallucination", "relevance" and "bias_toxicity" in this order. A metric that could not be scored is
-    {"error": "<reason>"}.
+    {"error": "<reason>"}. `precis judge --schema` prints their JSON Schema, pipeline/judge/objects.schema.json; the end
+    of its $id is its version.
     """
     @_builtins.property
     def metrics(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeMetric]:

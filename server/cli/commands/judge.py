@@ -1,14 +1,31 @@
 """`precis judge`: the command's options and help. The work is in `judge_document` and `judge_bulk`."""
 
 import asyncio
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import FrameworkChoice, JudgeTerms, check_floors, chosen_frameworks, parse_floor
+from server.cli.judge.floors import (
+    CLAIMS_SHOWN,
+    FrameworkChoice,
+    JudgeTerms,
+    check_floors,
+    chosen_frameworks,
+    parse_claims,
+    parse_floor,
+)
 from server.cli.options import Connection, RunOptions, check_run, with_options
+
+
+def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
+    """Prints the JSON Schema of the frameworks' objects, and ends the command."""
+    if is_asked:
+        schema = files("pipeline.judge").joinpath("objects.schema.json").read_text(encoding="utf-8")
+        print(schema, end="")  # noqa: T201 - asked for
+        raise typer.Exit
 
 
 @with_options
@@ -35,14 +52,27 @@ def judge(
         list[str] | None,
         typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None,
+    max_claims: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial."),
+    ] = None,
+    claims: Annotated[
+        str, typer.Option(metavar="N|all", help="List so many of the claims that are not supported.")
+    ] = str(CLAIMS_SHOWN),
     no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")] = False,
+    _schema: Annotated[
+        bool,
+        typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
+    ] = False,
     options: RunOptions,
     connection: Connection,
 ) -> None:
     """Judge summaries against their source: five scores, and what the source says.
 
     Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
-    that held it down, and the passages that decided.
+    that held it down, and the passages that decided. All claims of a summary are
+    checked, up to --max-claims or a limit of the server: scores from a part of
+    them say [bold]partial[/] and of how many.
 
     [bold]DIR[/] holds pairs NAME.source.txt and NAME.summary.txt. [bold]FILE.jsonl[/] holds
     {"id": ..., "source": ..., "summary": ...} a line; - reads such lines.
@@ -51,7 +81,7 @@ def judge(
 
     [bold]--report[/] writes one file that needs no network: the scores as a chart, each
     claim of the summary coloured by label, and the passage of the source that
-    supports or contradicts it. Of many items the 200 worst are shown whole.
+    supports or contradicts it. Of many items the 500 worst are shown whole.
 
     [bold]Examples[/]
 
@@ -73,7 +103,9 @@ def judge(
     terms = JudgeTerms(
         frameworks=chosen_frameworks(framework or (), floors),
         use_language_model=False if no_llm else None,
+        max_claims=max_claims,
         report=report,
+        shown_claims=parse_claims(claims),
         floors=floors,
     )
     check_floors(terms.floors, terms.frameworks)

@@ -15,6 +15,8 @@ from typing import TypeVar
 from server.cli.errors import InputError
 
 BEST_SCORE = 10.0
+CLAIMS_SHOWN = 10  # of those that are not supported, unless --claims says another number
+ALL_CLAIMS = "all"
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -84,6 +86,15 @@ def parse_score(text: str) -> float:
     return score
 
 
+def parse_claims(text: str) -> int | None:
+    """Reads how many claims are listed; None for all. Raises InputError."""
+    if text.strip().lower() == ALL_CLAIMS:
+        return None
+    if not text.isdecimal():
+        raise InputError(f"--claims: expected a number or {ALL_CLAIMS}, got {text or 'nothing'}")
+    return int(text)
+
+
 def chosen_frameworks(named: Sequence[FrameworkChoice], floors: tuple[Floor, ...]) -> tuple[FrameworkChoice, ...]:
     """Returns the frameworks that --framework names; without it Ultra, and those that --fail-under names."""
     needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in floors)}
@@ -104,11 +115,15 @@ class JudgeTerms:
     Attributes:
         frameworks: that judge.
         use_language_model: False: the server must not ask its language model. None: as the server's settings say.
+        max_claims: claims of a summary that are checked at most; None: as the server's settings say.
         report: a page for people is written there.
+        shown_claims: claims without support that are listed; None for all.
         floors: a score under one of these is a NegativeAnswer.
     """
 
     frameworks: tuple[FrameworkChoice, ...] = (FrameworkChoice.ULTRA,)
     use_language_model: bool | None = None
+    max_claims: int | None = None
     report: Path | None = None
+    shown_claims: int | None = CLAIMS_SHOWN
     floors: tuple[Floor, ...] = ()

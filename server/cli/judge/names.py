@@ -61,6 +61,12 @@ def is_supported(claim: evidence_pb2.Claim) -> bool:
     return claim.label == evidence_pb2.CLAIM_LABEL_SUPPORTED
 
 
+def doubted_words(claim: evidence_pb2.Claim) -> list[common_pb2.TextSpan]:
+    """Lists the words of a claim that are not supported, without those that a mismatch names, nor the whole claim."""
+    known = {(span.start, span.end) for span in (claim.passage, *(mismatch.claim for mismatch in claim.mismatches))}
+    return [span for span in claim.unsupported if (span.start, span.end) not in known]
+
+
 def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:
     """Adds to a total."""
     total.calls += more.calls
@@ -116,6 +122,7 @@ TITLES = {
     "bias-toxicity": "Bias and toxicity",
 }
 QUOTES_SHOWN = 5  # passages that one metric names
+REFS_SHOWN = 4  # claims that a sentence of the source names at once; more are folded
 SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
 COVERED = {
     evidence_pb2.KEY_POINT_COVERAGE_FULLY: ("✓", "fully"),
@@ -134,11 +141,18 @@ def title_of(word: str) -> str:
     return TITLES.get(word, word.capitalize())
 
 
-def remarks_of(metric: pb.JudgeMetric) -> list[str]:
-    """Lists what is special about a score, a word or two each; a metric without a status is a mean of no scores."""
+def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
+    """Lists what is special about a score, a few words each; a metric without a status is a mean of no scores.
+
+    Args:
+        metric: the metric.
+        left_out: how many claims were not checked; stands beside a score that is partial.
+    """
     limits = [cap.limit for cap in deciding_caps(metric)]
+    is_partial = metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
+        left_out if is_partial else "",
         f"capped at {limit_name(min(limits))}" if limits else "",
         f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )

@@ -37,10 +37,10 @@ async def judge_document(
     if options.as_json:
         sys.stdout.write(document)
     elif len(judged) == 1:
-        print_judgement(output_console(), results[0], is_brief=options.is_brief)
+        print_judgement(output_console(), results[0], is_brief=options.is_brief, shown_claims=terms.shown_claims)
     else:
         named = [(item.id, result) for item, result in judged]
-        print_comparison(output_console(), named, is_brief=options.is_brief)
+        print_comparison(output_console(), named, is_brief=options.is_brief, shown_claims=terms.shown_claims)
     note_report(terms)
     breaches = [
         f"{item.id} {breach}" if len(judged) > 1 else str(breach)
@@ -82,7 +82,7 @@ def to_work(terms: JudgeTerms, priority: common_pb2.Priority.ValueType) -> Work[
     """Describes how items are judged; what is not set is left to the server."""
     common = pb.JudgeRequest(
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
-        options=pb.JudgeOptions(use_language_model=terms.use_language_model),
+        options=pb.JudgeOptions(use_language_model=terms.use_language_model, max_claims=terms.max_claims),
         priority=priority,
         view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
@@ -93,4 +93,5 @@ def to_work(terms: JudgeTerms, priority: common_pb2.Priority.ValueType) -> Work[
         call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
         return (await client.send(call)).result
 
-    return Work("judging", "result", pb.JudgeResult, send, (*terms.frameworks, str(terms.use_language_model)))
+    hashed = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
+    return Work("judging", "result", pb.JudgeResult, send, hashed)

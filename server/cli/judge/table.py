@@ -10,47 +10,58 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.console import new_list, new_table, shown
+from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
     add,
     cap_name,
     counting_score,
     deciding_caps,
+    doubted_words,
     framework_word,
     in_words,
     is_contradicted,
-    is_supported,
     label_word,
     metric_word,
     mismatch_word,
     status_name,
 )
+from server.cli.judge.verdict import ClaimVerdict, doubtful, sentence, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
-CLAIMS_SHOWN = 10  # of those without support
 TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
-def print_judgement(console: Console, result: pb.JudgeResult, *, is_brief: bool = False) -> None:
-    """Prints the scores, their reasons, and the claims that the source does not support."""
-    console.print(score_table(result))
+def print_judgement(
+    console: Console, result: pb.JudgeResult, *, is_brief: bool = False, shown_claims: int | None = CLAIMS_SHOWN
+) -> None:
+    """Prints the verdict, the scores, their reasons, and the claims that are not supported; None shows all of these."""
+    verdict = verdict_of(result)
+    console.print(sentence(verdict), style="bold", markup=False)
+    console.print(score_table(result, verdict))
     if not is_brief:
         for framework in result.frameworks:
             console.print(reasons(framework))
-        console.print(claim_section(result.evidence))
+        console.print(claim_section(result.evidence.claims, verdict, shown_claims))
     console.print(footer(result, result.language_model_usage))
 
 
 def print_comparison(
-    console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool = False
+    console: Console,
+    results: Sequence[tuple[str, pb.JudgeResult]],
+    *,
+    is_brief: bool = False,
+    shown_claims: int | None = CLAIMS_SHOWN,
 ) -> None:
-    """Prints the scores of several summaries side by side, and the claims of each that have no support."""
+    """Prints the scores of several summaries side by side, and the claims of each that are not supported."""
     console.print(comparison_table(results))
     usage = common_pb2.LlmUsage()
     for name, result in [] if is_brief else results:
         console.print(shown(name, style="bold"))
-        console.print(Padding(claim_section(result.evidence), (0, 0, 0, 2), expand=False))
+        verdict = verdict_of(result)
+        console.print(Padding(Text(sentence(verdict)), (0, 0, 1, 2), expand=False))
+        console.print(Padding(claim_section(result.evidence.claims, verdict, shown_claims), (0, 0, 0, 2), expand=False))
     for _, result in results:
         add(usage, result.language_model_usage)
     console.print(footer(results[0][1], usage))
@@ -67,21 +78,34 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
             cells = (score_cell(metric, best=best) for metric in metrics)
             table.add_row(framework_word(frameworks[0].framework), metric_word(metrics[0].name), *cells)
         table.add_section()
+    verdicts = [verdict_of(result) for _, result in results]
+    table.add_row("claims", "checked", *(f"{one.checked_count:,} of {one.claim_count:,}" for one in verdicts))
+    table.add_row("claims", "not supported", *(f"{one.unsupported_count:,}" for one in verdicts))
+    worst = (one.worst_score for one in verdicts)
+    table.add_row("claims", "worst score", *("-" if score is None else f"{score:.2f}" for score in worst))
     return table
 
 
-def score_table(result: pb.JudgeResult) -> Table:
+def score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
     """Builds the table of metrics by framework."""
     headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
+    read = f": {verdict.checked_count:,} of {verdict.claim_count:,} claims"
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(metric_word(row[0].name), *map(score_cell, row))
+        table.add_row(metric_word(row[0].name), *(score_cell(metric, read=read) for metric in row))
     return table
 
 
-def score_cell(metric: pb.JudgeMetric, *, best: float | None = None) -> Text:
-    """Shows a score, and before it what is special: status, deciding cap, confidence. `best` is highlighted."""
-    remarks = [status_name(metric), "capped" if deciding_caps(metric) else ""]
+def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, read: str = "") -> Text:
+    """Shows a score, and before it what is special: status, deciding cap, confidence.
+
+    Args:
+        metric: the metric.
+        best: is highlighted.
+        read: how many claims were checked; said of a score that is partial.
+    """
+    status = status_name(metric) + (read if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "")
+    remarks = [status, "capped" if deciding_caps(metric) else ""]
     if not metric.HasField("score"):
         return Text(remarks[0], style="red")
     if metric.HasField("confidence"):
@@ -112,20 +136,25 @@ def cap_text(cap: pb.MetricCap) -> Text:
     )
 
 
-def claim_section(evidence: evidence_pb2.EvidenceTable) -> RenderableType:
-    """Lists the claims that are not supported, worst first, with what the source says."""
-    doubtful = [claim for claim in evidence.claims if not is_supported(claim)]
-    if not doubtful:
-        said = f"All {len(evidence.claims)} claims are supported." if evidence.claims else "The summary claims nothing."
-        return Text(said + "\n", style="green" if evidence.claims else "")
+def claim_section(
+    claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict, shown_claims: int | None
+) -> RenderableType:
+    """Lists the claims that are not supported, worst first, with what the source says; nothing when all are."""
+    found = doubtful(claims)
+    if not found:
+        return Group()
     table = new_list()
-    for claim in sorted(doubtful, key=lambda claim: claim.probability)[:CLAIMS_SHOWN]:
+    for number, claim in found[:shown_claims]:
         label = label_word(claim.label)
-        table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
-    omitted = f"; {evidence.omitted_claim_count} more were not checked" if evidence.omitted_claim_count else ""
-    listed = f"; the worst {CLAIMS_SHOWN}" if len(doubtful) > CLAIMS_SHOWN else ""
-    title = f"Claims that are not supported ({len(doubtful)} of {len(evidence.claims)}{omitted}{listed})"
-    return Group(Text(title, style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
+        table.add_row(Text(f"{number} {label}", style=LABEL_STYLES.get(label, "")), claim_text(claim))
+    omitted = f"; {verdict.left_out}" if verdict.left_out else ""
+    lines: list[RenderableType] = [
+        Text(f"Claims that are not supported ({len(found):,} of {len(claims):,}{omitted}), worst first", style="bold"),
+        Padding(table, (0, 0, 0, 2), expand=False),
+    ]
+    if shown_claims is not None and len(found) > shown_claims:
+        lines.append(Text(f"  and {len(found) - shown_claims:,} more; --claims all lists them", style="dim"))
+    return Group(*lines, Text())
 
 
 def claim_text(claim: evidence_pb2.Claim) -> Text:
@@ -139,6 +168,9 @@ def claim_text(claim: evidence_pb2.Claim) -> Text:
 
 def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
     """Yields a line for everything in the claim that the source says otherwise or does not say."""
+    if words := doubted_words(claim):
+        said = ", ".join(f"“{span.text}”" for span in words)
+        yield Text.assemble(("not supported: ", "dim"), shown(said, limit=QUOTE_LIMIT))
     for mismatch in claim.mismatches:
         kind = mismatch_word(mismatch.kind)
         instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")

@@ -21,6 +21,7 @@ from server.cli.judge.names import (
     metric_word,
     status_name,
 )
+from server.cli.judge.verdict import verdict_of
 from server.cli.results import Answer
 from server.cli.spread import SHOWN_ITEMS, Tally, WorstItems, spread_table, worst_table
 
@@ -36,6 +37,9 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         scores: those that count, by framework and metric.
         statuses: how often a metric has an unusual status, by framework, metric and status.
         worst: id and mean score of the worst items.
+        claim_count: claims of all summaries.
+        unchecked_count: of those, the ones that were not checked.
+        unsupported_count: of the checked ones.
         breached_count: items with a score under --fail-under.
         breaches: how often each metric is.
         models: every set of models that judged.
@@ -46,6 +50,9 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     statuses: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
     worst: WorstItems[tuple[str, float | None]] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
+    claim_count: int = 0
+    unchecked_count: int = 0
+    unsupported_count: int = 0
     breached_count: int = 0
     breaches: Counter[str] = field(default_factory=Counter)
     models: set[tuple[str, ...]] = field(default_factory=set)
@@ -67,7 +74,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     def add_result(self, item_id: str, result: pb.JudgeResult) -> None:
         """See Tally."""
         self.models.add(tuple(model.sha256 for model in result.models))
-        breaches = breaches_of(result, self.floors)
+        breaches, verdict = breaches_of(result, self.floors), verdict_of(result)
+        self.claim_count += verdict.claim_count
+        self.unchecked_count += verdict.unchecked_count
+        self.unsupported_count += verdict.unsupported_count
         self.breached_count += bool(breaches)
         self.breaches.update(breach.metric for breach in breaches)
         self.worst.add(badness_of(result, is_breached=bool(breaches)), (item_id, mean_of(result)))
@@ -78,6 +88,12 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
                 self.scores.setdefault(key, []).extend([] if score is None else [score])
                 if status:
                     self.statuses[key, status] += 1
+
+
+def claims_said(tally: JudgeTally) -> str:
+    """Says how many claims were checked and how many are not supported, without a full stop."""
+    unread = f", {tally.unchecked_count:,} not checked" if tally.unchecked_count else ""
+    return f"{tally.claim_count:,} claims{unread}, {tally.unsupported_count:,} not supported"
 
 
 def mean_of(result: pb.JudgeResult) -> float | None:
@@ -99,6 +115,8 @@ def words_of(key: MetricKey) -> str:
 def print_tally(console: Console, tally: JudgeTally) -> None:
     """Prints the tables of a bulk run."""
     tally.print_counts(console)
+    if tally.claim_count:
+        console.print(f"{claims_said(tally)}.", markup=False)
     if tally.done_count:
         scores = ((words_of(key), scores) for key, scores in tally.scores.items())
         console.print(spread_table(scores, digits=2))

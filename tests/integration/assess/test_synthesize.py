@@ -31,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SCORING, EXPLANATION = pb.SYNTHESIS_MODE_SCORING, pb.SYNTHESIS_MODE_EXPLANATION
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through
-MODERATE = pb.DISTORTION_SEVERITY_MODERATE
+MODERATE, SEVERE = pb.DISTORTION_SEVERITY_MODERATE, pb.DISTORTION_SEVERITY_SEVERE
 MAX_IMAGE_BYTES = 10_000
 QUESTION = "How good is this image?"
 SURELY_BAD = pb.LevelAnswer(logits=pb.LevelLogits(bad=0.0))
@@ -146,10 +146,7 @@ async def test_a_named_level_is_a_classification(stub: JudgeServiceStub) -> None
         ({"evidence": evidence()}, pb.REPLAN_REASON_NO_TOOL_SCORES),
         ({"evidence": pb.QualityEvidence(tool_scores=[score(3)])}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
         ({"scope": pb.QualityScope(objects=pb.ScopeObjects(names=["car"]))}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
-        (
-            {"evidence": evidence(score(4.5), severity=pb.DISTORTION_SEVERITY_SEVERE)},
-            pb.REPLAN_REASON_CONTRADICTION,
-        ),
+        ({"evidence": evidence(score(4.5), severity=SEVERE)}, pb.REPLAN_REASON_CONTRADICTION),
         ({"evidence": evidence(score(1.5), severity=pb.DISTORTION_SEVERITY_NONE)}, pb.REPLAN_REASON_CONTRADICTION),
         ({"evidence": evidence(score(3), severity=pb.DISTORTION_SEVERITY_UNCERTAIN)}, pb.REPLAN_REASON_UNCERTAIN),
         ({"evidence": evidence(score(3, aspect="Noise"))}, pb.REPLAN_REASON_KEY_DISTORTION_NOT_SCORED),

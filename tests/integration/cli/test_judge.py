@@ -40,7 +40,7 @@ async def test_a_summary_has_a_table_and_a_page(app: App, source: Path, summary:
     assert all(name in ended.out for name in (*FRAMEWORKS, "coverage", "bias-toxicity"))
     html = report.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
-    assert html.count("<figure") == len(FRAMEWORKS)
+    assert html.count('<figure class="chart"') == len(FRAMEWORKS)
     assert "Judgement of summary.txt" in html
 
 

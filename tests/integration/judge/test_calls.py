@@ -123,7 +123,7 @@ async def test_a_source_of_200_pages_does_not_hold_up_other_calls(app: App, stub
     )
     assert short.synthesis.error
     assert not long.done()
-    assert (await long).result.evidence.window_count > 10_000
+    assert (await long).result.evidence.claims
 
 
 async def test_without_the_nli_model_texts_are_refused_and_images_are_not(start: Start) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from grpc import StatusCode
 from grpc.aio import AioRpcError
-from precis.v1 import evidence_pb2, fusion_pb2
+from precis.v1 import common_pb2, evidence_pb2, fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
@@ -118,7 +118,7 @@ async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> N
         relevance_mode=pb.RELEVANCE_MODE_JACCARD,
         fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
         eta=2.5,
-        window_sentences=[1],
+        max_claims=2,
     )
     result = (await stub.Judge(judge_request(options=options))).result
     options.use_language_model = False  # there is no endpoint
@@ -127,9 +127,29 @@ async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> N
     assert (result.language_model, result.evidence.question_author) == ("", "deterministic")
     assert not result.degraded
     assert len(result.request_hash) == 64
-    assert {window.sentence_count for claim in result.evidence.claims for window in claim.features.windows} == {1}
     parts = (result.timings.evidence, result.timings.scoring)
     assert sum(part.ToMicroseconds() for part in parts) <= result.timings.total.ToMicroseconds() + len(parts)
+
+
+async def test_claims_that_were_not_checked_are_counted_beside_the_scores(stub: JudgeServiceStub) -> None:
+    request = judge_request(summary="Harlow Falls replaced 9,300 lines. The work cost $17 million. Water is tested.")
+    everything = (await stub.Judge(request)).result
+    request.options.max_claims, request.view = 1, common_pb2.RESULT_VIEW_SCORES
+    some = (await stub.Judge(request)).result
+    assert (everything.claim_count, everything.checked_claim_count) == (3, 3)
+    assert (some.claim_count, some.checked_claim_count) == (3, 1)
+    labels = [claim.label for claim in everything.evidence.claims]
+    assert everything.unsupported_claim_count == labels.count(evidence_pb2.CLAIM_LABEL_UNSUPPORTED)
+    worst = min(claim.probability for claim in everything.evidence.claims)
+    assert everything.worst_claim_score == pytest.approx(10 * worst, abs=0.005)
+    partial = {pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_ABSTAINED}
+    for framework in some.frameworks:
+        *of_claims, bias = framework.metrics
+        assert {metric.status for metric in of_claims} <= partial
+        assert bias.status not in partial - {pb.JUDGE_METRIC_STATUS_ABSTAINED}
+    assert not any(
+        metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for one in everything.frameworks for metric in one.metrics
+    )
 
 
 async def test_a_stream_tells_evidence_then_metrics_then_the_same_result(stub: JudgeServiceStub) -> None:
@@ -184,7 +204,9 @@ async def test_five_runs_are_identical_alone_and_in_any_company(stub: JudgeServi
             "tool_scores[0].mapping.b1",
         ),
         ({"options": pb.JudgeOptions(eta=math.nan)}, "options.eta"),
-        ({"options": pb.JudgeOptions(window_sentences=[1, 1])}, "options.window_sentences"),
+        ({"options": pb.JudgeOptions(max_claims=0)}, "options.max_claims"),
+        ({"options": pb.JudgeOptions(max_claims=-1)}, "options.max_claims"),
+        ({"options": pb.JudgeOptions(max_claims=5_001)}, "options.max_claims"),
         ({"priority": 9}, "priority"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -258,8 +280,7 @@ async def test_a_source_of_200_pages_is_judged_from_a_bounded_number_of_pairs(st
     pages = " ".join(f"On day {day} the crew of district {day % 9} replaced {day * 7} lines." for day in range(12_000))
     assert len(pages) > 600_000
     result = (await stub.Judge(judge_request(source=f"{pages} {SOURCE}", frameworks=[TWIN_LOCK]))).result
-    assert result.evidence.window_count > 10_000
-    assert result.evidence.scored_pair_count < 1_000 < result.evidence.exact_pair_count
+    assert result.evidence.scored_pair_count < 20
 
 
 async def test_judgements_are_counted(app: App, stub: JudgeServiceStub) -> None:

@@ -37,7 +37,7 @@ def test_a_real_judgement_has_all_five_scores_and_its_claims() -> None:
     assert [claim.label for claim in found.unsupported] == ["unsupported"]
     [claim] = found.unsupported
     assert claim.message.label == evidence_pb2.CLAIM_LABEL_UNSUPPORTED
-    assert claim.opposition in result.evidence.claims[-1].opposition.text
+    assert (claim.support, claim.probability) == (result.evidence.claims[-1].support.text, 0.02)
     assert [mismatch.kind for claim in found.claims for mismatch in claim.mismatches] == ["number"]
     assert found.omitted_claim_count == result.evidence.omitted_claim_count
 

@@ -34,20 +34,18 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def signals(entailment: float, unmatched_numbers: int, unmatched_names: int, mismatches: int) -> dict[str, float]:
+def signals(entailment: float, unmatched_numbers: int, unmatched_names: int) -> dict[str, float]:
     """Returns the signals of a claim by name; more of any speaks for the claim.
 
     Args:
         entailment: by the passage, in [0, 1].
         unmatched_numbers: numbers and parts of dates that stand nowhere in the source.
         unmatched_names: likewise, names.
-        mismatches: values that have another value in their place.
     """
     return {
         "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
         "matched_numbers": -float(min(unmatched_numbers, _COUNTED)),
         "matched_names": -float(min(unmatched_names, _COUNTED)),
-        "no_mismatch": -float(min(mismatches, _COUNTED)),
     }
 
 

@@ -95,10 +95,13 @@ def _sentiments(compared: Compared) -> tuple[float, float]:
 
 def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
     """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
-    opposed = [claim for claim in claims if _is_opposed(claim, contradicted)]
-    others = [claim for claim in claims if claim.sentence_index in grounded and claim not in opposed]
-    wrong = sum(claim.token_count for claim in opposed)
-    return wrong / (wrong + sum(claim.token_count for claim in others)) if wrong else 0.0
+    wrong = others = 0
+    for claim in claims:
+        if _is_opposed(claim, contradicted):
+            wrong += claim.token_count
+        elif claim.sentence_index in grounded:
+            others += claim.token_count
+    return wrong / (wrong + others) if wrong else 0.0
 
 
 def _is_opposed(claim: Claim, contradicted: float) -> bool:

@@ -1,20 +1,15 @@
-"""Labels claims, and measures how far key points are covered (README, Claim labels and Evidence).
+"""Labels claims (README, Claim labels)."""
 
-A key point is a whole sentence, which a summary rarely repeats to the last word, so entailment alone is all or nothing.
-Its covered share is the greater of the entailment and share x (1 - contradiction); the share is that of its content
-words, weighted by rarity. Only grounded sentences of the summary count.
-"""
-
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel, ClaimMismatch
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import ReadTexts
-from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, FactPlan
+from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
-from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
 from pipeline.model_answers import PairScores
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -26,17 +21,11 @@ def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: boo
     return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
-def covered_of(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
-    if share > config.fully_covered:
-        return KeyPointCoverage.FULLY
-    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
-
-
 def read_claim(
     draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
+    stop_if_nobody_waits()
     claim, passage, told = plan.claim, plan.passage, draft.summary.read
     text = claim.passage.text
     entailment = scores.entailment(passage.span.text, text) if passage else 0.0
@@ -44,9 +33,7 @@ def read_claim(
     if draft.values.has_words(told.table, claim.words):
         contradiction = 0.0  # a copied sentence contradicts nothing
     mismatches, values = find_mismatches(told, claim.words, draft.values, passage)
-    probability = claim_support(
-        signals(entailment, values.unmatched_number_count, values.unmatched_name_count, len(mismatches))
-    )
+    probability = claim_support(signals(entailment, values.unmatched_number_count, values.unmatched_name_count))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)
     unsupported = tuple(_unsupported(claim.passage, label, mismatches))
@@ -80,33 +67,5 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
     told = draft.summary.read
     if not spans:
         return 0
-    places = ((at, told.words_passage(range(at, at + 1))) for at in words if told.table.content[at])
-    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for _, place in places)
-
-
-def read_key_point(
-    plan: EvidencePlan,
-    fact: FactPlan,
-    grounded: Collection[int],
-    scores: PairScores,
-    tokenizer: Tokenizer,
-) -> KeyPoint:
-    """Returns a fact of the source as a key point, with its coverage by the grounded sentences of the summary."""
-    passage, told = plan.draft.source.read.passages[fact.sentence], plan.draft.summary
-    places, premise = fact.told_by(grounded), fact.passage.span.text if fact.passage else ""
-    entailment = contradiction = share = 0.0
-    if places:
-        entailment, contradiction = (ask(premise, passage.text) for ask in (scores.entailment, scores.contradiction))
-        found = sum(weight for stem, weight in fact.weights.items() if any(told.index.has(at, stem) for at in places))
-        share = found / total if (total := sum(fact.weights.values())) else 0.0
-    covered = max(entailment, share * (1 - contradiction))
-    best = next((at for at in fact.passage.best if at in places), None) if fact.passage else None
-    return KeyPoint(
-        passage=passage,
-        token_count=len(tokenizer.offsets(passage.text)),
-        entailment=entailment,
-        content_share=share,
-        covered_share=covered,
-        coverage=covered_of(covered, plan.config),
-        best=told.read.passages[best] if best is not None else None,
-    )
+    places = (told.words_passage(range(at, at + 1)) for at in words if told.table.content[at])
+    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)

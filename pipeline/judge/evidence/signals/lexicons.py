@@ -1,49 +1,67 @@
-"""Finds profanity, slurs and stereotypes in a summary.
+"""Finds profanity, slurs, stereotypes and loaded words in a summary.
 
 Profanity comes from glin-profanity (MIT, maintained, offline), less the words of its English list, made for chat, that
-reporting uses in their plain sense, a politician's name and a test entry. No package tells slurs from swearing, or
-knows stereotypes. Those two lists are ours, and short: terms whose use as an insult is not in doubt, and sentences that
-give a trait to a whole group.
+reporting uses in their plain sense, a politician's name and a test entry. Like other packages it leaves out the mildest
+words ("damn", "bloody"), which need their context: those are ours, for a "bloody nose" and "Hell's Kitchen" are no
+swearing. Strong are the words of the strongest class (README, Words and sources); the rest is mild. No package tells
+slurs from swearing, or knows stereotypes. Those lists are ours, and short: terms whose use as an insult is not in
+doubt, and sentences that give a trait to a whole group. Loaded words are those that make the tone subjective.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from glin_profanity.data.dictionary import DictionaryLoader
 
+from pipeline.judge.evidence.signals.tone import is_name, loaded_words
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
 from pipeline.judge.evidence.text.read import ReadText, quotations
 
+_Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
+
 
 def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
-    """Returns what the lists name in the summary, by position. Linear in its length."""
+    """Returns what the lists name in the summary, by position; no word twice. Linear in its length."""
     text = summary.text.text
     source_text = source.text.text.casefold()
     quoted = quotations(text)
-    found = [
-        *((match.span(), LexiconKind.SLUR, LexiconSeverity.STRONG) for match in SLUR.finditer(text)),
-        *(
-            (match.span(), LexiconKind.PROFANITY, LexiconSeverity.MILD)
-            for match in _profanity().finditer(text)
-            if not _is_name(match)
-        ),
-        *((match.span(), LexiconKind.STEREOTYPE, LexiconSeverity.STRONG) for match in STEREOTYPE.finditer(text)),
-    ]
-    hits = []
-    for (start, end), kind, severity in sorted(found, key=lambda item: item[0]):
+    hits, end_of_last = list[LexiconHit](), 0
+    for (start, end), kind, severity in sorted(_find(text), key=lambda found: (found[0][0], -found[0][1])):
+        if start < end_of_last:
+            continue
+        end_of_last = end
         words = text[start:end].casefold()
         is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
         hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
     return tuple(hits)
 
 
+def _find(text: str) -> Iterator[_Found]:
+    """Yields what each list names; overlaps included."""
+    for match in SLUR.finditer(text):
+        yield match.span(), LexiconKind.SLUR, LexiconSeverity.STRONG
+    for match in MILD_SLUR.finditer(text):
+        yield match.span(), LexiconKind.SLUR, LexiconSeverity.MILD
+    for match in STEREOTYPE.finditer(text):
+        yield match.span(), LexiconKind.STEREOTYPE, LexiconSeverity.STRONG
+    for pattern in (_profanity(), MILD_PROFANITY):
+        for match in pattern.finditer(text):
+            if not _is_name(match):
+                is_strong = STRONG_PROFANITY.match(match.group())
+                yield match.span(), LexiconKind.PROFANITY, LexiconSeverity.STRONG if is_strong else LexiconSeverity.MILD
+    for match in loaded_words(text):
+        yield match.span(), LexiconKind.LOADED, LexiconSeverity.MILD
+
+
 def _is_name(match: re.Match[str]) -> bool:
-    return match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+    is_listed = match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+    return is_listed or (match.re is MILD_PROFANITY and is_name(match))
 
 
 @cache
 def _profanity() -> re.Pattern[str]:
-    """Returns one pattern for all swear words and the usual ways to mask them."""
+    """Returns one pattern for all swear words of the package and the usual ways to mask them."""
     words = set(DictionaryLoader().get_words("english")) - NO_PROFANITY
     spelled = sorted((word for word in words if word.strip() and word.isascii()), key=lambda word: (-len(word), word))
     listed = "|".join(re.escape(word).replace(r"\ ", r"[\s-]?") for word in spelled)
@@ -59,7 +77,7 @@ _PLAIN_WORD_LIST = """
     swastika swinger threesome topless tosser tushy twinkie undressing vagina vibrator voyeur vulva xx xxx yaoi babeland
     guro octopussy testbad01 bimbos ecchi hentai autoerotic cum cumming shrimping tit dominatrix bestiality clitoris
     smut upskirt dolcett camgirl barenaked homoerotic daterape lovemaking nymphomania acrotomophilia coprophilia
-    dendrophilia urophilia vorarephilia zoophilia shibari kinbaku throating boob boobs
+    dendrophilia urophilia vorarephilia zoophilia shibari kinbaku throating boob boobs fellatio shota
 """
 _PLAIN_PHRASE_LIST = """
     baby batter, baby juice, ball gag, barely legal, big black, carpet muncher, chocolate rosebuds, clover clamps,
@@ -82,8 +100,38 @@ NO_PROFANITY = frozenset(_PLAIN_WORD_LIST.split()) | {
 ALSO_NAMES = frozenset({"dick", "cock", "cocks", "bastard"})
 """Swearing only in lower case: Dick Cheney."""
 
-MASKED_PROFANITY = r"(?<!\w)(?:f[*@#u]{1,3}c?k\w*|s[h*#]{1,2}[i*!1]t\w*|b[i*!]t?ch(?:es)?|c[u*]nts?)(?!\w)"
-"""Swear words with a letter or two hidden."""
+_FUCK = r"(?:mother|cluster)?f(?:uck|u?[*@#]{1,3}c?k|\*{2,})"
+MASKED_PROFANITY = rf"(?<!\w)(?:{_FUCK}\w*|s[h*#]{{1,2}}[i*!1]t\w*|b(?:it|[*!]t?)ch(?:es)?|c[u*]nts?)(?!\w)"
+"""Swear words, with a letter or two hidden, and what is made of them."""
+
+STRONG_PROFANITY = re.compile(rf"{_FUCK}|c[u*]nt|cocksucker", re.IGNORECASE)
+
+_BLOODY = r"""
+    awful|terrible|horrible|dreadful|good|great|brilliant|marvellous|fantastic|lovely|well|stupid|ridiculous|useless|
+    hopeless|pointless|rude|mad|crazy|daft|boring|expensive|impossible|difficult|hard|annoying|lucky|likely|sick|tired|
+    cold|hot|late|long|huge|big|much|many|ages|hell|idiots?|fools?|liars?|morons?|nuisance|disgrace|shambles|joke|
+    nonsense|rubbish|nightmare|cheek|thing|government|council|council(?:l)?ors?|politicians?|minister|mayor|police|media|
+    press|foreigners|tourists|taxes|weather|phone|car|job|minded
+"""  # before other words blood is meant: a bloody nose, a bloody coup
+MILD_PROFANITY = re.compile(
+    rf"""
+    (?<!\w)(?:
+    (?:god[\s-]?)?damn(?:it|ed(?!\s+(?:by|for|if|souls?)\b))?|dammit
+    |(?<!\bliving\s)(?<!\bthrough\s)(?<!\b(?:in|of|to|or)\s)(?<!\b(?:and|nor)\s)
+        hell(?!\s+(?:on\s+earth|and\s+(?:heaven|back|purgatory)|or)\b|-\w|['’]\w|,\s+(?-i:[A-Z]))
+    |(?:go(?:es|ing)?|went)\s+to\s+hell|to\s+hell\s+with
+    |(?:bull|holy\s)?crap(?:py|ped)?(?!\s+(?:games?|tables?|shoot)\b)
+    |bloody(?=[\s-]+(?:{_BLOODY})(?!\w))
+    |arses?|pain\s+in\s+the\s+ass|(?:half|smart|bad)-?ass(?:ed)?
+    |(?:kiss|kick|cover|haul)(?:s|es|ed|ing)?\s+(?:(?:my|your|his|her|their|our|some)\s+)?ass
+    |piss(?:es|ed|ing)?(?:[\s-](?:off|take|poor|artist))?
+    |screw\s+(?:you|(?:them|him|her|this|that)(?=\s*(?:[.,!?;:"”]|and\b|$)))
+    |wank(?:ers?|ing)|bugger(?:s|ed)?|sod\s+(?:off|it)|(?:a|you|little|stupid|arrogant)\s+pricks?(?!\s+(?:of|tests?)\b)
+    )(?!\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Mild words in the uses that are swearing: hell as a place, the damned and what is bloody with blood are none."""
 
 SLUR = re.compile(
     r"""
@@ -94,6 +142,20 @@ SLUR = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+_VERB_OBJECT = r"\s+(?:the|an?|its|his|her|their|our|any|all|every|this|that|it|them|us|him)\b"
+MILD_SLUR = re.compile(
+    rf"""
+    (?<!\w)(?:
+    (?:an?|the|this|that|poor|old|you|helpless|hopeless)\s+cripples?(?!{_VERB_OBJECT})
+    |(?:of|for|are|were|and|as|like|these|those|call(?:s|ed|ing)?\s+\w+|all)\s+(?:\w+\s+)?cripples(?!{_VERB_OBJECT})
+    |illegals(?!\s+program|['’])|(?:an|every|each)\s+illegal(?=\s*[.,;:!?"”]|\s+(?:who|is|was|has|had|from|living)\b)
+    |(?:an?|the|that|this|you|these|those)\s+(?:spastics?|spazz?|midgets?(?!\s+(?:car|racing|submarine|race))|mongs?)
+    )(?!\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Nouns that make of people what is said of them. "Cripples the economy" and "an illegal weapon" are plain."""
 
 _GROUPS = (
     r"(?:women|men|girls|boys|blacks?|black\ people|white\ people|whites|asians?|jews?|jewish\ people|muslims?|"

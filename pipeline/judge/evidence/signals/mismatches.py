@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names
+from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
 from pipeline.judge.evidence.text.overlap import Replacement, align
 from pipeline.judge.evidence.text.passages import Passage
 from pipeline.judge.evidence.text.read import ReadText
@@ -19,6 +19,7 @@ from pipeline.text.passage import TextSpan
 
 _COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
 _HEAD_CHARS = 20
+_LONGEST_EXCHANGED = 3  # words
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
@@ -55,6 +56,7 @@ def find_mismatches(
         *filter(None, map(claim.number, claim.values.quantities)),
         *filter(None, map(claim.date, claim.values.date_parts)),
         *filter(None, map(claim.name, claim.names)),
+        *claim.exchanged(),
         *claim.negations(),
     ]
     values: list[Quantity | DatePart] = [*claim.values.quantities, *claim.values.date_parts]
@@ -143,6 +145,23 @@ class _Comparison:
                         rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
                         return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
+
+    def exchanged(self) -> Iterator[ClaimMismatch]:
+        """Finds words of a claim in lower case that stand in the place of a name, and nowhere in the source."""
+        table, source = self._summary.table, self._source.text.table
+        own = {table.stems[index] for index in self._words}
+        for replacement in self._alignments[0].replacements if self._alignments else ():
+            ours, theirs = replacement.claim, replacement.passage
+            is_exchange = 0 < len(ours) == len(theirs) <= _LONGEST_EXCHANGED
+            if not is_exchange or not all(self._source.may_lack_name(table, index) for index in ours):
+                continue
+            names = find_names(source, theirs, self._source.known_names)
+            is_name = sum(name.last - name.first for name in names) == len(theirs)
+            if not source.is_cased:
+                is_name = all(may_be_name(source, index) and source.stems[index] not in own for index in theirs)
+            if is_name:
+                there = self._source.text.words_passage(theirs)
+                yield ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(ours), there)
 
     def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""

@@ -1,17 +1,19 @@
 """Question generation: masks spans of claims and facts, and scores the answers of the other text.
 
 About claims, questions go where the wording departs from the source: a literal copy needs no question, and a made-up
-word stands between words that never stood beside it. About facts, they go to what is rare in the source, and so tells
-the fact from others. An answer scores 1, 0.5 or 0.
+word stands between words that never stood beside it. About facts, they go to what the source comes back to: what it
+says once is detail, which no summary has room for. First every statement is asked about, then each a second time; no
+answer is asked for twice. An answer scores 1, 0.5 or 0.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel
-from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
 from pipeline.judge.evidence.draft import Side
-from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.answers import (
     AnswerSpan,
     MaskedStatement,
@@ -29,6 +31,8 @@ from pipeline.judge.evidence.text.words import WordTable
 
 _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}
+_SUBJECT_SHARE = 0.5  # of the sentences: what more of them have is the subject, and no question
+_NAME_WEIGHT = 0.7
 
 
 def ask_where_wording_departs(
@@ -41,17 +45,13 @@ def ask_where_wording_departs(
         statements: words of its claims.
         reader: finds spans in the summary and weighs them by the source.
     """
-    found = [
-        (position, MaskedStatement(text, words, span))
-        for position, words in enumerate(statements)
-        for span in reader.spans(words)
-    ]
-
-    def rank(asked: tuple[int, MaskedStatement]) -> tuple[int, float, int]:
-        span = asked[1].span
-        return -_departures(asked[1], sequences), -reader.weight(span), span.words[0]
-
-    return sorted(sorted(found, key=rank)[:most], key=lambda asked: asked[1].span.words[0])
+    found = []
+    for position, words in enumerate(statements):
+        asked = [MaskedStatement(text, words, span) for span in reader.spans(words)]
+        ranked = sorted((-_departures(one, sequences), -reader.weight(one.span), at) for at, one in enumerate(asked))
+        found += [(nth, rank, position, asked[rank[-1]]) for nth, rank in enumerate(ranked)]
+    found.sort(key=lambda item: item[:3])
+    return sorted(((position, one) for *_, position, one in found[:most]), key=lambda asked: asked[1].span.words[0])
 
 
 def ask_about_facts(
@@ -59,17 +59,25 @@ def ask_about_facts(
 ) -> list[tuple[int, MaskedStatement]]:
     """Returns questions about facts with the position of the fact: one for each, then a second one, until enough.
 
+    No two ask for the same word.
+
     Args:
         text: the source.
         statements: words of its facts, the most important first.
         reader: finds spans in the source and weighs them by it.
     """
-    found = []
-    for rank, words in enumerate(statements):
-        spans = sorted(reader.spans(words), key=lambda span: (-reader.weight(span), span.words[0]))
-        found += [(nth, rank, MaskedStatement(text, words, span)) for nth, span in enumerate(spans)]
-    found.sort(key=lambda item: item[:2])
-    return [(rank, asked) for _, rank, asked in found[:most]]
+    queues = [sorted(reader.spans(words), key=lambda span: -reader.centrality(span)) for words in statements]
+    found, answers = list[tuple[int, MaskedStatement]](), set[str]()
+    while any(queues) and len(found) < most:
+        for rank, queue in enumerate(queues):
+            while queue:
+                span = queue.pop(0)
+                stems = {text.table.stems[word] for word in span.words}
+                if stems.isdisjoint(answers):
+                    answers |= stems
+                    found.append((rank, MaskedStatement(text, statements[rank], span)))
+                    break
+    return found[:most]
 
 
 class SpanReader:
@@ -94,6 +102,12 @@ class SpanReader:
         rarity = max(self._index.rarity(self._text.table.stems[word]) for word in span.words)
         return rarity + _KIND_WEIGHTS[span.kind]
 
+    def centrality(self, span: AnswerSpan) -> float:
+        """Returns how often the source comes back to a span, names before words; its subject counts nothing."""
+        counts = [self._index.sentence_count(self._text.table.stems[word]) for word in span.words]
+        told = [log1p(count) for count in counts if count <= _SUBJECT_SHARE * len(self._text.sentences)]
+        return max(told, default=0.0) + (_NAME_WEIGHT if span.kind is SpanKind.NAME else 0.0)
+
 
 def masked(question: MaskedStatement) -> str:
     """Returns the text of a question: the statement with a line in place of the answer."""
@@ -113,40 +127,48 @@ def _departures(question: MaskedStatement, sequences: SourceSequences) -> int:
 
 
 _NEIGHBOURS = 4  # words on either side of a mask that show its place
-_SHARED_NEIGHBOURS = 2
-_OTHER_WORDING = 0.5  # the answer differs, but the whole statement is entailed
+_SHARED_WORDS = 2  # of the question, that the answer stands among
+_PARTLY = 0.5  # the answer differs, but the whole statement is entailed; or the other way round
 
 
 def coverage_questions(
-    plan: EvidencePlan, entailments: Sequence[float], grounded: Collection[int], config: EvidenceConfig
+    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], grounded: Collection[int]
 ) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
-        entailments: of each fact by the summary, in order.
+        facts: where they are told, by sentence of the source.
+        entailments: by the summary, likewise.
         grounded: grounded sentences of the summary.
     """
-    draft = plan.draft
+    draft, config = plan.draft, plan.config
     read, summary = draft.source.read, draft.summary.read
-    facts = plan.facts[: config.question_count]
-    statements = [read.ranges[fact.sentence] for fact in facts]
+    asked_about = plan.facts[: config.question_count]
+    statements = [read.ranges[sentence] for sentence in asked_about]
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
     respondent = _Respondent(draft.summary, SpanReader(summary, draft.source.index, draft.names), grounded)
-    return tuple(
-        _ask(
-            question,
-            respondent,
-            facts[rank].told_by(grounded),
-            is_entailed=entailments[rank] >= config.supported,
-        )
-        for rank, question in asked
-    )
+    answered = []
+    for rank, question in asked:
+        fact = asked_about[rank]
+        passage = facts[fact].passage
+        given, score = respondent.answer(question, passage.sentences if passage else ())
+        if score < 1 and config.question_mode is QuestionMode.ENTAILED:
+            literal = respondent.find_told(question)
+            is_told = literal is not None or entailments[fact] >= config.supported
+            given, score = literal or given, 1.0 if is_told else min(score, _PARTLY)
+        answered.append(respondent.question(question, given, score))
+    return tuple(answered)
 
 
 def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
-    """Returns questions about claims, answered from the source alone."""
+    """Returns questions about claims, answered from the source alone.
+
+    The words around a mask find the answer when both texts are worded alike. When they are not, but the source supports
+    the claim, it gives that answer: in the same word if it has it among words of the question (1), else in other words
+    (0.5). On human judgements a looser rule for the same word cost 0.03 of rank correlation.
+    """
     draft = plan.draft
     read = draft.summary.read
     statements = [claim.words for claim in draft.claims]
@@ -154,15 +176,17 @@ def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: Evidenc
     asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.question_count)
     everything = range(len(draft.source.read.sentences))
     respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names), everything)
-    return tuple(
-        _ask(
-            question,
-            respondent,
-            passage.sentences if (passage := plan.claims[place].passage) else (),
-            is_entailed=claims[place].label is ClaimLabel.SUPPORTED,
-        )
-        for place, question in asked
-    )
+    answered = []
+    for position, question in asked:
+        passage = plan.claims[position].passage
+        sentences = passage.sentences if passage else ()
+        given, score = respondent.answer(question, sentences)
+        is_worded = question.span.kind in (SpanKind.WORD, SpanKind.NAME)
+        if score < 1 and is_worded and claims[position].label is ClaimLabel.SUPPORTED:
+            literal = respondent.find(question, sentences)
+            given, score = (literal, 1.0) if literal else (given, max(score, _PARTLY))
+        answered.append(respondent.question(question, given, score))
+    return tuple(answered)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,72 +195,72 @@ class _Respondent:
 
     side: Side
     reader: SpanReader
-    sentences: Collection[int]
+    allowed: Collection[int]
 
-    def answer(self, question: MaskedStatement, sentences: Sequence[int]) -> AnswerSpan | None:
-        """Answers from the sentence that says most of the question; if it has nothing to say, from the next best."""
+    def answer(self, question: MaskedStatement, sentences: Collection[int]) -> tuple[AnswerSpan | None, float]:
+        """Answers from the sentence that says most of the question; if it has nothing to say, from the next best.
+
+        Args:
+            question: what is asked.
+            sentences: that speak about the statement.
+
+        Returns:
+            The answer, and its score.
+        """
         read = self.side.read
         index = self.side.index
         shares = index.weighted({stem: index.rarity(stem) for stem in question.stems()})
-        if not self.sentences:
-            return None
-        first = max(self.sentences, key=lambda place: (shares[place], -place))
-        allowed = set(sentences).intersection(self.sentences)
-        for place in dict.fromkeys([first, *sorted(allowed, key=lambda place: (-shares[place], place))]):
+        first = max(self.allowed, key=lambda place: (shares[place], -place), default=None)
+        rest = sorted(set(sentences).intersection(self.allowed), key=lambda place: (-shares[place], place))
+        for place in dict.fromkeys(rest if first is None else [first, *rest]):
             words = read.ranges[place]
             found = answer(question, read.table, words, self.reader.spans(words))
             if found:
+                return found, score_answer(question.span, question.text.table, found, read.table)
+        return None, 0.0
+
+    def find(self, question: MaskedStatement, sentences: Collection[int]) -> AnswerSpan | None:
+        """Returns the first place in some sentences where the masked words stand among words of the question."""
+        around = _content_around(question.text.table, question.words, question.span.words)
+        for found, words in self._places(question, sentences):
+            if len(around & _content_around(self.side.read.table, words, found.words)) >= _SHARED_WORDS:
                 return found
         return None
 
-    def find(self, question: MaskedStatement, sentences: Sequence[int]) -> AnswerSpan | None:
-        """Returns the first place in some sentences where the masked words stand among words of the question."""
+    def find_told(self, question: MaskedStatement) -> AnswerSpan | None:
+        """Returns the first place of the masked words, if the text tells other words of the question too."""
+        read, asked = self.side.read, question.stems()
+        told = {stem for place in self.allowed for stem in read.table.content_stems(read.ranges[place])}
+        if len(asked & told) < min(_SHARED_WORDS, len(asked)):
+            return None
+        return next((found for found, _ in self._places(question, self.allowed)), None)
+
+    def _places(self, question: MaskedStatement, sentences: Collection[int]) -> Iterator[tuple[AnswerSpan, range]]:
+        """Yields where the masked words stand, each with the words of its sentence."""
         asking, table = question.text.table, self.side.read.table
         masked_stems = [asking.stems[index] for index in question.span.words]
-        around = _content_around(asking, question.words, question.span.words)
-        for place in sorted(set(sentences).intersection(self.sentences)):
+        for place in sorted(set(sentences).intersection(self.allowed)):
             words = self.side.read.ranges[place]
             for first in words[: max(0, len(words) - len(masked_stems) + 1)]:
-                found = range(first, first + len(masked_stems))
-                is_same = table.stems[found.start : found.stop] == masked_stems
-                if is_same and len(around & _content_around(table, words, found)) >= _SHARED_NEIGHBOURS:
-                    return AnswerSpan(question.span.kind, found)
-        return None
+                if table.stems[first : first + len(masked_stems)] == masked_stems:
+                    yield AnswerSpan(question.span.kind, range(first, first + len(masked_stems))), words
+
+    def question(self, asked: MaskedStatement, given: AnswerSpan | None, score: float) -> Question:
+        """Returns a question as evidence."""
+        expected = asked.text.words_passage(asked.span.words)
+        given_span = self.side.read.words_passage(given.words) if given else None
+        return Question(
+            question=masked(asked),
+            answer=expected.quote,
+            answer_span=expected,
+            fact=asked.text.words_passage(asked.words),
+            given=given_span.quote if given_span else None,
+            given_span=given_span,
+            score=score,
+        )
 
 
 def _content_around(table: WordTable, statement: range, span: range) -> frozenset[str]:
     """Returns the stems of the content words beside a span, inside its statement."""
     beside = (*range(span.start - _NEIGHBOURS, span.start), *range(span.stop, span.stop + _NEIGHBOURS))
     return frozenset(table.content_stems(index for index in beside if index in statement))
-
-
-def _ask(
-    question: MaskedStatement, respondent: _Respondent, sentences: Sequence[int], *, is_entailed: bool
-) -> Question:
-    """Answers and scores a question.
-
-    The words around a mask find the answer when both texts are worded alike. When they are not, but the whole statement
-    is entailed by a passage, the passage gives that answer: in the same word if it has it among words of the question
-    (1), else in other words (0.5). On human judgements a looser rule for the same word cost 0.03 of rank correlation.
-
-    Args:
-        sentences: where the respondent's text speaks about the statement.
-        is_entailed: whether it entails the statement.
-    """
-    asking, text = question.text, respondent.side.read
-    given = respondent.answer(question, sentences)
-    score = score_answer(question.span, asking.table, given, text.table) if given else 0.0
-    if score < 1 and is_entailed and question.span.kind in (SpanKind.WORD, SpanKind.NAME):
-        literal = respondent.find(question, sentences)
-        given, score = (literal, 1.0) if literal else (given, max(score, _OTHER_WORDING))
-    expected = asking.words_passage(question.span.words)
-    given_span = text.words_passage(given.words) if given else None
-    return Question(
-        question=masked(question),
-        answer=expected.quote,
-        answer_span=expected,
-        fact=asking.words_passage(question.words),
-        given=given_span.quote if given_span else None,
-        given_span=given_span,
-        score=score,
-    )

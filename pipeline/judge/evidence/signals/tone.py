@@ -1,14 +1,15 @@
 """Tone, sentiment and intent of a text.
 
-Tone is neutral, subjective or hostile, by words of opinion and of contempt outside quotation marks. No maintained word
-list of opinion fits reporting without a download, so these are short and reasoned: words with which a writer judges,
-not words for things that are bad ("killed" is a fact, "disgraceful" an opinion). Sentiment is VADER's: small, offline,
-deterministic, English only. Intent is a short list of bullets: topics, stance and tone.
+Tone is neutral, subjective or hostile, by loaded words (of opinion, of contempt) outside quotation marks. No maintained
+list of them fits reporting without a download, so these are short and reasoned: words with which a writer judges, not
+words for things that are bad ("killed" is a fact, "disgraceful" an opinion), less their plain uses ("an outstanding
+debt", "the rats left"). Sentiment is VADER's: small, offline, deterministic, English only. Intent is a short list of
+bullets: topics, stance and tone.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -20,26 +21,51 @@ from pipeline.protocols import Tokenizer
 from pipeline.text.function_words import FUNCTION_WORDS
 
 _OPINION_LIST = """
-    disgraceful shameful outrageous appalling scandalous ridiculous absurd laughable ludicrous pathetic despicable
-    deplorable horrendous atrocious awful terrible horrible dreadful abysmal disgusting shocking shockingly stunning
-    stunningly amazing amazingly incredible incredibly wonderful fantastic brilliant brilliantly magnificent superb
-    glorious heroic heroically visionary genius flawless perfect perfectly unforgivable inexcusable reckless recklessly
-    incompetent clueless foolish foolishly senseless pointless useless worthless so-called obviously clearly undoubtedly
-    undeniably unquestionably sadly unfortunately thankfully tragically hopefully frankly honestly naturally rightly
-    wrongly unfairly shamelessly predictably inevitably surely blatant blatantly cynical cynically hypocritical arrogant
+    disgraceful disgracefully shameful shamefully outrageous outrageously appalling appallingly scandalous scandalously
+    ridiculous ridiculously absurd absurdly laughable laughably ludicrous ludicrously deplorable deplorably horrendous
+    atrocious awful terrible horrible dreadful abysmal shocking shockingly stunning stunningly amazing amazingly
+    incredible incredibly wonderful wonderfully fantastic brilliant brilliantly magnificent superb glorious heroic
+    heroically visionary genius flawless perfect perfectly unforgivable inexcusable reckless recklessly incompetent
+    clueless foolish foolishly senseless pointless useless worthless so-called obviously clearly undoubtedly undeniably
+    unquestionably sadly unfortunately thankfully tragically hopefully frankly honestly rightly wrongly
+    unfairly shamelessly predictably inevitably surely blatant blatantly cynical cynically hypocritical arrogant
     arrogantly greedy cruel cruelly beautiful gorgeous ugly boring delightful charming inspiring breathtaking must-see
-    unbelievable unbelievably best-ever worst-ever disastrous catastrophic tremendous outstanding phenomenal masterpiece
-    triumphantly cowardly shameless bogus sham farce travesty mockery
+    unbelievable unbelievably best-ever worst-ever disastrous disastrously catastrophic tremendous outstanding
+    phenomenal masterpiece triumphantly cowardly shameless bogus sham farce travesty mockery
 """
-_OPINIONS = frozenset(_OPINION_LIST.split())
-_HOSTILE_LIST = """
-    idiot idiots idiotic moron morons moronic imbecile imbeciles scum vermin parasite parasites traitor traitors
-    treasonous liar liars crook crooks thug thugs filth filthy garbage trash subhuman subhumans cockroach cockroaches
-    stupid stupidity dumb dumbest braindead brainless loser losers clown clowns lunatic lunatics psycho degenerate
-    degenerates savage savages barbarian barbarians animals pig pigs rats leech leeches pathetic disgusting despicable
-    loathsome repulsive vile evil hate hateful hates
+_CONTEMPT_LIST = """
+    idiot idiots idiotic moron morons moronic imbecile imbeciles scum traitor traitors treasonous liar liars crook
+    crooks thug thugs filthy subhuman subhumans stupid stupidity dumb dumbest braindead brainless lunatic lunatics
+    psycho degenerate degenerates barbarian barbarians pathetic disgusting despicable loathsome repulsive vile evil
+    hateful
 """
-_HOSTILE = frozenset(_HOSTILE_LIST.split())
+_SAID_OF_PEOPLE_LIST = """
+    savage savages vermin parasite parasites leech leeches cockroach cockroaches garbage trash filth clown clowns loser
+    losers
+"""  # contempt only behind "is", "are", "bunch of" and the like
+_ANIMAL_LIST = "animals pig pigs rat rats"  # only behind "bunch of", for "the pets are pigs" is no contempt
+_PLAIN_USES = r"""
+    outstanding\s+(?:debt|balance|warrant|bill|loan|claim|payment|share|issue|fine|amount|question|order)s?
+    |reckless(?:ly)?\s+(?:driv|endanger|conduct|homicide|manslaughter|burn|operat)|incompetent\s+to
+    |so-called\s+islamic|boring\s+(?:machine|tool|hole|compan|insect|beetle)
+    |perfect(?:ly)?\s+(?:score|attendance|game|storm|record|square|legal|health)|beautiful\s+game
+    |clearly\s+(?:visible|mark|defin|label|see|heard|audible|identif|stat)|dumb\s+waiter|(?:garbage|trash)\s+(?:bin|can|collect|dispos|dump|eat|truck)
+"""
+_BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
+_LOADED = re.compile(
+    rf"""
+    (?<![\w'’-])(?!{_PLAIN_USES})(?:
+    (?P<opinion>{"|".join(_OPINION_LIST.split())})
+    |(?P<contempt>{"|".join(_CONTEMPT_LIST.split())}
+        |(?:(?<=\bis\s)|(?<=\b(?:are|was)\s)|(?<=\bwere\s)|(?<=\bis\ a\s)|{_BEHIND})
+            (?:{"|".join(_SAID_OF_PEOPLE_LIST.split())})
+        |(?:{_BEHIND})(?:{"|".join(_ANIMAL_LIST.split())})))
+    (?![\w-]|['’]s\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEFORE_NAME = 8  # characters that show whether a sentence begins
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]['\"”’)]*\s+|\n\s*)[-*•\"'“‘(\s]*$")
 _HOSTILE_PATTERN = re.compile(
     r"\b(?:shut up|go to hell|should (?:all )?be (?:shot|hanged|eliminated|exterminated|wiped out)|get rid of them|"
     r"deserves? to (?:die|suffer|rot)|(?:are|is) (?:nothing but|no better than)|rot in)\b",
@@ -79,8 +105,8 @@ def score_tone(sentences: Sequence[str]) -> ToneScore:
     function_words = sum(word in FUNCTION_WORDS for word in words)
     if len(words) < _FEWEST_WORDS or function_words < _LEAST_FUNCTION_WORDS * len(words):
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
-    hostile = sorted(_HOSTILE.intersection(words))
-    hostile += [match.group().lower() for sentence in own for match in _HOSTILE_PATTERN.finditer(sentence)]
+    hostile = {match.group().lower() for sentence in own for match in loaded_words(sentence) if match["contempt"]}
+    hostile |= {match.group().lower() for sentence in own for match in _HOSTILE_PATTERN.finditer(sentence)}
     marked = sum(_is_opinion(sentence) for sentence in own)
     subjectivity = marked / len(own)
     if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
@@ -96,9 +122,22 @@ def has_opinion(sentence: str) -> bool:
     return _is_opinion(own) or bool(_HOSTILE_PATTERN.search(own))
 
 
+def loaded_words(text: str) -> Iterator[re.Match[str]]:
+    """Yields the words of opinion and of contempt (group "contempt"), by position. Linear in the length of the text."""
+    return (match for match in _LOADED.finditer(text) if not is_name(match))
+
+
+def is_name(match: re.Match[str]) -> bool:
+    """Tells whether a word is a name: it has a capital inside a sentence, and small letters behind it."""
+    text, first = match.string, match.start()
+    if text[first].islower() or match.group().isupper():
+        return False
+    return _SENTENCE_START.search(text, max(0, first - _BEFORE_NAME), first) is None
+
+
 def _is_opinion(sentence: str) -> bool:
-    words = {word.lower() for word in _WORD.findall(sentence)}
-    return bool(words & (_OPINIONS | _HOSTILE) or _FIRST_PERSON.search(sentence) or sentence.rstrip().endswith("!"))
+    is_loaded = any(True for _ in loaded_words(sentence))
+    return is_loaded or bool(_FIRST_PERSON.search(sentence)) or sentence.rstrip().endswith("!")
 
 
 _MOST_CHARS = 700

@@ -1,8 +1,9 @@
 """Names, by their capital letters, and negations.
 
-Text in lower case, in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the
-first word is a name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as
-a subject without the article that a common noun needs.
+Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the first word is a
+name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as a subject
+without the article that a common noun needs. In a text in lower case the words are names that stand capitalised in the
+other text; a word that the other text has nowhere may be one.
 """
 
 import re
@@ -30,8 +31,13 @@ _BARE_NOUN_LIST = """
 """
 _BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
 _COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
+_NO_NAME_ENDINGS = (*_COMMON_ENDINGS, "ed")
 _AUXILIARY_LIST = "is was will has had would can could may might said says did does"
 _AUXILIARIES = frozenset(_AUXILIARY_LIST.split())
+_BEFORE_OTHERS_LIST = """
+    the a an his her its their this that these those my our your to are were be been have should must
+"""
+_BEFORE_OTHERS = _AUXILIARIES | frozenset(_BEFORE_OTHERS_LIST.split())
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
@@ -41,7 +47,7 @@ _GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A run of capitalised words.
+    """A run of words, capitalised where the text has capitals.
 
     Attributes:
         first: index of its first word in the word table.
@@ -58,7 +64,12 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
     Args:
         known: casefolded words that stand capitalised inside a sentence somewhere.
     """
-    capitals = [index for index in indices if _is_capitalised(table.raw(index)) and table.words[index] not in _NO_NAMES]
+    capitals = [
+        index
+        for index in indices
+        if (_is_capitalised(table.raw(index)) or (not table.is_cased and table.words[index] in known))
+        and table.words[index] not in _NO_NAMES
+    ]
     if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
         return []
     names: list[Name] = []
@@ -97,6 +108,13 @@ def _is_bare_subject(table: WordTable, index: int) -> bool:
         return False
     is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
     return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
+
+
+def may_be_name(table: WordTable, index: int) -> bool:
+    """Tells whether a word may be part of a name by all but its capital; "conference" in "the conference" is none."""
+    word, before = table.words[index], table.words[index - 1] if index else ""
+    is_other = word in _BARE_NOUNS | _NO_NAMES or word.endswith(_NO_NAME_ENDINGS) or before in _BEFORE_OTHERS
+    return word.isalpha() and len(word) >= _SHORTEST_BARE_NAME and not is_other
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
@@ -185,6 +203,11 @@ class SourceValues:
         indices = [index for index in range(name.first, name.last) if table.content[index]]
         missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
         return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
+
+    def may_lack_name(self, table: WordTable, index: int) -> bool:
+        """Tells whether a word of a text in lower case may be part of a name, and stands nowhere in the source."""
+        may_be = not table.is_cased and may_be_name(table, index)
+        return may_be and not self._has_word(table.words[index], table.raw(index))
 
     def _has_word(self, word: str, raw: str) -> bool:
         if word in self.words or stem(word) in self.stems or (raw.isupper() and word in self.initials):

@@ -5,8 +5,9 @@ in long premises. Sentences are ranked by the claim's words, rare ones, names an
 passage is full. Words alone rank as well as words and embeddings do (README, Evidence).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from pipeline.judge.evidence.text.closeness import Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.passage import TextSpan
-from pipeline.text.sentences import SPEAKER
+from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
 
 _VALUE_WEIGHT = 1.5  # of names and numbers, times their rarity
 _POINTED_AT = 0.3  # of the weight of words in the sentence before a claim
@@ -26,7 +27,6 @@ _OPENING_LIST = """
     instead otherwise however
 """
 _OPENINGS = frozenset(_OPENING_LIST.split())
-_FEWEST_TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +83,43 @@ class PassageFinder:
         self._source, self._index, self._most = source, index, most_chars
         self._speakers = _speakers(source)
         self._lengths = [len(text) for text in map(self._text, range(len(source.sentences)))]
-        self._is_whole = sum(self._lengths) + len(self._lengths) <= most_chars
+        self._is_whole = self._fits(range(len(self._lengths)))
 
-    def find(self, weights: Mapping[str, float]) -> Passage | None:
+    def find(self, weights: Mapping[str, float], among: frozenset[int] | None = None) -> Passage | None:
         """Returns the passage for a claim, the same for the same words; None for an empty source.
 
         Args:
             weights: of `claim_weights`.
+            among: sentences that it may be made of; None: all.
         """
-        if not self._lengths:
+        allowed: Collection[int] = range(len(self._lengths)) if among is None else among
+        if not allowed:
             return None
         own = self._index.weighted(weights)
-        chosen = list(range(len(self._lengths))) if self._is_whole else sorted(self._choose(weights, own))
+        is_whole = self._is_whole or (among is not None and self._fits(among))
+        chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed))
         first, last = self._source.sentences[chosen[0]], self._source.sentences[chosen[-1]]
         text = " ".join(self._text(sentence) for sentence in chosen)
         best = sorted(chosen, key=lambda at: (-own[at], at))[:_BEST]
         return Passage(self._source.text.passage(first.start, last.end, text), tuple(chosen), tuple(best))
 
-    def _choose(self, weights: Mapping[str, float], own: Float64) -> set[int]:
+    def _fits(self, sentences: Collection[int]) -> bool:
+        return sum(self._lengths[at] + 1 for at in sentences) <= self._most
+
+    def _choose(self, weights: Mapping[str, float], own: Float64, allowed: Collection[int]) -> set[int]:
         """Takes the sentence with most that is new, again and again, with the one that it leans on."""
         near = own.copy()
         near[1:] += _BEFORE * own[:-1]
         near[:-1] += _AFTER * own[1:]
         missing, chosen, left = dict(weights), set[int](), self._most
-        candidates = np.argsort(-near, kind="stable")[: max(8, self._most // 20)].tolist()
+        ranked = (at for at in np.argsort(-near, kind="stable").tolist() if at in allowed)
+        candidates = list(islice(ranked, max(8, self._most // 20)))
         while candidates:
             fresh = self._index.weighted(missing)
             best = max(candidates, key=lambda at: (_REPEATED * near[at] + fresh[at], -at))
             candidates.remove(best)
             for sentence in self._with_antecedent(best, chosen):
-                if chosen and self._lengths[sentence] > left:
+                if sentence not in allowed or (chosen and self._lengths[sentence] > left):
                     continue
                 chosen.add(sentence)
                 left -= self._lengths[sentence] + 1
@@ -142,7 +149,7 @@ def _speakers(source: ReadText) -> dict[int, str]:
     """Returns who says a sentence that is not the first of its turn; empty for a text that is no dialogue."""
     text, sentences = source.text.text, source.sentences
     marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in sentences]
-    if sum(mark is not None for mark in marks) < _FEWEST_TURNS:
+    if sum(mark is not None for mark in marks) < FEWEST_TURNS:
         return {}
     speakers: dict[int, str] = {}
     speaker = ""

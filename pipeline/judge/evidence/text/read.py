@@ -14,6 +14,7 @@ import numpy as np
 
 from pipeline.judge.evidence.text.instructions import is_instruction
 from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.meta_commentary import lead_in_length
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence, claims, split_sentences
@@ -31,6 +32,7 @@ class ReadText:
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
         instruction_count: sentences that were left out because they speak to the judge.
+        lead_in_count: sentences that were left out because they announce, offer or praise, and state nothing.
         repeat_count: sentences that were left out because an earlier one says the same in the same words.
     """
 
@@ -40,6 +42,7 @@ class ReadText:
     table: WordTable
     ranges: tuple[range, ...]
     instruction_count: int
+    lead_in_count: int
     repeat_count: int
 
     @classmethod
@@ -50,20 +53,24 @@ class ReadText:
 
     @classmethod
     def of_summary(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
-        """Reads a summary without sentences that tell the judge how to grade or repeat another; linear in its length.
+        """Reads a summary without what states nothing of its source; linear in its length.
 
-        What is left out is blank, so that places stay. When nothing else is left, it is kept.
+        Left out are sentences that tell the judge how to grade, lead-ins, also those in front of a statement, and
+        sentences that repeat another. What is left out is blank, so that places stay. When nothing else is left, it is
+        kept.
         """
         text = read_respaced(text_id, original)
         sentences = claims(split_sentences(text.text, max_sentence_chars))
-        stated = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
+        said = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
+        stated = [rest for sentence in said if (rest := _without_lead_in(text.text, sentence))]
         if not stated:
             return cls._split(text, sentences)
         first = {_letters(text.text[sentence.start : sentence.end]): sentence for sentence in reversed(stated)}
         kept = sorted(first.values(), key=lambda sentence: sentence.start)
         return replace(
             cls._split(replace(text, text=_blanked(text.text, sentences, kept)), kept),
-            instruction_count=len(sentences) - len(stated),
+            instruction_count=len(sentences) - len(said),
+            lead_in_count=len(said) - len(stated),
             repeat_count=len(stated) - len(kept),
         )
 
@@ -72,7 +79,9 @@ class ReadText:
         table = WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in sentences)
         passages = sentence_passages(text, sentences)
-        return cls(text, tuple(sentences), passages, table, ranges, instruction_count=0, repeat_count=0)
+        return cls(
+            text, tuple(sentences), passages, table, ranges, instruction_count=0, lead_in_count=0, repeat_count=0
+        )
 
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
@@ -84,14 +93,20 @@ def _letters(sentence: str) -> str:
     return "".join(character for character in sentence.casefold() if character.isalnum())
 
 
+def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:
+    """Returns what a sentence states; None when it is a lead-in and nothing else."""
+    start = sentence.start + lead_in_length(text[sentence.start : sentence.end])
+    return replace(sentence, start=start) if start < sentence.end else None
+
+
 def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
-    """Returns a text of the same length with spaces in place of the sentences that are not kept."""
-    stays = {sentence.start for sentence in kept}
+    """Returns a text of the same length with spaces in place of what is not kept of its sentences."""
+    starts = {sentence.end: sentence.start for sentence in kept}
     pieces, end = list[str](), 0
     for sentence in sentences:
-        if sentence.start not in stays:
-            pieces += [text[end : sentence.start], " " * (sentence.end - sentence.start)]
-            end = sentence.end
+        start = starts.get(sentence.end, sentence.end)
+        pieces += [text[end : sentence.start], " " * (start - sentence.start)]
+        end = start
     return "".join([*pieces, text[end:]])
 
 

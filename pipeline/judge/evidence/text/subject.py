@@ -6,6 +6,7 @@ embedded in part; frequent words then stand in for the vectors.
 
 import re
 from collections.abc import Collection, Sequence
+from math import log1p
 
 import numpy as np
 
@@ -103,6 +104,24 @@ def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
     widespread = source.widespread(_WIDESPREAD)
     total = sum(widespread.values())
     return sum(count for stem, count in widespread.items() if stem in summary_stems) / total if total else 0.0
+
+
+_ROOM = 0.4
+"""Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
+
+
+def told_share(source: WordIndex, stems: Collection[str], told: Collection[str]) -> float:
+    """Returns how much of a sentence of the source a summary tells: of what it has room for, in [0, 1].
+
+    Words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
+
+    Args:
+        stems: of the content words of the sentence, without repeats.
+        told: those of the grounded sentences of the summary.
+    """
+    weights = {stem: log1p(source.sentence_count(stem)) for stem in stems}
+    total = _ROOM * sum(weights.values())
+    return min(1.0, sum(weight for stem, weight in weights.items() if stem in told) / total) if total else 0.0
 
 
 _CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")

@@ -21,6 +21,7 @@ from pipeline.text.words import split_words
 _BETWEEN_LOOKS = 4_096  # words
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHENS = re.compile(r"[-‐‑–]+")
+_CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +35,7 @@ class WordTable:
         words: casefolded.
         stems: of `words`.
         content: whether a word says something by itself.
+        is_cased: whether words stand capitalised inside sentences; if not, capitals do not tell names from other words.
     """
 
     text: str
@@ -42,13 +44,15 @@ class WordTable:
     words: list[str]
     stems: list[str]
     content: list[bool]
+    is_cased: bool
 
     @classmethod
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
         starts, ends = _split_at_hyphens(text)
         words = [text[start:end].casefold().replace("’", "'") for start, end in zip(starts, ends, strict=True)]
-        return cls(text, starts, ends, words, [stem(word) for word in words], [is_content(word) for word in words])
+        stems, content = [stem(word) for word in words], [is_content(word) for word in words]
+        return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -1,9 +1,13 @@
-"""Cuts both texts where marked stretches begin and end, so that stretches which overlap can be shown."""
+"""Cuts both texts where marked stretches begin and end, so that stretches which overlap can be shown.
 
-from collections.abc import Iterable, Iterator, Sequence
+Texts are shown as they are, Markdown included: what a span counts is a character of the page.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from precis.v1 import common_pb2, evidence_pb2
 
@@ -14,11 +18,15 @@ class Role(StrEnum):
     """What a marked stretch is to a claim."""
 
     CLAIM = "claim"  # in the summary: the claim itself
-    DOUBT = "doubt"  # in the summary: words of it that the source does not have
-    SUPPORT = "support"  # in the source: the passage that says it
-    CLOSEST = "closest"  # in the source: the passage closest to saying it, when none does
-    AGAINST = "against"  # in the source: the passage that contradicts it
+    DOUBT = "doubt"  # in the summary: words of it that are not supported
+    PREMISE = "premise"  # in the source: the passage that it was checked against
+    SUPPORT = "support"  # in the source: the sentence that says it
+    CLOSEST = "closest"  # in the source: the sentence closest to saying it, when none does
+    AGAINST = "against"  # in the source: the sentence that contradicts it
     INSTEAD = "instead"  # in the source: what stands there in place of a doubtful word
+
+
+DECIDING = (Role.SUPPORT, Role.CLOSEST, Role.AGAINST)  # one of them for a claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,45 +53,131 @@ class MarkedText:
     marks: tuple[Mark, ...] = ()
     begun: tuple[Mark, ...] = ()
 
-    def claims(self, *roles: Role) -> list[int]:
-        """Lists the claims for which the piece has one of the roles, in order."""
-        return sorted({mark.claim for mark in self.marks if mark.role in roles})
+    def has(self, *roles: Role) -> bool:
+        """Tells whether the piece has one of the roles, for whatever claim."""
+        return any(mark.role in roles for mark in self.marks)
+
+    def begins(self, *roles: Role) -> list[int]:
+        """Lists the claims for which a stretch of one of the roles begins here, in order."""
+        return sorted({mark.claim for mark in self.begun if mark.role in roles})
 
 
 def cut(text: str, marks: Iterable[Mark]) -> list[MarkedText]:
     """Cuts a text; the pieces' texts make up the whole again. Marks beyond its end are shortened."""
-    inside = [mark for mark in marks if 0 <= mark.start < min(mark.end, len(text))]
-    edges = sorted({0, len(text)} | {edge for mark in inside for edge in (mark.start, min(mark.end, len(text)))})
+    size = len(text)
+    inside = [mark for mark in marks if 0 <= mark.start < min(mark.end, size)]
+    begun: dict[int, list[int]] = {}
+    ended: dict[int, list[int]] = {}
+    for at, mark in enumerate(inside):
+        begun.setdefault(mark.start, []).append(at)
+        ended.setdefault(min(mark.end, size), []).append(at)
+    covering: dict[int, Mark] = {}
     pieces = []
-    for start, end in pairwise(edges):
-        covering = tuple(mark for mark in inside if mark.start <= start and end <= min(mark.end, len(text)))
-        pieces.append(MarkedText(text[start:end], covering, tuple(mark for mark in covering if mark.start == start)))
+    for start, end in pairwise(sorted({0, size, *begun, *ended})):
+        for at in ended.get(start, ()):
+            del covering[at]
+        new = {at: inside[at] for at in begun.get(start, ())}
+        covering.update(new)
+        pieces.append(MarkedText(text[start:end], tuple(covering.values()), tuple(new.values())))
     return pieces
 
 
-def runs(pieces: Sequence[MarkedText]) -> list[tuple[int | None, list[MarkedText]]]:
-    """Groups neighbouring pieces of the same claim; None for what belongs to no claim."""
-    grouped: list[tuple[int | None, list[MarkedText]]] = []
-    for piece in pieces:
-        claim = next(iter(piece.claims(Role.CLAIM)), None)
-        if grouped and grouped[-1][0] == claim:
-            grouped[-1][1].append(piece)
+@dataclass(frozen=True, slots=True)
+class ClaimRun:
+    """Neighbouring pieces of the summary that are shown as one claim.
+
+    Attributes:
+        claim: its number; None for what belongs to no claim.
+        begun: the claims that begin with the run, in order; several when claims overlap.
+        pieces: of the text.
+    """
+
+    claim: int | None
+    begun: tuple[int, ...]
+    pieces: list[MarkedText]
+
+
+def claim_runs(text: str, claims: Sequence[evidence_pb2.Claim]) -> list[ClaimRun]:
+    """Cuts a summary into what is shown as one claim each; of claims that overlap the shortest, then the worst."""
+    runs: list[ClaimRun] = []
+    for piece in cut(text, summary_marks(claims)):
+        claim = _foremost(piece, claims)
+        begun = tuple(piece.begins(Role.CLAIM))
+        if runs and runs[-1].claim == claim and not begun:
+            runs[-1].pieces.append(piece)
         else:
-            grouped.append((claim, [piece]))
-    return grouped
+            runs.append(ClaimRun(claim, begun, [piece]))
+    return runs
+
+
+def _foremost(piece: MarkedText, claims: Sequence[evidence_pb2.Claim]) -> int | None:
+    covering = [mark for mark in piece.marks if mark.role is Role.CLAIM]
+    ranked = ((mark.end - mark.start, claims[mark.claim - 1].probability, mark.claim) for mark in covering)
+    return min(ranked)[2] if covering else None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSource:
+    """The source, cut.
+
+    Attributes:
+        pieces: that make it up.
+        places: of each claim and role, the first and the last of its pieces, counted without those that have no mark.
+    """
+
+    pieces: list[MarkedText]
+    places: Mapping[tuple[int, Role], list[tuple[int, int]]]
+
+    def at(self, claim: int, *roles: Role) -> str:
+        """Lists the places of a claim for the script: first and last piece of each stretch."""
+        found = (place for role in roles for place in self.places.get((claim, role), ()))
+        return " ".join(f"{first} {last}" for first, last in found)
+
+
+def marked_source(text: str, claims: Sequence[evidence_pb2.Claim]) -> MarkedSource:
+    """Cuts a source where a passage begins or ends that a claim was checked against."""
+    pieces = cut(text, source_marks(claims))
+    marked = [piece for piece in pieces if piece.marks]
+    places: dict[tuple[int, Role], list[tuple[int, int]]] = {}
+    starts = _starts(pieces)
+    for first, piece in enumerate(marked):
+        for mark in piece.begun:
+            places.setdefault((mark.claim, mark.role), []).append((first, bisect_left(starts, mark.end) - 1))
+    return MarkedSource(pieces, places)
+
+
+def _starts(pieces: Sequence[MarkedText]) -> list[int]:
+    """Lists where the pieces that have a mark begin."""
+    ends = accumulate(len(piece.text) for piece in pieces)
+    return [end - len(piece.text) for piece, end in zip(pieces, ends, strict=True) if piece.marks]
+
+
+def claim_pieces(claim: evidence_pb2.Claim) -> list[MarkedText]:
+    """Cuts the text of one claim where its unsupported words begin and end."""
+    start = claim.passage.start
+    inside = (Mark(mark.role, 1, mark.start - start, mark.end - start) for mark in _doubts(1, claim))
+    return cut(claim.passage.text, inside)
 
 
 def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     """Yields what is to be seen in the summary."""
     for number, claim in enumerate(claims, start=1):
         yield to_mark(Role.CLAIM, number, claim.passage)
-        for mismatch in claim.mismatches:
-            yield to_mark(Role.DOUBT, number, mismatch.claim)
+        yield from _doubts(number, claim)
+
+
+def _doubts(number: int, claim: evidence_pb2.Claim) -> Iterator[Mark]:
+    """Yields the unsupported words of a claim; that all of it is not supported is said by its label."""
+    spans = (*claim.unsupported, *(mismatch.claim for mismatch in claim.mismatches))
+    whole = (claim.passage.start, claim.passage.end)
+    yield from (to_mark(Role.DOUBT, number, span) for span in spans if (span.start, span.end) != whole)
 
 
 def source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     """Yields what is to be seen in the source."""
     for number, claim in enumerate(claims, start=1):
+        if claim.HasField("premise"):
+            yield to_mark(Role.PREMISE, number, claim.premise)
         if claim.HasField("support"):
             yield to_mark(role_of(claim), number, claim.support)
         for mismatch in claim.mismatches:

@@ -6,8 +6,7 @@ style sheet and the one script, so that nothing else could run even if it got in
 
 import base64
 import hashlib
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,17 +14,18 @@ from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge import names
 from server.cli.judge.floors import Floor
 from server.cli.judge.items import Item
 from server.cli.judge.report import marks
-from server.cli.judge.tally import JudgeAnswer, JudgeTally, MetricKey, badness_of
+from server.cli.judge.report.overview import IndexRow, claim_histogram, item_histograms, mean_results, row_of
+from server.cli.judge.tally import JudgeAnswer, JudgeTally, claims_said
+from server.cli.judge.verdict import left_out, verdict_of
 from server.cli.spread import WorstItems, describe
 
-WHOLE_ITEMS = 200  # a page with thousands of articles opens in no browser
+WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
 
 
 class ReportedItem(NamedTuple):
@@ -33,18 +33,6 @@ class ReportedItem(NamedTuple):
 
     item: Item
     result: pb.JudgeResult
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRow:
-    """One item of many; `means` are by framework, None without scores that count."""
-
-    id: str
-    badness: float
-    means: Mapping[str, float | None]
-    unsupported_count: int
-    claim_count: int
-    breach_count: int
 
 
 @dataclass
@@ -60,18 +48,9 @@ class BulkReport:
         item, result = answer.item, answer.result
         if item is None or result is None:
             return
-        breach_count = len(names.breaches_of(result, self.floors))
-        badness = badness_of(result, is_breached=bool(breach_count))
-        means = {
-            names.framework_word(framework.framework): framework.mean_score
-            if framework.HasField("mean_score")
-            else None
-            for framework in result.frameworks
-        }
-        claims = result.evidence.claims
-        unsupported_count = sum(claim.label == evidence_pb2.CLAIM_LABEL_UNSUPPORTED for claim in claims)
-        self.rows.append(IndexRow(item.id, badness, means, unsupported_count, len(claims), breach_count))
-        self.worst.add(badness, ReportedItem(item, result))
+        row = row_of(item.id, result, len(names.breaches_of(result, self.floors)))
+        self.rows.append(row)
+        self.worst.add(row.badness, ReportedItem(item, result))
 
     def render(self, tally: JudgeTally) -> str:
         """Renders the page; the first rows are those of the worst items."""
@@ -105,39 +84,32 @@ def render_report(
         tally: of all items; None for a single judgement, which has no overview.
         rows: of the overview, worst first.
     """
-    templates = environment()
-    most_claims = max((len(result.evidence.claims) for _, result in items), default=0)
-    style = templates.get_template("style.css").render(claims=range(1, most_claims + 1))
-    script = templates.get_template("script.js").render()
-    return templates.get_template("page.html").render(
+    return render_page(
+        "page.html",
         title=f"Judgement of {items[0].item.id}" if tally is None else f"Judgements of {tally.item_count} summaries",
         items=items,
         floors=floors,
         tally=tally,
         rows=rows,
         frameworks=dict.fromkeys(framework for row in rows for framework in row.means),
-        charts=mean_results(tally.scores if tally else {}),
-        style=Markup(style),  # noqa: S704 - our own file and numbers
+        statuses=sorted({status for row in rows for status in row.statuses}),
+        charts=mean_results(tally) if tally else [],
+        histograms=item_histograms(rows),
+    )
+
+
+def render_page(template: str, **values: object) -> str:
+    """Renders a template that extends the layout."""
+    templates = environment()
+    style = templates.get_template("style.css").render()
+    script = templates.get_template("script.js").render()
+    return templates.get_template(template).render(
+        **values,
+        style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
-
-
-def mean_results(scores: Mapping[MetricKey, Sequence[float]]) -> list[pb.FrameworkResult]:
-    """Writes the means of many judgements as if they were one."""
-    results: dict[int, pb.FrameworkResult] = {}
-    for (framework, metric), values in scores.items():
-        result = results.setdefault(framework, pb.FrameworkResult(framework=framework))
-        mean = result.metrics.add(name=metric)
-        if values:
-            mean.status, mean.score = pb.JUDGE_METRIC_STATUS_SCORED, statistics.fmean(values)
-            spread = f"the lowest is {min(values):.2f}, the highest {max(values):.2f}"
-            mean.reason = f"Mean of {len(values)} scores; {spread}."
-    for result in results.values():
-        if means := [metric.score for metric in result.metrics if metric.HasField("score")]:
-            result.mean_score = statistics.fmean(means)
-    return list(results.values())
 
 
 def content_hash(content: str) -> str:
@@ -156,5 +128,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    templates.globals.update(names=names, marks=marks, describe=describe)
+    templates.globals.update(names=names, marks=marks, describe=describe, verdict_of=verdict_of)
+    templates.globals.update(claim_histogram=claim_histogram, claims_said=claims_said, left_out=left_out)
     return templates

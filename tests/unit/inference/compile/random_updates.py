@@ -33,7 +33,7 @@ class RandomUpdates:
 
     def beside(self, weights: Mapping[str, NDArray[np.float32]]) -> Weights:
         """Returns weights whose products have their updates beside them (`.down`, `.up`), nothing folded."""
-        return {**weights, **{target: np.float32(self.arrays[name]) for name, target in self.targets.items()}}
+        return {**weights, **{target: self.arrays[name].astype(np.float32) for name, target in self.targets.items()}}
 
 
 def random_updates(weights: Mapping[str, NDArray[np.float32]], config: DebertaConfig) -> RandomUpdates:

@@ -128,9 +128,31 @@ def test_a_text_over_the_limit_is_refused_by_its_index(path: Path) -> None:
     assert caught.value.index == 2
 
 
-def test_offsets_point_into_the_text(path: Path) -> None:
-    text = "w0  w12 w3"
-    assert [text[start:end] for start, end in make_encoder(path).offsets(text)] == ["w0", "w12", "w3"]
+def test_offsets_point_into_the_hypothesis(path: Path) -> None:
+    encoder, text = make_encoder(path, max_tokens=20), "w0  w12 w3"
+    (row,) = encoder.encode_pairs([("w1 w2", text)])
+    assert [text[start:end] for start, end in encoder.hypothesis_offsets(text, row)] == ["w0", "w12", "w3"]
+
+
+def test_what_was_cut_off_a_hypothesis_has_no_offsets(path: Path) -> None:
+    encoder = make_encoder(path, max_tokens=11)
+    (row,) = encoder.encode_pairs([(words(0, 9), words(20, 9))])
+    assert ids_of(row)[row.first_length :] == [*range(WORD + 20, WORD + 24), SEP]
+    assert encoder.hypothesis_offsets(words(20, 9), row) == [(0, 3), (4, 7), (8, 11), (12, 15)]
+
+
+def test_special_tokens_written_into_a_hypothesis_leave_its_offsets_in_step(tmp_path: Path) -> None:
+    spaced = Tokenizer(models.Unigram([("[SEP]", 0.0), ("[CLS]", 0.0), ("▁a", -1.0), ("▁b", -1.0)], unk_id=0))
+    spaced.pre_tokenizer = pre_tokenizers.Metaspace()
+    spaced.add_special_tokens(["[SEP]", "[CLS]"])
+    spaced.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 1), ("[SEP]", 0)]
+    )
+    spaced.save(str(tmp_path / "spaced.json"))
+    encoder, text = make_encoder(tmp_path / "spaced.json"), " a x  b"
+    (row,) = encoder.encode_pairs([("a", text)])
+    assert ids_of(row)[row.first_length :] == [2, 3, 0]  # the unknown x would be [SEP] here
+    assert [text[start:end] for start, end in encoder.hypothesis_offsets(text, row)] == ["a", "b"]
 
 
 def test_a_broken_tokenizer_file_is_named(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim import Claim, ClaimFeatures, ClaimLabel, WindowScore
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import (
     EvidenceTable,
     EvidenceTimings,
@@ -18,7 +18,6 @@ from pipeline.judge.evidence.table import (
     Tone,
     ToneReading,
 )
-from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.text.passage import TextSpan
 
@@ -28,29 +27,6 @@ PLACE_CHARS = 100
 S, P, U = ClaimLabel.SUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.UNSUPPORTED
 FULLY, PARTLY, NOT = KeyPointCoverage.FULLY, KeyPointCoverage.PARTIAL, KeyPointCoverage.NOT
 
-FEATURES = ClaimFeatures(
-    windows=(WindowScore(1, 0.9, 0.05), WindowScore(2, 0.9, 0.05)),
-    support_contradiction=0.05,
-    sentence_contradiction=0.05,
-    stitched_entailment=0.9,
-    stitched_contradiction=0.05,
-    bigram_share=1.0,
-    trigram_share=1.0,
-    longest_run_share=1.0,
-    fragment_share=0.1,
-    sequence_share=1.0,
-    content_bigram_share=1.0,
-    content_skip_share=1.0,
-    containment=1.0,
-    support_containment=1.0,
-    window_containment=1.0,
-    best_cosine=0.9,
-    number_count=0,
-    unmatched_number_count=0,
-    name_count=0,
-    unmatched_name_count=0,
-    unmatched_word_share=0.0,
-)
 NEUTRAL = ToneReading(
     source_tone=Tone.NEUTRAL,
     summary_tone=Tone.NEUTRAL,
@@ -76,22 +52,23 @@ def place(text_id: str, index: int, text: str = "some words") -> TextSpan:
 
 def claims(*labels: ClaimLabel) -> tuple[Claim, ...]:
     """Makes claims of 10 content tokens; each is backed by a place of its own."""
-    entailments = {S: 0.9, P: 0.4, U: 0.1}
+    probabilities = {S: 0.9, P: 0.4, U: 0.1}
+    places = [place("summary", index, f"claim {index}") for index in range(len(labels))]
     return tuple(
         Claim(
-            passage=place("summary", index, f"claim {index}"),
+            passage=places[index],
             token_count=CLAIM_TOKENS + 2,
             content_token_count=CLAIM_TOKENS,
             sentence_index=index,
-            entailment=entailments[label],
-            contradiction=0.05,
+            premise=place("source", index, f"support {index} and more"),
             support=place("source", index, f"support {index}"),
-            opposition=place("source", 50 + index, f"opposition {index}"),
+            entailment=probabilities[label],
+            contradiction=0.05,
             mismatches=(),
-            nli_label=label,
+            probability=probabilities[label],
             label=label,
+            unsupported=(places[index],) if label is U else (),
             extraneous_token_count=CLAIM_TOKENS if label is U else 0,
-            features=FEATURES,
         )
         for index, label in enumerate(labels)
     )
@@ -161,7 +138,6 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         summary="the summary",
         claims=made_claims,
         omitted_claim_count=0,
-        window_count=20,
         twin_key_points=points,
         judge_key_points=points,
         segments=tuple(parts.get("made_segments", segments(1.0, 0.9))),
@@ -174,7 +150,7 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         salient_share=0.5,
         summary_token_count=sum(claim.content_token_count for claim in made_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in made_claims),
-        pairs=PairUsage(0, 0),
+        pair_count=0,
         models=ModelIdentities(_MODEL, _MODEL, "words"),
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",

@@ -10,7 +10,7 @@ from pipeline.judge.locks.caps import RelevanceMode
 
 def test_overrides_replace_settings_of_their_section_alone() -> None:
     config = JudgeConfig().with_overrides({"lock": {"relevance_mode": "jaccard"}, "ultra": {"eta": 2}})
-    assert (config.lock.relevance_mode, config.lock.correct_questions_needed) == (RelevanceMode.JACCARD, 6)
+    assert (config.lock.relevance_mode, config.lock.correct_questions_needed) == (RelevanceMode.JACCARD, 4)
     assert config.ultra.eta == 2
     assert config.evidence == JudgeConfig().evidence
 
@@ -18,7 +18,7 @@ def test_overrides_replace_settings_of_their_section_alone() -> None:
 @pytest.mark.parametrize(
     ("overrides", "field"),
     [
-        ({"evidence": {"window_sentences": (1, 9)}}, "options.window_sentences[1]"),
+        ({"evidence": {"max_claims": 0}}, "options.max_claims"),
         ({"ultra": {"eta": 0}}, "options.eta"),
         ({"ultra": {"eta": float("nan")}}, "options.eta"),
         ({"lock": {"relevance_mode": "cosine"}}, "options.relevance_mode"),

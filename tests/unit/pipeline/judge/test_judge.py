@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest, MetricToolScore
@@ -48,12 +48,12 @@ async def test_unary_and_stream_say_the_same() -> None:
     assert without_times(last) == without_times(await Fakes().judge())
 
 
-async def test_all_frameworks_share_one_table_and_each_model_is_asked_once() -> None:
+async def test_all_frameworks_share_one_table_and_no_pair_is_asked_twice() -> None:
     fakes = Fakes()
     judgement = await fakes.judge(replace(REQUEST, frameworks=(TWIN, JUDGE)))
-    assert (len(fakes.entailment.calls), len(fakes.embedder.calls)) == (1, 1)
-    pairs = fakes.entailment.calls[0]
-    assert len(pairs) == len(set(pairs)) == judgement.evidence.pairs.scored_pair_count
+    (of_claims, of_facts), (_,) = fakes.entailment.calls, fakes.embedder.calls
+    pairs = [*of_claims, *of_facts]
+    assert len(pairs) == len(set(pairs)) == judgement.evidence.pair_count
 
 
 @pytest.mark.parametrize("framework", Framework)
@@ -130,12 +130,12 @@ async def test_twin_lock_alone_asks_no_chat_model_and_does_not_depend_on_it() ->
 
 
 async def test_a_useless_chat_model_costs_nothing_but_a_mark_and_is_not_cached() -> None:
-    cache, fakes, chat = JudgementCache(), Fakes(), FakeChat("no JSON at all")
-    judge = Judge(cache=cache)
+    caches, fakes, chat = JudgeCaches(), Fakes(), FakeChat("no JSON at all")
+    judge = Judge(caches=caches)
     judgement = await fakes.judge(judge=judge, chat_model=chat)
     plain = await Fakes().judge()
     assert chat.requests
-    assert (judgement.degraded, judgement.language_model, len(cache)) == (True, "fake-chat", 0)
+    assert (judgement.degraded, judgement.language_model, len(caches.judgements)) == (True, "fake-chat", 0)
     assert judgement.notes
     assert (judgement[TWIN], judgement[JUDGE]) == (plain[TWIN], plain[JUDGE])
     assert all(metric.score is not None for metric in judgement[ULTRA].metrics)
@@ -162,10 +162,10 @@ def help_well(request: ChatRequest) -> str:
 
 
 async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock() -> None:
-    cache, chat = JudgementCache(), FakeChat(answer_to=help_well)
-    helped = await Fakes().judge(judge=Judge(cache=cache), chat_model=chat)
+    caches, chat = JudgeCaches(), FakeChat(answer_to=help_well)
+    helped = await Fakes().judge(judge=Judge(caches=caches), chat_model=chat)
     plain = await Fakes().judge()
-    assert (helped.language_model, helped.degraded, helped.notes, len(cache)) == ("fake-chat", False, (), 1)
+    assert (helped.language_model, helped.degraded, helped.notes, len(caches.judgements)) == ("fake-chat", False, (), 1)
     asked = len(chat.requests)
     assert (helped.language_model_usage, plain.language_model_usage) == (
         LlmUsage(asked, 10 * asked, 5 * asked),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import EvidenceReady, Judgement
@@ -24,7 +24,7 @@ from tests.unit.pipeline.judge.judging import (
 
 async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_events() -> None:
     fakes = Fakes()
-    judge = Judge(cache=JudgementCache())
+    judge = Judge(caches=JudgeCaches())
     first = await fakes.events(judge=judge)
     asked = len(fakes.entailment.calls)
     second = await fakes.events(judge=judge)
@@ -38,23 +38,23 @@ async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_eve
 
 
 async def test_other_settings_do_not_share_a_judgement() -> None:
-    cache, fakes = JudgementCache(), Fakes()
-    await fakes.judge(judge=Judge(cache=cache))
+    caches, fakes = JudgeCaches(), Fakes()
+    await fakes.judge(judge=Judge(caches=caches))
     jaccard = JudgeConfig().with_overrides({"lock": {"relevance_mode": "jaccard"}})
-    judgement = await fakes.judge(judge=Judge(jaccard, cache=cache))
+    judgement = await fakes.judge(judge=Judge(jaccard, caches=caches))
     assert not judgement.is_cached
     assert judgement[TWIN][MetricName.RELEVANCE].inputs["relevance_mode"] == "jaccard"
 
 
 async def test_equal_streams_at_once_share_the_work_and_all_send_everything() -> None:
     entailment = GatedEntailment()
-    fakes, judge = Fakes(entailment), Judge(cache=JudgementCache())
+    fakes, judge = Fakes(entailment), Judge(caches=JudgeCaches())
     request = replace(REQUEST, frameworks=(TWIN,))
     streams = [asyncio.create_task(fakes.events(request, judge)) for _ in range(3)]
     await entailment.asked.wait()
     entailment.gate.set()
     first, *others = await asyncio.gather(*streams)
-    assert len(entailment.calls) == 1
+    assert len(entailment.calls) == 2  # claims, then key points
     assert [len(events) for events in (first, *others)] == [7, 7, 7]
     assert all(events[:-1] == first[:-1] for events in others)
 
@@ -72,7 +72,7 @@ async def test_closing_a_stream_ends_its_work() -> None:
 
 
 async def test_a_reader_that_stops_holds_up_nobody_else() -> None:
-    fakes, judge = Fakes(), Judge(cache=JudgementCache())
+    fakes, judge = Fakes(), Judge(caches=JudgeCaches())
     slow = judge.stream(REQUEST, fakes.models())
     assert isinstance(await anext(slow), EvidenceReady)
     assert (await fakes.judge(judge=judge)).is_cached  # though the stream has not been read to its end
@@ -84,11 +84,11 @@ async def test_a_models_failure_ends_judgement_and_stream_and_is_not_kept() -> N
         async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
             raise ModelOutputError("no numbers")
 
-    cache = JudgementCache()
-    judge = Judge(cache=cache)
+    caches = JudgeCaches()
+    judge = Judge(caches=caches)
     with pytest.raises(ModelOutputError):
         await Fakes(Broken()).judge(judge=judge)
     with pytest.raises(ModelOutputError):
         await Fakes(Broken()).events(judge=judge)
-    assert len(cache) == 0
+    assert len(caches.judgements) == 0
     assert not (await Fakes().judge(judge=judge)).is_cached

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from pipeline.judge.cache import JudgementCache
-from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.shared_cache import CacheBounds
 from tests.unit.pipeline.judge.judgements import judgement
+
+PLENTY = CacheBounds(entries=256, chars=1_000_000)
 
 
 class Computation:
@@ -45,7 +47,7 @@ async def settle() -> None:
 
 
 async def test_a_request_that_comes_again_is_not_computed_again() -> None:
-    cache, compute = JudgementCache(), ready(judgement())
+    cache, compute = JudgementCache(PLENTY), ready(judgement())
     first, second = await cache.get("a", compute), await cache.get("a", compute)
     assert (compute.count, first.is_cached, second.is_cached) == (1, False, True)
     assert (second.frameworks, second.evidence) == (first.frameworks, first.evidence)
@@ -53,7 +55,7 @@ async def test_a_request_that_comes_again_is_not_computed_again() -> None:
 
 async def test_only_the_request_that_computed_pays_for_the_language_model() -> None:
     cost = LlmUsage(14, 21_300, 840)
-    cache, compute = JudgementCache(), Computation(replace(judgement(), language_model_usage=cost))
+    cache, compute = JudgementCache(PLENTY), Computation(replace(judgement(), language_model_usage=cost))
     leader, waiter = (asyncio.create_task(cache.get("a", compute)) for _ in range(2))
     await compute.started.wait()
     compute.gate.set()
@@ -62,7 +64,7 @@ async def test_only_the_request_that_computed_pays_for_the_language_model() -> N
 
 
 async def test_equal_requests_at_once_are_computed_once() -> None:
-    cache, compute = JudgementCache(), Computation(judgement())
+    cache, compute = JudgementCache(PLENTY), Computation(judgement())
     tasks = [asyncio.create_task(cache.get("a", compute)) for _ in range(5)]
     await settle()
     assert compute.count == 1
@@ -73,7 +75,7 @@ async def test_equal_requests_at_once_are_computed_once() -> None:
 
 
 async def test_different_requests_do_not_wait_for_each_other() -> None:
-    cache, slow = JudgementCache(), Computation(judgement("a"))
+    cache, slow = JudgementCache(PLENTY), Computation(judgement("a"))
     task = asyncio.create_task(cache.get("a", slow))
     await slow.started.wait()
     assert (await cache.get("b", ready(judgement("b")))).request_hash == "b"
@@ -82,7 +84,7 @@ async def test_different_requests_do_not_wait_for_each_other() -> None:
 
 
 async def test_a_failure_is_its_own_callers_and_the_next_one_computes() -> None:
-    cache, compute = JudgementCache(), Computation(RuntimeError("late"), judgement())
+    cache, compute = JudgementCache(PLENTY), Computation(RuntimeError("late"), judgement())
     first, second, third = (asyncio.create_task(cache.get("a", compute)) for _ in range(3))
     await settle()
     compute.gate.set()
@@ -93,7 +95,7 @@ async def test_a_failure_is_its_own_callers_and_the_next_one_computes() -> None:
 
 
 async def test_a_caller_that_leaves_does_not_take_the_others_along() -> None:
-    cache, compute = JudgementCache(), Computation(judgement(), judgement())
+    cache, compute = JudgementCache(PLENTY), Computation(judgement(), judgement())
     leader, waiter, leaver = (asyncio.create_task(cache.get("a", compute)) for _ in range(3))
     await settle()
     leaver.cancel()
@@ -108,7 +110,7 @@ async def test_a_caller_that_leaves_does_not_take_the_others_along() -> None:
 
 @pytest.mark.parametrize("passing", [judgement(degraded=True), judgement(broken=True)])
 async def test_what_may_have_been_a_passing_failure_is_shared_but_not_kept(passing: Judgement) -> None:
-    cache, compute = JudgementCache(), Computation(passing, judgement())
+    cache, compute = JudgementCache(PLENTY), Computation(passing, judgement())
     tasks = [asyncio.create_task(cache.get("a", compute)) for _ in range(2)]
     await settle()
     compute.gate.set()
@@ -129,14 +131,14 @@ async def _fill(cache: JudgementCache, *keys: str, make: Callable[[str], Judgeme
 
 
 async def test_the_judgements_used_last_are_kept() -> None:
-    cache = JudgementCache(JudgementCacheConfig(max_judgements=2))
+    cache = JudgementCache(CacheBounds(2, 1_000))
     assert await _fill(cache, "a", "b", "a", "c") == [False, False, True, False]
     assert await _fill(cache, "a", "c", "b") == [True, True, False]
     assert len(cache) == 2
 
 
 async def test_the_characters_kept_are_bounded() -> None:
-    cache = JudgementCache(JudgementCacheConfig(max_chars=50))
+    cache = JudgementCache(CacheBounds(10, 50))
     await _fill(cache, "a", "b", "c")  # 20 characters each
     assert len(cache) == 2
     await _fill(cache, "long", make=lambda key: judgement(key, chars=51))
@@ -144,6 +146,6 @@ async def test_the_characters_kept_are_bounded() -> None:
 
 
 async def test_a_cache_of_no_judgements_keeps_none() -> None:
-    cache = JudgementCache(JudgementCacheConfig(max_judgements=0))
+    cache = JudgementCache(CacheBounds(0, 1_000))
     assert await _fill(cache, "a", "a") == [False, False]
     assert len(cache) == 0

@@ -13,7 +13,7 @@ from opentelemetry.trace import StatusCode
 
 from pipeline.errors import InvalidInputError, ModelOutputError
 from pipeline.judge import tracing as spans
-from pipeline.judge.cache import JudgementCache
+from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
@@ -57,7 +57,7 @@ async def test_evidence_and_frameworks_hang_below_the_judgement(exporter: InMemo
         ROOT: ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"],
     }
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
-    assert value(evidence, "pair_count") == judgement.evidence.pairs.scored_pair_count
+    assert value(evidence, "pair_count") == judgement.evidence.pair_count
     assert value(evidence, "claim_count") == len(judgement.evidence.claims)
     assert value(root, "request_hash") == judgement.request_hash
     assert value(root, "frameworks") == ("twin_lock", "judge_lock", "ultra")
@@ -71,7 +71,7 @@ async def test_what_the_language_model_is_asked_for_is_seen(exporter: InMemorySp
     found = tree(exporter)
     assert found["judge evidence"] == ["judge claim questions", "judge coverage questions"]
     assert found["judge ultra"].count("judge grade") >= len(MetricName)
-    grades = Counter(value(span, "metric") for span in named(exporter, "judge grade") if value(span, "attempt") == 1)
+    grades = Counter(value(span, "metric") for span in named(exporter, "judge grade"))
     assert grades == {metric.value: 1 for metric in MetricName}
     assert {value(span, "level_source") for span in named(exporter, "judge grade")} == {"samples"}
     (root,) = named(exporter, ROOT)
@@ -95,7 +95,7 @@ async def test_no_span_holds_a_word_of_a_text_or_an_answer(exporter: InMemorySpa
 
 
 async def test_an_answer_from_the_cache_has_a_span_and_nothing_below(exporter: InMemorySpanExporter) -> None:
-    fakes, judge = Fakes(), Judge(cache=JudgementCache())
+    fakes, judge = Fakes(), Judge(caches=JudgeCaches())
     await fakes.judge(judge=judge)
     exporter.clear()
     await fakes.judge(judge=judge)

@@ -49,7 +49,7 @@ def test_a_key_is_sent_to_no_other_address_than_its_own(tmp_path: Path) -> None:
     assert (judge.base_url, judge.api_key, judge.api_key_file) == ("http://third/v1", None, tmp_path / "key")
 
 
-@pytest.mark.parametrize("role", [{"base_url": "ftp://x"}, {"api_key": "k", "api_key_file": "f"}, {"modell": "m"}])
+@pytest.mark.parametrize("role", [{"base_url": "ftp://x"}, {"api_key": "k", "api_key_file": "f"}, {"mdl": "m"}])
 def test_a_role_that_cannot_be_used_is_refused(role: dict[str, str]) -> None:
     with pytest.raises(ValidationError):
         LlmConfig.model_validate({"base_url": URL, "model": "m", "roles": {"critic": role}})

@@ -53,7 +53,7 @@ async def test_it_cannot_see_and_the_answer_says_so(config: LlmConfig) -> None:
 
 
 async def test_it_grades_in_both_orders_of_the_letters(config: LlmConfig) -> None:
-    task = LevelTask(MetricName.HALLUCINATION, TABLE, 1)
+    task = LevelTask(MetricName.HALLUCINATION, TABLE)
     async with Endpoint(config) as endpoint:
         reading = await LlmLevelJudge(OpenAiChatModel(endpoint), QUICK).read_level(task)
     assert sum(reading.probabilities) == pytest.approx(1)

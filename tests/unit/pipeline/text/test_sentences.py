@@ -53,6 +53,30 @@ def test_a_paragraph_wrapped_over_lines_is_one_block() -> None:
     ]
 
 
+def test_turns_of_a_dialogue_are_blocks_of_their_own() -> None:
+    turns = ["Ann: shall we go", "#Person2#: Never. Not today", "Dr. Bob Ray-Lee : why not"]
+    assert quotes("\n".join(turns)) == [turns[0], "#Person2#: Never.", "Not today", turns[2]]
+    wrapped = "Ann: I baked a cake, and it\nis for you.\nBob: Thanks.\nAnn: There is\none problem: no candles."
+    assert quotes(wrapped) == [
+        "Ann: I baked a cake, and it\nis for you.",
+        "Bob: Thanks.",
+        "Ann: There is\none problem: no candles.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "The council votes on\nTuesday: the fees rise.",
+        "It has three parts: a pump,\nMotor: the drive, and\na hose.",
+        "She opened at 9:30 and closed at\n10:15.",
+        "One thing is clear\nto all of us who were there: nobody came.",
+    ],
+)
+def test_a_colon_in_wrapped_prose_ends_nothing(prose: str) -> None:
+    assert quotes(prose) == [prose]
+
+
 def test_headings_are_no_claims_unless_there_is_nothing_else() -> None:
     sentences = split_sentences("## Findings\nFees rose.\n**Outlook**\nThey may fall.", MAX_CHARS)
     assert [s.kind for s in sentences] == [BlockKind.HEADING, BlockKind.PROSE, BlockKind.HEADING, BlockKind.PROSE]
@@ -111,6 +135,9 @@ def test_a_text_without_letters_or_digits_has_no_sentences(text: str) -> None:
         "[1]",
         "**a",
         "| ",
+        "Aa",
+        "Ann b c ",
+        "A: b\n",
         "Hi. ",
     ],
 )

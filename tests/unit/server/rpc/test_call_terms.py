@@ -4,11 +4,14 @@ import time
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from precis.v1 import common_pb2
 
 from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError
+from inference.front_doors import CheckBatch, InferenceTimings
+from pipeline.protocols import ClaimChecker, TokenMark
 from server.rpc import models
 from server.rpc.models import BoundEmbedder, BoundEntailment, CallScope, deadline_s_of, priority_violations, to_call
 from tests.exported_spans import exported_spans
@@ -88,3 +91,19 @@ async def test_a_submission_is_a_span_that_counts_and_names_no_text(monkeypatch:
     await BoundEmbedder(model, scope).embed(["text"] * 2)
     found = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
     assert found == [("judge entail", {"precis.pair_count": 3}), ("judge embed", {"precis.text_count": 2})]
+
+
+async def test_a_check_gives_marks_beside_the_probabilities() -> None:
+    async def check(pairs: list[Any], call: Call) -> CheckBatch:
+        timings = InferenceTimings(queue_s=0.5, compute_s=0.0)
+        scores = np.array([[0.2, 0.7, 0.1]], np.float32)
+        return CheckBatch(scores, {}, (9,), (True,), timings, cache_hit_count=0, marks=(((0, 4, 0.25), (5, 9, 0.75)),))
+
+    scope, model = CallScope(Call()), cast("Any", Model())
+    model.check = check
+    checker = BoundEntailment(model, scope)
+    assert isinstance(checker, ClaimChecker)
+    checked = await checker.check([("premise", "some text")])
+    assert checked.marks == ((TokenMark(0, 4, 0.25), TokenMark(5, 9, 0.75)),)
+    assert checked.probabilities.shape == (1, 3)
+    assert (scope.usage.item_count, scope.usage.truncated_pair_count, scope.usage.queue_ms) == (1, 1, 500)

@@ -37,26 +37,23 @@ def test_the_numbers_of_the_whole_table_are_sent() -> None:
     unset = set(message.DESCRIPTOR.fields_by_name) - {field.name for field, _ in message.ListFields()}
     assert unset == set()
     same = (
-        *("omitted_claim_count", "window_count", "summary_token_count", "extraneous_token_count", "intent"),
+        *("omitted_claim_count", "summary_token_count", "extraneous_token_count", "intent"),
         *("question_author", "notes"),
     )
     for name in same:
         sent = getattr(message, name)
         assert (tuple(sent) if name == "notes" else sent) == getattr(table, name)
-    assert (message.scored_pair_count, message.exact_pair_count) == (
-        table.pairs.scored_pair_count,
-        table.pairs.exact_pair_count,
-    )
+    assert message.scored_pair_count == table.pair_count
     assert message.tokenizer == table.models.tokenizer
     assert message.theme.text == table.theme.quote
 
 
 def test_what_was_not_found_is_not_set() -> None:
-    one = replace(filled(Claim), support=None, opposition=None)
+    one = replace(filled(Claim), premise=None, support=None)
     other = replace(filled(Question), given=None, given_span=None)
     table = FULL.to_evidence(replace(filled(EvidenceTable), claims=(one,), claim_questions=(other,)))
     [claim], [question] = table.claims, table.claim_questions
     assert not claim.HasField("support")
-    assert not claim.HasField("opposition")
+    assert not claim.HasField("premise")
     assert not question.HasField("given")
     assert not question.HasField("given_span")

@@ -146,7 +146,7 @@ def test_models_are_named_nli_first() -> None:
 def test_applied_options_are_those_of_the_config() -> None:
     config = JudgeConfig().with_overrides(
         {
-            "evidence": {"window_sentences": (2,)},
+            "evidence": {"max_claims": 12},
             "lock": {"relevance_mode": "jaccard"},
             "ultra": {"eta": 3.0, "form": "paper_raw"},
         }
@@ -155,7 +155,7 @@ def test_applied_options_are_those_of_the_config() -> None:
         relevance_mode=pb.RELEVANCE_MODE_JACCARD,
         fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
         eta=3.0,
-        window_sentences=[2],
+        max_claims=12,
     )
 
 
@@ -178,13 +178,12 @@ def test_the_view_of_scores_holds_no_evidence() -> None:
 
 def test_the_view_of_claims_holds_reasons_caps_and_the_passage_that_decided() -> None:
     claim = filled(Claim)
-    supported, opposed = replace(claim, entailment=0.9, contradiction=0.1), replace(claim, entailment=0.0)
-    evidence = replace(table(), claims=(supported, opposed))
+    evidence = replace(table(), claims=(claim,))
     result = JUDGE_REPLIES[ResultView.CLAIMS].to_result(replace(judgement(), evidence=evidence))
     assert {field.name for field, _ in result.evidence.ListFields()} == {"claims"}
-    kept = {"passage", "entailment", "contradiction", "mismatches", "label"}
-    for_it, against_it = [{field.name for field, _ in one.ListFields()} for one in result.evidence.claims]
-    assert (for_it, against_it) == (kept | {"support"}, kept - {"entailment"} | {"opposition"})
+    [sent] = result.evidence.claims
+    kept = {"passage", "probability", "contradiction", "support", "mismatches", "label"}
+    assert {field.name for field, _ in sent.ListFields()} == kept
     [metric, *_] = result.frameworks[0].metrics
     assert (metric.reason, [cap.reason for cap in metric.caps]) == (COVERAGE.reason, ["A claim is unsupported."])
     assert not metric.inputs

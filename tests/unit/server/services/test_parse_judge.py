@@ -42,13 +42,13 @@ def test_every_option_reaches_its_setting() -> None:
         relevance_mode=pb.RELEVANCE_MODE_JACCARD,
         fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
         eta=0.5,
-        window_sentences=[1, 3],
+        max_claims=5_000,
     )
     parsed = parse_judge(pb.JudgeStreamRequest(source="S", summary="s", options=options), JudgeConfig())
     assert not parsed.uses_language_model
     assert parsed.config.lock.relevance_mode is RelevanceMode.JACCARD
     assert (parsed.config.ultra.form, parsed.config.ultra.eta) == (FusionForm.PAPER_RAW, 0.5)
-    assert parsed.config.evidence.window_sentences == (1, 3)
+    assert parsed.config.evidence.max_claims == 5_000
 
 
 def test_tool_scores_keep_their_order_and_mapping() -> None:
@@ -71,7 +71,8 @@ def test_tool_scores_keep_their_order_and_mapping() -> None:
         (pb.JudgeRequest(options=pb.JudgeOptions(fusion_form=UNKNOWN)), "options.fusion_form"),
         (pb.JudgeRequest(options=pb.JudgeOptions(eta=0)), "options.eta"),
         (pb.JudgeRequest(options=pb.JudgeOptions(eta=math.nan)), "options.eta"),
-        (pb.JudgeRequest(options=pb.JudgeOptions(window_sentences=[1, 6])), "options.window_sentences[1]"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(max_claims=0)), "options.max_claims"),
+        (pb.JudgeRequest(options=pb.JudgeOptions(max_claims=5_001)), "options.max_claims"),
         (pb.JudgeRequest(tool_scores=[score(), score(metric=0)]), "tool_scores[1].metric"),
         (pb.JudgeRequest(tool_scores=[score(metric=UNKNOWN)]), "tool_scores[0].metric"),
         (

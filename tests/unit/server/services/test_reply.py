@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from precis.v1 import common_pb2, evidence_pb2, judge_pb2
+from precis.v1 import common_pb2, evidence_pb2, fusion_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.text.passage import TextSpan
@@ -28,10 +28,12 @@ class Warned:
 
 
 @dataclass
-class Window:
-    sentence_count: int
-    entailment: str
-    contradiction: float
+class Curve:
+    b1: str
+    b2: float
+    b3: float
+    b4: float
+    b5: float
 
 
 @dataclass
@@ -121,7 +123,7 @@ def test_a_path_and_a_function_are_partners() -> None:
     [
         (Warned, pb.SummaryWarning, {}, "SummaryWarning.message of Warned: no message"),
         (Failure, pb.SummaryFailure, {}, "SummaryFailure.retry_delay of Failure: no retry_delay"),
-        (Window, evidence_pb2.WindowScore, {}, "WindowScore.entailment of Window: str does not fit a float"),
+        (Curve, fusion_pb2.LogisticMapping, {}, "LogisticMapping.b1 of Curve: str does not fit a float"),
         (OptionalCount, common_pb2.LlmUsage, {}, "LlmUsage.calls of OptionalCount: a union does not fit"),
         (Warned, pb.SummaryWarning, {"SummaryWarning.message": untyped}, "does not fit a str"),
         (Warned, pb.SummaryWarning, {"SummaryWarning.text": now}, "SummaryWarning.text is no field"),

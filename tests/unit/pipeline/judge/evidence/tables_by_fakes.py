@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import SourceReader, build_evidence
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, ProposalTask
@@ -35,7 +35,7 @@ async def build_async(  # noqa: PLR0913 (what the table is made of)
     executor: Executor | None = None,
 ) -> EvidenceTable:
     request, models = EvidenceRequest(source, summary), fake_models(entailment, embedder)
-    return await build_evidence(request, models, config, proposals=proposals, off_loop=OffLoop(executor))
+    return await build_evidence(request, models, config, proposals=proposals, reader=SourceReader(OffLoop(executor)))
 
 
 def build(

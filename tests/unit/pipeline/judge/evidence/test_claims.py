@@ -21,6 +21,10 @@ def test_clauses_with_their_own_subject_are_claims_of_their_own() -> None:
         "The court fined him",
         "she was released without charge.",
     ]
+    assert claims("The rice was well cooked, while the restaurant's curries are often praised.") == [
+        "The rice was well cooked",
+        "the restaurant's curries are often praised.",
+    ]
 
 
 def test_lists_and_shared_subjects_are_not_cut() -> None:
@@ -31,6 +35,36 @@ def test_lists_and_shared_subjects_are_not_cut() -> None:
         'She said "we lost the game and they won the cup" later.',
     ):
         assert claims(text) == [text]
+
+
+def test_lists_of_nouns_are_not_cut() -> None:
+    for text in (
+        "Homer is named as author of the Iliad and Odyssey in most lists.",
+        "The board shows the goals, the cards, and the Yellow Team on top.",
+        "Apple was founded by Steve Jobs, Steve Wozniak, and Ronald Wayne and was later incorporated.",
+        "Other diets, such as the Atkins Diet, South Beach Diet, and the Paleo Diet, are not covered at all.",
+        "She was the third woman to win a Nobel Prize, and the first woman to be awarded the medal.",
+        "Nothing is known about a company formed by Apple, and Microsoft designers from Seattle.",
+    ):
+        assert claims(text) == [text]
+
+
+def test_a_clause_stays_where_it_means_something() -> None:
+    for text in (
+        "The moai are stone statues on Easter Island, but they are often moved.",  # what a pronoun means
+        "The reviews mention that the food was good, and the service was great.",  # who says so
+        "If the bridge was closed on Monday, and the road was open, all would be well.",  # on which condition
+        "After the mayor resigned on Monday, and the council met, the bridge was closed.",
+    ):
+        assert claims(text) == [text]
+
+
+def test_words_that_name_what_follows_are_no_claims() -> None:
+    assert claims("Key points:\n\n- The bridge was closed.\n\nAnn Holt:\n\n- Fees rose.") == [
+        "The bridge was closed.",
+        "Fees rose.",
+    ]
+    assert claims("The bridge was closed:") == ["The bridge was closed:"]
 
 
 def test_headings_are_no_claims() -> None:

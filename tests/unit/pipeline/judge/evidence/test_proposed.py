@@ -96,10 +96,10 @@ def test_empty_proposals_leave_our_own_form_and_say_so() -> None:
     assert timeless(replace(table, notes=(), proposals_failed=False)) == timeless(own)
 
 
-def test_the_model_sees_sentences_claims_and_windows_once() -> None:
+def test_the_model_sees_sentences_claims_and_premises_once() -> None:
     proposals = ScriptedProposals(good)
     build(proposals=proposals)
     (task,) = proposals.tasks
     assert [claim.text_id for claim in task.claims] == ["summary"] * 3
-    assert [len(windows) for windows in task.source_windows] == [8] * 3
+    assert [premise and premise.text_id for premise in task.premises] == ["source"] * 3
     assert [fact.start for fact in task.source_sentences] == sorted(fact.start for fact in task.source_sentences)

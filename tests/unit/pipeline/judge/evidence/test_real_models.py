@@ -62,20 +62,16 @@ async def build(engine: Engine, source: str, summary: str) -> EvidenceTable:
 
 
 def support(table: EvidenceTable) -> float:
-    """Returns 1 - u."""
-    weights = {ClaimLabel.SUPPORTED: 1.0, ClaimLabel.PARTIAL: 0.5, ClaimLabel.UNSUPPORTED: 0.0}
-    return mean(weights[claim.label] for claim in table.claims)
+    """Returns the mean probability of the claims."""
+    return mean(claim.probability for claim in table.claims)
 
 
-async def test_faithful_summaries_are_supported_and_hallucinated_ones_are_not(engine: Engine) -> None:
+async def test_faithful_summaries_are_supported_more_than_hallucinated_ones(engine: Engine) -> None:
     faithful = [await build(engine, *pair) for pair in FAITHFUL.items()]
     hallucinated = [await build(engine, *pair) for pair in HALLUCINATED.items()]
     for good, bad in zip(faithful, hallucinated, strict=True):
-        assert support(good) >= 0.8
-        assert support(bad) <= 0.3
-        assert mean(question.score for question in good.claim_questions) > mean(
-            question.score for question in bad.claim_questions
-        )
+        assert support(good) > support(bad)
+        assert ClaimLabel.UNSUPPORTED in {claim.label for claim in bad.claims}
         assert good.tone.drift < 0.4
     assert mean(table.tone.drift for table in hallucinated) > mean(table.tone.drift for table in faithful)
 
@@ -96,13 +92,12 @@ async def test_evidence_is_the_place_that_says_it(engine: Engine) -> None:
         ("Brookfield", "Springfield", MismatchKind.NAME),
     ],
 )
-async def test_a_swapped_value_lowers_the_label_of_its_claim(
-    engine: Engine, old: str, new: str, kind: MismatchKind
-) -> None:
-    source, summary = ARTICLE, FAITHFUL[ARTICLE]
-    before, after = await build(engine, source, summary), await build(engine, source, summary.replace(old, new, 1))
-    assert kind in {mismatch.kind for claim in after.claims for mismatch in claim.mismatches}
-    assert support(after) < support(before)
+async def test_a_swapped_value_is_found(engine: Engine, old: str, new: str, kind: MismatchKind) -> None:
+    before, after = FAITHFUL[ARTICLE], FAITHFUL[ARTICLE].replace(old, new, 1)
+    (found,) = [one for claim in (await build(engine, ARTICLE, after)).claims for one in claim.mismatches]
+    assert found.kind is kind
+    assert found.claim.quote in new
+    assert not any(claim.mismatches for claim in (await build(engine, ARTICLE, before)).claims)
 
 
 async def test_five_runs_and_all_at_once_are_identical_to_the_last_bit(engine: Engine) -> None:

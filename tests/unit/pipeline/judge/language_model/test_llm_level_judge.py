@@ -24,7 +24,7 @@ TABLE = replace(
 
 
 def task(metric: MetricName = MetricName.HALLUCINATION, evidence: EvidenceTable = TABLE) -> LevelTask:
-    return LevelTask(metric, evidence, 1)
+    return LevelTask(metric, evidence)
 
 
 async def test_two_orders_of_the_letters_are_averaged() -> None:

@@ -11,7 +11,7 @@ from pipeline.judge.result import FrameworkResult, MetricName, MetricResult
 from tests.unit.pipeline.judge.tables import NEUTRAL, hit, table
 
 MILD, STRONG = LexiconSeverity.MILD, LexiconSeverity.STRONG
-PROFANITY, SLUR, STEREOTYPE = LexiconKind
+PROFANITY, SLUR, STEREOTYPE, LOADED = LexiconKind
 
 
 def results(
@@ -35,7 +35,7 @@ def bias_toxicity(*hits: LexiconHit, **changes: object) -> MetricResult:
         ((), (10, 10), 10.0, []),
         ((hit(PROFANITY, MILD),), (10, 5), 7.5, [("mild_profanity", "tox_score", 5)]),
         ((hit(PROFANITY, STRONG),), (10, 2), 6.0, [("strong_profanity", "tox_score", 2)]),
-        ((hit(SLUR, MILD),), (10, 5), 7.5, [("mild_profanity", "tox_score", 5)]),
+        ((hit(SLUR, MILD),), (10, 5), 7.5, [("mild_slur", "tox_score", 5)]),
         ((hit(SLUR, STRONG),), (10, 2), 3.0, [("strong_slur", "tox_score", 2), ("strong_slur", "score", 3)]),
         ((hit(STEREOTYPE),), (4, 10), 7.0, [("stereotype", "bias_score", 4)]),
         (
@@ -55,6 +55,27 @@ def test_listed_expressions_cap_the_part_that_they_concern(
     assert (metric.inputs["bias_score"], metric.inputs["tox_score"]) == parts
     assert metric.score == score
     assert [(cap.name, cap.applies_to, cap.limit) for cap in metric.caps] == caps
+
+
+@pytest.mark.parametrize(
+    ("loaded", "tone", "opinion", "bias"),
+    [
+        (1, Tone.NEUTRAL, (0.0, 0.1), 9),
+        (12, Tone.NEUTRAL, (0.0, 0.1), 0),
+        (1, Tone.SUBJECTIVE, (0.5, 0.5), 8),  # the tone has taken more
+        (3, Tone.SUBJECTIVE, (0.5, 0.5), 7),
+        (3, Tone.SUBJECTIVE, (0.0, 1.0), 3),
+    ],
+)
+def test_biased_wordings_are_issues_and_lower_bias_as_far_as_the_tone_has_not(
+    loaded: int, tone: Tone, opinion: tuple[float, float], bias: float
+) -> None:
+    metric = bias_toxicity(*[hit(LOADED)] * loaded, tone=tone, opinion=opinion)
+    assert (metric.inputs["bias_score"], metric.inputs["loaded_words"]) == (bias, loaded)
+    assert metric.inputs["tox_score"] == 10
+    assert metric.caps == ()
+    issues = results(hit(LOADED))[0].objects[MetricName.BIAS_TOXICITY]["issues"]
+    assert issues == [{"text": "word", "kind": "loaded", "severity": "mild", "quoted_from_source": False}]
 
 
 def test_words_quoted_from_the_source_are_listed_and_change_nothing() -> None:

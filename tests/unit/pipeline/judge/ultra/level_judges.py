@@ -21,13 +21,13 @@ class ScriptedLevelJudge:
         claimed: int = 0,
         evidence: tuple[TextSpan, ...] = (),
     ) -> None:
-        self.asked: list[tuple[MetricName, int]] = []
+        self.asked: list[MetricName] = []
         self._script = dict(script or {})
         self._claimed = claimed
         self._evidence = evidence
 
     async def read_level(self, task: LevelTask) -> LevelReading:
-        self.asked.append((task.metric, task.attempt))
+        self.asked.append(task.metric)
         answer = self._script.get(task.metric, FAIR)
         if isinstance(answer, str):
             raise UnusableAnswerError(answer)

@@ -6,20 +6,11 @@ from hypothesis import strategies as st
 
 from pipeline.judge.fusion import fuse
 from pipeline.judge.ultra.levels import ScoreAgreement, Tool, assess_agreement, tool_opinions
-from tests.unit.pipeline.judge.tables import place
-
-PLACES = [place("source", index) for index in range(5)]
 
 
-def agreement(*scores: float, evidence_count: int = 5, verified_share: float = 1.0) -> ScoreAgreement:
+def agreement(*scores: float, certainty: float = 1.0, verified_share: float = 1.0) -> ScoreAgreement:
     opinions = tool_opinions([Tool(f"tool_{index}", score) for index, score in enumerate(scores)])
-    return assess_agreement(
-        fuse(scores),
-        opinions,
-        verified_share=verified_share,
-        evidence=PLACES[:evidence_count],
-        enough_evidence=5,
-    )
+    return assess_agreement(fuse(scores), opinions, verified_share=verified_share, certainty=certainty)
 
 
 def test_a_score_is_split_between_the_two_levels_around_it() -> None:
@@ -43,11 +34,11 @@ def test_tools_that_contradict_each_other() -> None:
     assert found.relative_entropy == pytest.approx(math.log(2) / math.log(5))
 
 
-def test_confidence_falls_with_missing_and_unverified_evidence() -> None:
+def test_confidence_falls_with_uncertain_and_unverified_evidence() -> None:
     full = agreement(4.0).confidence
-    assert agreement(4.0, evidence_count=2).confidence == pytest.approx(full * 2 / 5)
+    assert agreement(4.0, certainty=0.4).confidence == pytest.approx(full * 0.4)
     assert agreement(4.0, verified_share=0.25).confidence == pytest.approx(full / 4)
-    assert agreement(4.0, evidence_count=0).confidence == 0
+    assert agreement(4.0, certainty=0).confidence == 0
 
 
 @given(st.lists(st.floats(1, 5), min_size=1, max_size=5))

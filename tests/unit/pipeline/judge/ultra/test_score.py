@@ -1,10 +1,8 @@
 import asyncio
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Tone
@@ -13,7 +11,6 @@ from pipeline.judge.result import Framework, FrameworkResult, MetricName, Metric
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import Tool
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
-from pipeline.protocols import Float32, ModelIdentity
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NEUTRAL,
@@ -34,19 +31,6 @@ RELEVANCE, BIAS = MetricName.RELEVANCE, MetricName.BIAS_TOXICITY
 CERTAINLY_BAD = (1.0, 0.0, 0.0, 0.0, 0.0)
 
 
-class CertainEntailment:
-    """Entails everything. Remembers the hypotheses it was asked about."""
-
-    identity = ModelIdentity("certain", "1", "e" * 64)
-
-    def __init__(self) -> None:
-        self.calls: list[list[str]] = []
-
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        self.calls.append([hypothesis for _, hypothesis in pairs])
-        return np.tile(np.array([0.99, 0.01, 0.0], dtype=np.float32), (len(pairs), 1))
-
-
 def score(
     evidence: EvidenceTable, config: UltraConfig | None = None, help_: UltraHelp | None = None
 ) -> FrameworkResult:
@@ -61,11 +45,10 @@ def test_all_metrics_come_in_the_strict_order() -> None:
 
 
 def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
-    # Coverage: recall (.9 + .9 + .1) / 3, no questions answered (masks count half), salient .5 / .6.
-    evidence = table(points=key_points(FULLY, FULLY, NOT), coverage=questions(0, 0))
-    metric = score(evidence)[COVERAGE]
-    shares = [(0.9 + 0.9 + 0.1) / 3, 0.0, 0.5 / 0.6]
-    expected = 1 + 4 * (shares[0] + 0.5 * shares[1] + shares[2]) / 2.5
+    # Coverage: recall (.9 + .9 + .1) / 3, salient .5 / .6.
+    metric = score(table(points=key_points(FULLY, FULLY, NOT)))[COVERAGE]
+    shares = [(0.9 + 0.9 + 0.1) / 3, 0.5 / 0.6]
+    expected = 1 + 4 * sum(shares) / 2
     assert metric.inputs["q_bar"] == pytest.approx(expected)
     assert metric.inputs["raw_score"] == pytest.approx(10 * (expected - 1) / 4)
     assert metric.inputs["level_source"] == "none"
@@ -110,7 +93,7 @@ def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
 
 
 def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None:
-    # Tools at 5, the model certain of 1: BC = sqrt(alpha_1 p_1) + ... stays far below .5 on both attempts.
+    # Tools at 5, the model certain of 1: BC = sqrt(alpha_1 p_1) + ... stays far below .5.
     judge = ScriptedLevelJudge({ALIGNMENT: CERTAINLY_BAD})
     metric = score(table(), help_=UltraHelp(judge))[ALIGNMENT]
     assert metric.status is MetricStatus.ABSTAINED
@@ -119,28 +102,13 @@ def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None
     assert metric.reason.endswith("only.")
 
 
-def test_disputed_claims_are_reread_once_and_the_model_asked_again() -> None:
-    text = "The mayor opened a bridge. It cost four million. Nobody was hurt. Rain fell. Commuters were glad of it."
-    made = claims(P)
-    doubtful = replace(made[0].features, stitched_entailment=0.4, sequence_share=0.3, content_bigram_share=0.5)
-    doubtful = replace(doubtful, windows=(replace(doubtful.windows[0], entailment=0.2),), best_cosine=0.5)
-    made = (replace(made[0], features=doubtful, support=replace(made[0].support, start=0, end=26)),)  # type: ignore[type-var]
-    evidence = replace(table(made_claims=made), source=text)
-    agreeing = dict.fromkeys(MetricName, (0.0, 0.0, 0.2, 0.3, 0.5))
-    judge, entailment = ScriptedLevelJudge({**agreeing, ALIGNMENT: CERTAINLY_BAD}), CertainEntailment()
-    outcome = score(evidence, help_=UltraHelp(judge, entailment))
-    assert len(entailment.calls) == 1
-    assert set(entailment.calls[0]) == {"claim 0"}
-    assert judge.asked == [*((name, 1) for name in MetricName), (ALIGNMENT, 2)]
-    before, after = (one[HALLUCINATION].inputs["tool_claim_support"] for one in (score(evidence), outcome))
-    assert float(after) > float(before)
-
-
-def test_nothing_is_reread_where_opinions_agree() -> None:
-    entailment = CertainEntailment()
-    judge = ScriptedLevelJudge(dict.fromkeys(MetricName, (0.0, 0.0, 0.2, 0.3, 0.5)))
-    score(table(), help_=UltraHelp(judge, entailment))
-    assert entailment.calls == []
+def test_claims_at_even_odds_are_no_verdict_on_hallucination() -> None:
+    made = [replace(claim, probability=0.52) for claim in claims(P, P, P)]
+    result = score(table(made_claims=made))
+    assert result[HALLUCINATION].status is MetricStatus.ABSTAINED
+    assert result[HALLUCINATION].inputs["certainty"] == pytest.approx(0.04)
+    assert "neither clearly supported nor clearly unsupported" in result[HALLUCINATION].reason
+    assert {result[name].status for name in (COVERAGE, ALIGNMENT, RELEVANCE, BIAS)} == {MetricStatus.SCORED}
 
 
 def test_no_claims_is_a_status_of_its_own() -> None:
@@ -200,9 +168,9 @@ def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
         assert metric.confidence == 0  # four quotes claimed, none found
 
 
-def test_masked_questions_weigh_nothing_for_hallucination_and_those_of_a_model_do() -> None:
-    masked = table(about_claims=questions(0, 0, side="summary"))
-    without = table(about_claims=())
-    assert score(masked)[HALLUCINATION].score == score(without)[HALLUCINATION].score
-    written = replace(masked, question_author="some-model")
-    assert (score(written)[HALLUCINATION].score or 0) < (score(masked)[HALLUCINATION].score or 0)
+def test_masked_questions_weigh_nothing_and_those_of_a_model_do() -> None:
+    masked = table(coverage=questions(0, 0), about_claims=questions(0, 0, side="summary"))
+    without, written = table(coverage=(), about_claims=()), replace(masked, question_author="some-model")
+    assert score(masked) == score(without)
+    for name in (COVERAGE, HALLUCINATION):
+        assert (score(written)[name].score or 0) < (score(masked)[name].score or 0)

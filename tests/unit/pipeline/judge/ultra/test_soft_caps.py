@@ -13,8 +13,8 @@ MISMATCH = ClaimMismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("
 
 
 def view(*supports: float, contradicted: bool = False) -> EvidenceView:
-    made = claims(*[S for _ in supports])
-    return EvidenceView(table(made_claims=made), supports, made[:1] if contradicted else ())
+    made = [replace(claims(S)[0], probability=support, sentence_index=at) for at, support in enumerate(supports)]
+    return EvidenceView(table(made_claims=made), tuple(made[:1]) if contradicted else ())
 
 
 def capped(score: int, metric: MetricName, evidence: EvidenceView) -> tuple[float, tuple[Cap, ...]]:
@@ -39,7 +39,7 @@ def test_unsupported_statements_limit_coverage_and_relevance_alone() -> None:
 def test_a_verified_contradiction_limits_hallucination_too() -> None:
     score, caps = capped(9, MetricName.HALLUCINATION, view(1.0, contradicted=True))
     assert (score, caps[0].name, caps[0].lowered) == (4.0, "verified_contradiction", True)
-    assert '"opposition 0" (source' in caps[0].reason
+    assert '"support 0" (source' in caps[0].reason
 
 
 def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
@@ -48,9 +48,9 @@ def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
 
 
 def test_sentences_count_alike_however_many_claims_they_have() -> None:
-    made = claims(S, S, S)
-    made = (made[0], replace(made[1], sentence_index=0), made[2])
-    found = EvidenceView(table(made_claims=made), (0.4, 0.8, 1.0), ())
+    places = ((0, 0.4), (0, 0.8), (1, 1.0))
+    made = [replace(claims(S)[0], sentence_index=sentence, probability=support) for sentence, support in places]
+    found = EvidenceView.of(table(made_claims=made))
     assert found.unsupported_share == pytest.approx(1 - (0.6 + 1.0) / 2)
 
 
@@ -59,7 +59,7 @@ def test_without_claims_nothing_is_unsupported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("contradiction", "mismatches", "support", "expected"),
+    ("contradiction", "mismatches", "probability", "expected"),
     [
         (0.9, (MISMATCH,), 0.1, True),
         (0.9, (), 0.1, False),  # NLI alone
@@ -69,7 +69,7 @@ def test_without_claims_nothing_is_unsupported() -> None:
     ],
 )
 def test_a_contradiction_needs_two_witnesses(
-    contradiction: float, mismatches: tuple[ClaimMismatch, ...], support: float, *, expected: bool
+    contradiction: float, mismatches: tuple[ClaimMismatch, ...], probability: float, *, expected: bool
 ) -> None:
-    claim = replace(claims(U)[0], contradiction=contradiction, mismatches=mismatches)
-    assert is_contradicted(claim, support) is expected
+    claim = replace(claims(U)[0], contradiction=contradiction, mismatches=mismatches, probability=probability)
+    assert is_contradicted(claim) is expected

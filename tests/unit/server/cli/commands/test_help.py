@@ -1,5 +1,6 @@
 """Help that teaches, and that does not load the server to be shown."""
 
+import json
 import os
 import re
 import subprocess
@@ -21,6 +22,8 @@ COMMANDS = (
     "summarize",
     "evaluate",
     "judge",
+    "assess",
+    "synthesize",
     "embed",
     "entail",
     "health",
@@ -59,6 +62,12 @@ def test_the_program_lists_all_commands_and_exit_codes() -> None:
     help_text = run("-m", "precis", "--help").stdout
     assert all(command.split()[0] in help_text for command in COMMANDS)
     assert "Exit codes" in help_text
+
+
+def test_judge_prints_the_schema_of_its_objects() -> None:
+    ended = run("-m", "precis", "judge", "--schema")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert json.loads(ended.stdout)["$id"] == "urn:precis:judge-objects:1"
 
 
 def test_help_does_not_load_what_it_does_not_need() -> None:

@@ -4,7 +4,15 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import Floor, FrameworkChoice, MetricChoice, check_floors, chosen_frameworks, parse_floor
+from server.cli.judge.floors import (
+    Floor,
+    FrameworkChoice,
+    MetricChoice,
+    check_floors,
+    chosen_frameworks,
+    parse_claims,
+    parse_floor,
+)
 from server.cli.judge.names import breaches_of
 from tests.judgements import judgement
 
@@ -81,3 +89,10 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
     metric = result.frameworks[0].metrics[2]
     metric.status, metric.score = pb.JUDGE_METRIC_STATUS_NO_CLAIMS, 10.0
     assert said("twin-lock:hallucination=10", result) == []
+
+
+def test_claims_are_listed_up_to_a_number_or_all() -> None:
+    assert (parse_claims("25"), parse_claims("0"), parse_claims("All")) == (25, 0, None)
+    for text in ("", "-1", "many", "1.5"):
+        with pytest.raises(InputError, match="--claims: expected a number or all"):
+            parse_claims(text)

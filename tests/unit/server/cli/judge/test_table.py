@@ -7,19 +7,20 @@ from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.judge.floors import parse_floor
+from server.cli.judge.floors import CLAIMS_SHOWN, parse_floor
 from server.cli.judge.items import Item
 from server.cli.judge.table import print_comparison, print_judgement
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
 from server.cli.spread import SHOWN_ITEMS
 from tests.judgements import judgement
+from tests.unit.server.cli.judge.report.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
 
 
-def printed(result: pb.JudgeResult) -> str:
+def printed(result: pb.JudgeResult, *, shown_claims: int | None = CLAIMS_SHOWN) -> str:
     file = io.StringIO()
-    print_judgement(Console(file=file, width=160, highlight=False), result)
+    print_judgement(Console(file=file, width=160, highlight=False), result, shown_claims=shown_claims)
     return file.getvalue()
 
 
@@ -69,16 +70,64 @@ def test_doubtful_claims_come_worst_first_with_the_source() -> None:
         text.index("The city will meet") < text.index("contradicted (0.93) by: The auditor") < text.index("$17 million")
     )
     assert "number: “$17 million”; the source has “$71 million”" in text
-    assert "closest (0.81): The work cost $71 million" in text
+    assert "closest (0.41): The work cost $71 million" in text
     assert "replaced 9,300 lead lines" not in text
 
 
-def test_a_summary_without_doubt_is_said_to_be_so() -> None:
+def test_the_verdict_comes_first() -> None:
+    assert printed(judgement()).startswith("All 3 claims were checked against the source: 1 is not supported and 1 is")
+
+
+def test_a_summary_without_doubt_is_said_to_be_so_and_lists_nothing() -> None:
     result = judgement()
     del result.evidence.claims[1:]
-    assert "All 1 claims are supported." in printed(result)
-    del result.evidence.claims[:]
-    assert "The summary claims nothing." in printed(result)
+    text = printed(result)
+    assert "The summary's one claim was checked against the source: it is supported;" in text
+    assert "Claims that are not supported" not in text
+
+
+def test_the_worst_ten_claims_are_listed_and_the_others_counted() -> None:
+    result = long_judgement(60).result
+    text = " ".join(printed(result).split())
+    assert "Claims that are not supported (30 of 60), worst first" in text
+    assert text.count("unsupported Station") == 10
+    assert "and 20 more; --claims all lists them" in text
+    assert text.index("12 unsupported Station 11") < text.index("4 unsupported Station 3")  # 0.06 before 0.08
+
+
+def test_so_many_claims_are_listed_as_are_asked_for() -> None:
+    result = long_judgement(60).result
+    everything = printed(result, shown_claims=None)
+    assert (
+        everything.count("unsupported Station") + everything.count("partial Station") == 0
+    )  # labels stand in a column
+    assert sum(line.split()[1:2] in (["unsupported"], ["partial"]) for line in everything.splitlines()) == 30
+    assert " more; " not in everything
+    assert "and 28 more" in printed(result, shown_claims=2)
+
+
+def test_what_was_left_out_stands_beside_the_scores() -> None:
+    text = printed(long_judgement(20, omitted=980).result)
+    assert text.startswith("Only 20 of the summary's 1,000 claims were checked against the source")
+    table = text.split("\nultra")[0]
+    assert row(table, "hallucination")[1:] == ["partial:", "20", "of", "1,000", "claims", "7.00"]
+    assert row(table, "bias-toxicity")[1:] == ["9.00"]
+    assert "(10 of 20; 980 of 1,000 claims not checked)" in text
+
+
+def test_the_words_of_a_claim_that_are_not_supported_are_named() -> None:
+    assert "not supported: “in 1802”" in printed(long_judgement(3).result)
+    assert "not supported:" not in printed(judgement())  # the mismatch and the label say it
+
+
+def test_a_comparison_tells_how_much_of_each_summary_was_read() -> None:
+    file = io.StringIO()
+    results = [("a", judgement()), ("b", judgement())]
+    results[1][1].evidence.omitted_claim_count = 5
+    print_comparison(Console(file=file, width=140, highlight=False), results)
+    assert row(file.getvalue(), "claims", "checked")[2:] == ["3", "of", "3", "3", "of", "8"]
+    assert row(file.getvalue(), "claims", "not")[3:] == ["1", "1"]
+    assert row(file.getvalue(), "claims", "worst")[3:] == ["0.20", "0.20"]
 
 
 def test_what_the_numbers_come_from_is_named() -> None:
@@ -158,6 +207,13 @@ def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
     tally.add(JudgeAnswer("kept", ITEM, result, None, "", is_kept=True))
     assert "1,200 calls of the language model, 18,000 tokens read, 0 written\n" in summarized(tally)
     assert "language model" not in summarized(tallied(judgement()))
+
+
+def test_a_bulk_run_tells_how_many_claims_were_checked() -> None:
+    partial = long_judgement(40, omitted=1_200).result
+    text = summarized(tallied(partial, partial, floor="hallucination=0"))
+    assert "2,480 claims, 2,400 not checked, 20 not supported." in text
+    assert "ultra hallucination: partial in 2 items" in text
 
 
 def test_failed_items_are_counted_and_the_first_are_named() -> None:

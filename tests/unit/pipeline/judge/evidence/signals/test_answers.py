@@ -9,7 +9,7 @@ from pipeline.judge.evidence.text.values import Values
 
 
 def spans(text: ReadText, words: range) -> list[AnswerSpan]:
-    return find_spans(text, words, Values.of(text.text.text), known_names([text.table]))
+    return find_spans(text, words, Values.of(text.text.text), known_names(text.table))
 
 
 def ask(claim: str, masked: str, source: str) -> tuple[str | None, float]:

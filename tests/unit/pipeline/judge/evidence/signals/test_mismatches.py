@@ -5,8 +5,8 @@ import pytest
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.signals.mismatches import ClaimValues, find_mismatches
 from pipeline.judge.evidence.text.names import SourceValues
+from pipeline.judge.evidence.text.passages import Passage
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.closeness import Region
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "
@@ -17,14 +17,13 @@ SENTENCES = 6
 
 
 def compare(claim: str, source: str = SOURCE) -> tuple[tuple[ClaimMismatch, ...], ClaimValues]:
-    """Compares a claim with the sentence that has most of its words, as the plan does, and with all around it."""
+    """Compares a claim with the sentence that has most of its words, as the plan does, and with all others."""
     article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
     words = summary.table.between(0, len(claim))
     asked = set(summary.table.content_stems(words))
     shared = [len(asked & set(article.table.content_stems(said))) for said in article.ranges]
-    beside = article.ranges[shared.index(max(shared))]
-    near = tuple((sentence.start, sentence.end) for sentence in article.sentences)
-    return find_mismatches(summary, words, SourceValues.of(article, summary), Region(near, (beside,)))
+    passage = Passage(article.text.whole(), tuple(range(len(article.sentences))), (shared.index(max(shared)),))
+    return find_mismatches(summary, words, SourceValues.of(article).with_names_of(summary.table), passage)
 
 
 def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str | None]]:
@@ -87,9 +86,10 @@ def test_another_name_in_the_same_place_is_a_mismatch() -> None:
         ReadText.of("source", source, 700),
         ReadText.of("summary", "On Monday Bob Ray told the court.", 700),
     )
-    near = ((article.sentences[0].start, article.sentences[1].end),)
-    region = Region(near, (article.ranges[0],))
-    mismatches, values = find_mismatches(summary, summary.ranges[0], SourceValues.of(article, summary), region)
+    passage = Passage(article.text.whole(), (0, 1), (0,))
+    mismatches, values = find_mismatches(
+        summary, summary.ranges[0], SourceValues.of(article).with_names_of(summary.table), passage
+    )
     assert [(m.kind, m.claim.quote, m.source and m.source.quote) for m in mismatches] == [
         (MismatchKind.NAME, "Bob Ray", "Ann Lee")
     ]

@@ -65,3 +65,9 @@ def read_page(html: str) -> Element:
     reader.close()
     assert reader._open == [reader.root], "an element is not closed"  # noqa: SLF001 - the reader is of this file
     return reader.root
+
+
+def one(element: Element, name: str = "", **attributes: str) -> Element:
+    """Finds the only element inside with a name and attributes. Fails when there is another number of them."""
+    [found] = element.find(name, **attributes)
+    return found

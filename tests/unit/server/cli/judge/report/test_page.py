@@ -4,20 +4,14 @@ import base64
 import hashlib
 import re
 
-from google.rpc import code_pb2
-from hypothesis import given
-from hypothesis import strategies as st
-from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.marks import Mark, Role, cut, runs
-from server.cli.judge.report.page import WHOLE_ITEMS, BulkReport, ReportedItem, render_report
-from server.cli.judge.tally import JudgeAnswer, JudgeTally
-from server.cli.spread import WorstItems
+from server.cli.judge.report.page import ReportedItem, render_report
 from tests.judgements import SOURCE, SUMMARY, judgement
-from tests.unit.server.cli.judge.report.report_page import Element, read_page
+from tests.unit.server.cli.judge.report.many_claims import FIRST, FOURTH, SECOND, THIRD, long_judgement
+from tests.unit.server.cli.judge.report.report_page import Element, one, read_page
 
 ITEM = Item("summary.txt", SOURCE, SUMMARY)
 HOSTILE = (
@@ -30,82 +24,120 @@ def page_of(item: Item = ITEM, result: pb.JudgeResult | None = None, *floors: st
     return read_page(render_report([ReportedItem(item, result or judgement())], list(map(parse_floor, floors))))
 
 
-def one(element: Element, name: str = "", **attributes: str) -> Element:
-    [found] = element.find(name, **attributes)
-    return found
-
-
-marks = st.builds(Mark, st.sampled_from(Role), st.integers(1, 4), st.integers(-2, 12), st.integers(-2, 12))
-
-
-@given(st.text(max_size=10), st.lists(marks, max_size=8))
-def test_pieces_make_up_the_text_and_know_what_covers_them(text: str, made: list[Mark]) -> None:
-    pieces = cut(text, made)
-    assert "".join(piece.text for piece in pieces) == text
-    assert all(piece.text for piece in pieces)
-    start = 0
-    for piece in pieces:
-        covering = {m for m in made if 0 <= m.start <= start < min(m.end, len(text))}
-        assert set(piece.marks) == covering
-        assert set(piece.begun) == {m for m in covering if m.start == start}
-        start += len(piece.text)
-    assert "".join(piece.text for _, group in runs(pieces) for piece in group) == text
-
-
 def test_both_texts_are_there_character_by_character() -> None:
     item = Item("x", "  Two  spaces,\n\ttabs & <b>tags</b>\n\n" + SOURCE, SUMMARY + "\n ")
     page = page_of(item, pb.JudgeResult())
     assert one(page, class_="source").text == item.source
-    assert one(page, "p", class_="text").text == item.summary
+    assert one(page, class_="marked").text == item.summary
 
 
-def test_every_claim_has_a_colour_and_a_sign_and_leads_to_its_passage() -> None:
+def test_every_claim_has_a_colour_and_a_sign_and_leads_to_its_card_and_its_passage() -> None:
     page = page_of()
-    claims = list(page.find("a", class_="claim"))
+    claims = list(one(page, class_="marked").find("a", class_="claim"))
     assert [words.text for claim in claims for words in claim.find("em")] == ["$17 million"]
     assert [claim.attributes["class"] for claim in claims] == ["claim supported", "claim partial", "claim unsupported"]
     assert [one(claim, class_="badge").text for claim in claims] == ["✓1", "~2", "✗3"]
     assert [one(claim, class_="unseen").text for claim in claims] == [" supported: ", " partial: ", " unsupported: "]
     places = {element.attributes["id"] for element in page.find() if "id" in element.attributes}
     assert {link.attributes["href"].removeprefix("#") for link in page.find("a")} <= places
-    described = {claim.attributes["aria-describedby"] for claim in claims}
-    assert described <= places
+    assert [claim.attributes["href"] for claim in claims] == ["#item-1-c1", "#item-1-c2", "#item-1-c3"]
+    assert [one(card, "a", class_="from").attributes["href"] for card in page.find(class_="card")] == [
+        "#item-1-s1",
+        "#item-1-s2",
+        "#item-1-s3",
+    ]
 
 
-def test_passages_in_the_source_name_their_claims() -> None:
-    source = one(page_of(), class_="source")
-    passages = {
-        tuple(mark.attributes.get(f"data-{role}") for role in ("support", "against", "closest")): mark.text
-        for mark in source.find("mark")
-    }
-    assert passages["1", None, None].startswith("The city of Harlow Falls replaced")
-    assert passages[None, "3", None].startswith("The auditor does not expect")
-    assert passages[None, None, "3"] == "The council has approved a second crew."
-    instead = one(source, "mark", data_instead="2")
-    assert instead.text == "$71 million"
+def test_the_page_opens_with_a_verdict_in_a_sentence_and_says_that_10_is_good() -> None:
+    head = one(page_of(), "header")
+    assert one(head, class_="verdict").text == (
+        "All 3 claims were checked against the source: 1 is not supported and 1 is supported only in part; "
+        "the worst is claim 3 with 0.20 of 10: The city will meet its deadline."
+    )
+    assert one(head, "a").attributes["href"] == "#item-1-c3"
+    assert "10 is good" in head.text
+
+
+def test_what_was_left_out_stands_beside_every_score_that_is_partial() -> None:
+    item, result = long_judgement(6, omitted=4)
+    page = page_of(item, result)
+    assert one(page, "header").text.count("Only 6 of the summary's 10 claims were checked") == 1
+    remarks = [[remark.text for remark in metric.find(class_="remark")] for metric in page.find(class_="metric")]
+    assert remarks == [["partial", "4 of 10 claims not checked"]] * 4 + [[]]
+    assert one(page, class_="mean").text == "mean 7.00, partial"
+    whole = page_of(*long_judgement(6))
+    assert list(whole.find(class_="remark")) == []
+    assert one(whole, class_="mean").text == "mean 7.00"
+
+
+def pieces_of(page: Element, places: str) -> str:
+    """The text of the source that a card's places name, for the script."""
+    pieces = list(one(page, class_="source").find(class_="piece"))
+    first, last = map(int, places.split())
+    return "".join(piece.text for piece in pieces[first : last + 1])
+
+
+def test_a_card_names_the_places_of_what_was_checked() -> None:
+    page = page_of()
+    cards = [card.attributes for card in page.find(class_="card")]
+    assert [card["data-role"] for card in cards] == ["support", "closest", "against"]
+    assert [pieces_of(page, card["data-deciding"]) for card in cards] == [FIRST, SECOND, THIRD]
+    assert pieces_of(page, cards[1]["data-instead"]) == "$71 million"
+    references = [link.text for link in one(page, class_="source").find("a", class_="ref")]
+    assert references == ["✓1", "~2", "✗3"]
+
+
+def test_the_whole_passage_can_be_opened_in_the_card() -> None:
+    cards = list(page_of().find(class_="card"))
+    assert list(cards[0].find(class_="premise")) == []  # it is the sentence that is quoted
+    assert one(one(cards[2], class_="premise"), "p").text == f"{THIRD} {FOURTH}"
+
+
+def test_a_sentence_that_many_claims_share_names_them_folded() -> None:
+    result = judgement()
+    result.evidence.claims.extend([result.evidence.claims[0]] * 9)
+    source = one(page_of(ITEM, result), class_="source")
+    [folded] = source.find("details")
+    assert next(folded.find("summary")).text == "10"
+    assert len(list(folded.find("a"))) == 10
 
 
 def test_the_highest_contradiction_of_a_supported_claim_is_no_evidence_against_it() -> None:
-    card = one(page_of(), data_card="1")
+    card = one(page_of(), id="item-1-c1")
     assert "supported by" in card.text
     assert "contradicted by" not in card.text
 
 
-def test_a_passage_that_contradicts_a_claim_is_not_also_the_closest() -> None:
+def test_a_sentence_that_does_not_contradict_a_claim_is_the_closest() -> None:
     result = judgement()
-    claim = result.evidence.claims[2]
-    claim.support.CopyFrom(claim.opposition)
-    page = page_of(ITEM, result)
-    assert "closest passage" not in one(page, data_card="3").text
-    assert [mark.text for mark in page.find("mark", data_closest="3")] == []
-    claim.contradiction = 0.4
-    card = one(page_of(ITEM, result), data_card="3")
+    result.evidence.claims[2].contradiction = 0.4
+    card = one(page_of(ITEM, result), id="item-1-c3")
     assert "contradicted by" not in card.text
-    assert "closest passage" in card.text
+    assert "closest sentence" in card.text
+
+
+def test_claims_are_counted_by_probability_for_the_eye_and_the_ear() -> None:
+    [picture] = page_of(*long_judgement(8)).find("figure", class_="histogram")
+    bars = {name: len(list(picture.find("rect", class_=name))) for name in ("supported", "partial", "unsupported")}
+    assert bars == {"supported": 1, "partial": 1, "unsupported": 2}
+    said = one(picture, "svg").attributes["aria-label"]
+    assert said.endswith("0 to 0.1: 1; 0.1 to 0.2: 1; 0.5 to 0.6: 2; 0.8 to 0.9: 4;")
+
+
+def test_markdown_is_shown_as_the_text_that_it_is() -> None:
+    summary = "# Title\n\n- **Harlow** Falls <b>replaced</b> [lines](javascript:alert(1))."
+    page = page_of(Item("x", SOURCE, summary), pb.JudgeResult())
+    assert one(page, class_="marked").text == summary
+    assert list(one(page, class_="marked").find()) == []
+
+
+def test_a_page_grows_with_its_claims_and_not_with_their_square() -> None:
+    sizes = [len(render_report([long_judgement(count)], [])) for count in (0, 100, 200)]
+    assert sizes[2] - sizes[1] < 1.2 * (sizes[1] - sizes[0])
 
 
 def test_charts_show_scores_statuses_and_caps() -> None:
-    charts = list(page_of().find("figure"))
+    charts = list(page_of().find("figure", class_="chart"))
     assert [one(chart, "b").text for chart in (one(chart, "figcaption") for chart in charts)] == [
         "Twin-Lock",
         "Judge-Lock",
@@ -191,42 +223,3 @@ def test_a_claim_beyond_the_contract_is_shown_too() -> None:
     result.evidence.claims.extend([claim] * 20)
     page = page_of(ITEM, result)
     assert len(list(page.find(class_="card"))) == 23
-    assert '.claim[data-claim="23"]' in one(page, "style").text
-
-
-def bulk_page(count: int, *, whole: int = WHOLE_ITEMS) -> Element:
-    floors = [parse_floor("twin-lock:coverage=2")]
-    report, tally = BulkReport(floors, worst=WorstItems(whole)), JudgeTally(floors)
-    error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=HOSTILE)
-    for number in range(count):
-        result = judgement()
-        for framework in result.frameworks:
-            framework.mean_score = number % 10
-        answer = JudgeAnswer(f"item {number}", Item(f"item {number}", SOURCE, SUMMARY), result, None, "")
-        report.add(answer)
-        tally.add(answer)
-    failure = JudgeAnswer("broken", None, None, error, "")
-    report.add(failure)
-    tally.add(failure)
-    return read_page(report.render(tally))
-
-
-def test_a_bulk_run_has_an_index_that_leads_to_the_items() -> None:
-    page = bulk_page(12)
-    rows = list(one(page, "table", class_="index").find("tr"))[1:]
-    assert [next(row.find("th")).text for row in rows[:3]] == ["item 0", "item 10", "item 1"]
-    assert [cell.text for cell in rows[0].find("td")] == ["0.00", "0.00", "0.00", "1 of 3", ""]
-    sections = [section.attributes["id"] for section in page.find("section", class_="item")]
-    assert [link.attributes["href"] for row in rows for link in row.find("a")] == [f"#{name}" for name in sections]
-    assert len(sections) == 12
-    assert HOSTILE in one(page, class_="failures").text
-    places = [element.attributes["id"] for element in page.find() if "id" in element.attributes]
-    assert len(places) == len(set(places))
-
-
-def test_of_many_items_the_worst_are_shown_whole() -> None:
-    page = bulk_page(12, whole=3)
-    titles = [section.find("h2") for section in page.find("section", class_="item")]
-    assert [next(title).text for title in titles] == ["item 0", "item 10", "item 1"]
-    assert "The 3 worst are shown whole" in one(page, "section", id="index").text
-    assert len(list(one(page, "table", class_="index").find("tr"))) == 13

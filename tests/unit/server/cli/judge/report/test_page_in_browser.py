@@ -4,13 +4,9 @@ Needs the extra `browser` and an installed Chromium (Debian, Ubuntu: apt install
 `scripts/test --browser`. PRECIS_SCREENSHOTS=DIR also keeps pictures of the pages, for people to look at.
 """
 
-import importlib
 import os
-import shutil
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from precis.v1 import judge_pb2 as pb
@@ -20,6 +16,8 @@ from server.cli.judge.items import Item
 from server.cli.judge.report.page import BulkReport, ReportedItem, render_report
 from server.cli.judge.tally import JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
+from tests.unit.server.cli.judge.report.conftest import WIDE, Open
+from tests.unit.server.cli.judge.report.many_claims import FIRST, SECOND, THIRD, long_judgement
 
 pytestmark = pytest.mark.browser
 
@@ -29,55 +27,10 @@ IS_SEEN = """mark => {
   const pane = mark.closest(".source").getBoundingClientRect();
   return pane.top <= box.top && box.bottom <= pane.bottom && 0 <= box.top && box.bottom <= innerHeight;
 }"""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-WIDE, NARROW = 1280, 360
+NARROW = 360
 PICTURE_HEIGHT = 3_000
 MANY_WORDS = " ".join(["Unrelated sentence about the weather of the region."] * 400)
 LONG_WORD = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
-
-
-class Open(Protocol):
-    """Opens a page of the browser."""
-
-    def __call__(
-        self, html: str, *, dark: bool = False, width: int = WIDE, script: bool = True
-    ) -> AbstractAsyncContextManager[Any]: ...
-
-
-@pytest.fixture
-async def open_page(tmp_path: Path) -> AsyncIterator[Open]:
-    """Gives what opens pages; fails when one asks for anything or complains."""
-    playwright = importlib.import_module("playwright.async_api")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert executable, "no Chromium: apt install chromium"
-    async with playwright.async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-
-        @asynccontextmanager
-        async def open_one(
-            html: str, *, dark: bool = False, width: int = WIDE, script: bool = True
-        ) -> AsyncIterator[Any]:
-            file = tmp_path / "report.html"
-            file.write_text(html, encoding="utf-8")
-            context = await browser.new_context(
-                viewport={"width": width, "height": 800},
-                color_scheme="dark" if dark else "light",
-                java_script_enabled=script,
-                reduced_motion="reduce",
-            )
-            page = await context.new_page()
-            complaints: list[str] = []
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda dialog: complaints.append(dialog.message))
-            page.on("request", lambda request: complaints.append(request.url))
-            await page.goto(file.as_uri())
-            yield page
-            assert complaints == [file.as_uri()]
-            await context.close()
-
-        yield open_one
-        await browser.close()
 
 
 def single(*, source: str = SOURCE, result: pb.JudgeResult | None = None) -> str:
@@ -85,12 +38,19 @@ def single(*, source: str = SOURCE, result: pb.JudgeResult | None = None) -> str
     return render_report([ReportedItem(item, result or judgement())], [parse_floor("hallucination=7")])
 
 
-def bulk() -> str:
+def bulk(count: int = 30) -> str:
     floors = [parse_floor("twin-lock:coverage=9")]
     report, tally = BulkReport(floors), JudgeTally(floors)
-    for number in range(30):
-        item = Item(f"article-{number}-{LONG_WORD if number == 0 else ''}", SOURCE, SUMMARY)
-        answer = JudgeAnswer(item.id, item, judgement(), None, "")
+    for number in range(count):
+        name = f"article-{number}-{LONG_WORD if number == 0 else ''}"
+        item, result = (
+            long_judgement(number, omitted=number % 2, name=name)
+            if number
+            else (Item(name, SOURCE, SUMMARY), judgement())
+        )
+        for framework in result.frameworks:
+            framework.mean_score = number % 10
+        answer = JudgeAnswer(item.id, item, result, None, "")
         report.add(answer)
         tally.add(answer)
     return report.render(tally)
@@ -100,7 +60,7 @@ def lengthened(words: str) -> tuple[str, pb.JudgeResult]:
     """A source that begins with many other words, and the judgement whose spans lie behind them."""
     result = judgement()
     for claim in result.evidence.claims:
-        for span in (claim.support, claim.opposition, *(mismatch.source for mismatch in claim.mismatches)):
+        for span in (claim.premise, claim.support, *(mismatch.source for mismatch in claim.mismatches)):
             span.start, span.end = span.start + len(words), span.end + len(words)
     return words + SOURCE, result
 
@@ -145,18 +105,15 @@ async def test_long_texts_and_long_words_stay_inside(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-async def test_a_click_shows_what_contradicts_a_claim(open_page: Open, width: int) -> None:
+async def test_a_click_shows_what_contradicts_a_claim_and_what_was_checked(open_page: Open, width: int) -> None:
     source, result = lengthened(MANY_WORDS)
     async with open_page(single(source=source, result=result), width=width) as page:
         assert await lit(page) == []
         await page.locator("a.claim.unsupported").click()
-        assert [text.split()[0] for text in await lit(page)] == [
-            "The",
-            "The",
-        ]  # the opposition, and the closest passage
-        passage = page.locator(".source mark[data-against='3']")
-        await passage.wait_for()
-        assert await passage.evaluate(IS_SEEN)
+        assert await lit(page) == [THIRD]
+        assert "".join(await page.locator(".piece.premise").all_text_contents()) == SOURCE[SOURCE.index(THIRD) :]
+        assert await page.locator(".piece.against").evaluate(IS_SEEN)
+        assert "contradicted by" in await page.locator(".chosen").inner_text()
         assert await page.evaluate("location.hash") == ""
 
 
@@ -164,20 +121,131 @@ async def test_keys_do_what_clicks_do(open_page: Open) -> None:
     async with open_page(single()) as page:
         await page.locator("a.claim").first.focus()
         await page.keyboard.press("Enter")
-        assert [text[:40] for text in await lit(page)] == ["The city of Harlow Falls replaced 9,300 "]
+        assert await lit(page) == [FIRST]
         await page.keyboard.press("ArrowRight")
-        assert "".join(await lit(page)) == "The work cost $71 million, which is 12 percent more than planned."
+        assert "".join(await lit(page)) == SECOND
         assert await page.evaluate("document.activeElement.dataset.claim") == "2"
         assert await page.locator("[aria-current='true']").get_attribute("data-claim") == "2"
+        await page.keyboard.press("End")
+        assert await lit(page) == [THIRD]
+        await page.keyboard.press("Home")
+        assert await lit(page) == [FIRST]
 
 
-async def test_without_its_script_the_links_do_it(open_page: Open) -> None:
+async def test_the_claims_of_a_summary_are_one_stop_of_the_tab_key(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(40)], [])) as page:
+        assert await page.locator("a.claim:not([tabindex='-1'])").count() == 1
+        await page.locator("a.claim").nth(7).click()
+        assert await page.locator("a.claim:not([tabindex='-1'])").get_attribute("data-claim") == "8"
+
+
+async def test_the_worst_claim_is_one_click_away(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(200)], [])) as page:
+        await page.locator(".verdict a").click()
+        card = page.locator(".card.current")
+        assert await card.get_attribute("data-claim") == "12"
+        assert await card.evaluate(
+            "card => { const box = card.getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight; }"
+        )
+        assert await lit(page) == ["Station 11 of the line was opened in 1811 by mayor 11."]
+
+
+async def test_claims_are_filtered_by_label_and_words(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(40)], [])) as page:
+        cards = page.locator(".card:visible")
+        assert await cards.count() == 40
+        await page.locator(".legend input[value='supported']").uncheck()
+        assert await cards.count() == 20
+        assert await page.locator("output.shown").inner_text() == "20 of 40 claims"
+        await page.locator(".find").fill("STATION 3")
+        assert await cards.evaluate_all("all => all.map(card => card.dataset.claim)") == [
+            "4",
+            "31",
+            "32",
+            "35",
+            "36",
+            "39",
+            "40",
+        ]
+        assert await page.locator("a.claim:not(.off)").count() == 7
+        await page.locator("a.claim").first.focus()
+        await page.keyboard.press("ArrowRight")
+        assert await page.evaluate("document.activeElement.dataset.claim") == "4"  # the first that is not filtered out
+        await page.locator(".source a.ref").nth(1).click()
+        assert await cards.count() == 40  # what is chosen is shown
+        assert await page.locator(".card.current").get_attribute("data-claim") == "2"
+
+
+async def test_claims_are_sorted_by_probability_and_back(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(24)], [])) as page:
+
+        async def order() -> list[int]:
+            return list(
+                map(int, await page.locator(".card").evaluate_all("all => all.map(card => card.dataset.claim)"))
+            )
+
+        await page.locator(".sort").select_option("worst")
+        assert (await order())[:4] == [12, 4, 24, 16]
+        await page.locator(".sort").select_option("best")
+        assert (await order())[0] == 10
+        await page.locator(".sort").select_option("place")
+        assert await order() == list(range(1, 25))
+
+
+async def test_items_are_filtered_and_sorted(open_page: Open) -> None:
+    async with open_page(bulk(20)) as page:
+        rows, items = page.locator(".index tbody tr:visible"), page.locator(".item:visible")
+
+        async def fits(count: int) -> None:
+            assert (await rows.count(), await items.count()) == (count, count)
+
+        await fits(20)
+        await page.locator("#index .find").fill("article-1")
+        await fits(11)
+        await page.locator("#index .status").select_option("partial")
+        await fits(6)  # 1, 11, 13, 15, 17, 19
+        await page.locator("#index .at-most").fill("3.5")
+        await fits(3)  # 1, 11, 13
+        await page.locator("#index .at-least").fill("3")
+        await fits(1)
+        assert await page.locator("#index output").inner_text() == "1 of 20 items"
+        for name in ("find", "at-most", "at-least"):
+            await page.locator(f"#index .{name}").fill("")
+        await page.locator("#index .status").select_option("")
+        await fits(20)
+        heading = page.locator("th", has_text="unsupported claims")
+        await heading.locator("button").click()
+        await heading.locator("button").click()
+        counts = [int(text) for text in await page.locator(".unsupported-cell").all_text_contents()]
+        assert counts == sorted(counts, reverse=True)
+        assert await heading.get_attribute("aria-sort") == "descending"
+
+
+async def test_without_its_script_everything_is_listed_and_the_links_do_it(open_page: Open) -> None:
     source, result = lengthened(MANY_WORDS)
     async with open_page(single(source=source, result=result), script=False) as page:
+        assert await page.locator(".card:visible").count() == 3
+        assert await page.locator(".tools :is(input, select):visible").count() == 0
         await page.locator("a.claim.partial").click()
-        passage = page.locator(".source mark[data-closest='2']").first
-        shadow = await passage.evaluate("mark => getComputedStyle(mark).boxShadow")
-        assert shadow != "none"
-        assert await passage.is_visible()
+        assert (
+            await page.locator(".card[data-claim='2']").evaluate("card => getComputedStyle(card).outlineStyle")
+            == "solid"
+        )
+        await page.locator(".card[data-claim='2'] a.from").click()
+        assert "".join(await lit(page)) == SECOND
+        assert await page.locator(".source mark", has_text="$71 million").is_visible()
         await page.locator("details summary").first.click()
         assert await page.locator(".why").first.is_visible()
+
+
+async def test_arabic_is_read_from_right_to_left_paragraph_by_paragraph(open_page: Open) -> None:
+    summary = "A line.\nبنيت المحطة في 1803."
+    item, result = long_judgement(1)
+    claim = result.evidence.claims[0].passage
+    claim.start, claim.end, claim.text = summary.index("ب"), len(summary), summary[summary.index("ب") :]
+    async with open_page(render_report([ReportedItem(Item("x", item.source, summary), result)], [])) as page:
+        box = await page.locator(".marked").bounding_box()
+        badge = await page.locator(".marked .badge").bounding_box()
+        assert badge["x"] > box["x"] + box["width"] / 2  # the claim begins at the right
+        text = await page.locator(".card .claim-text").inner_text()
+        assert text == claim.text

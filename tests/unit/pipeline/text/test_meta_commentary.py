@@ -1,8 +1,8 @@
 import pytest
 
-from pipeline.evaluate.hard_fails import find_meta_commentary
-from pipeline.evaluate.texts import SplitText
+from pipeline.text.meta_commentary import find_meta_commentary, lead_in_length
 from pipeline.text.normalize import normalize
+from pipeline.text.sentences import split_sentences
 
 META = {
     "This summary covers the new fees.": "This summary covers",
@@ -68,7 +68,8 @@ QUOTED = [
 
 
 def found(text: str) -> str | None:
-    evidence = find_meta_commentary((source := normalize("generated.text", text)), SplitText.of(source, 700).sentences)
+    source = normalize("generated.text", text)
+    evidence = find_meta_commentary(source, split_sentences(source.text, 700))
     return evidence.quote if evidence else None
 
 
@@ -94,7 +95,7 @@ def test_an_unclosed_quote_exempts_nothing() -> None:
 def test_the_evidence_points_into_the_text_as_sent() -> None:
     text = "Ｆｅｅｓ rose. The ﬁrst summary covers costs."
     source = normalize("generated.text", text)
-    evidence = find_meta_commentary(source, SplitText.of(source, 700).sentences)
+    evidence = find_meta_commentary(source, split_sentences(source.text, 700))
     assert evidence is not None
     assert text[evidence.start : evidence.end] == evidence.quote == "The ﬁrst summary covers"
 
@@ -102,3 +103,81 @@ def test_the_evidence_points_into_the_text_as_sent() -> None:
 @pytest.mark.parametrize("unit", ["this a-", "“", "summary ", "the a a a ", '"', "> \n", "**"])
 def test_a_megabyte_of_near_misses_is_read_in_linear_time(unit: str) -> None:
     assert found(unit * (1_000_000 // len(unit))) is None
+
+
+LEAD_INS = [
+    "Here is a concise summary of the passage:",
+    "Sure! Here's a summary of the article:",
+    "Sure, here is the summary you asked for:",
+    "Here's an objective overview of Goodland Kitchen based on the provided structured data:",
+    "Based on the given passages, here is the answer:",
+    "Here is a summary of the passage in under 50 words:",
+    "Here's a 150-word summary of the text.",
+    "Here are the key points from the passage:",
+    "The following is a brief overview of the text.",
+    "I have summarized the article below:",
+    "Based on the given passages,",
+    "**Summary:**",
+    "In summary:",
+    "Certainly!",
+    "This summary captures the main points of the passage.",
+    "(57 words)",
+    "Word count: 57",
+    "Let me know if you have any other questions.",
+    "Feel free to ask if you need more details!",
+    "Is there anything else you would like to know?",
+    "If you need more details, please let me know.",
+    "Would you like me to summarize it further?",
+    "I hope this helps!",
+]
+OPENED = {
+    "Based on the passages, twins happen when two eggs are fertilized.": "twins happen when two eggs are fertilized.",
+    "According to the provided article, fees rose.": "fees rose.",
+    "As mentioned in passage 2, fees rose.": "fees rose.",
+    "In summary, fees rose.": "fees rose.",
+    "Overall, fees rose in May.": "fees rose in May.",
+    "Therefore, based on these passages, fees rose.": "fees rose.",
+    "Note: Based on the provided passages, fees rose.": "fees rose.",
+    "**Summary:** Fees rose in May.": "Fees rose in May.",
+    "The passage states that fees rose.": "fees rose.",
+    "Here is a summary of the report: fees rose by 5%.": "fees rose by 5%.",
+}
+STATEMENTS = [
+    "Here is where fees rose.",
+    "Here is a summary of how Ann Holt stole 5 million:",
+    "Here is a summary of Ann Holt's theft of 5 million dollars:",
+    "This summary covers the new fees.",
+    "According to the report, fees rose.",
+    "According to the customers, fees rose.",
+    "The passage does not say that fees rose.",
+    "The author argues that fees rose.",
+    "Let me know if fees rose.",
+    "Let me know if you saw Ann Holt steal it.",
+    "If you need more water, call the council.",
+    "I hope the mayor resigns.",
+    "Of course the mayor resigned.",
+    "Summary judgment was granted.",
+    "Overall, so",
+]
+
+
+@pytest.mark.parametrize("sentence", LEAD_INS)
+def test_a_sentence_that_states_nothing_is_a_lead_in(sentence: str) -> None:
+    assert lead_in_length(sentence) == len(sentence)
+
+
+@pytest.mark.parametrize(("sentence", "statement"), OPENED.items())
+def test_a_lead_in_ends_where_the_statement_begins(sentence: str, statement: str) -> None:
+    assert sentence[lead_in_length(sentence) :] == statement
+
+
+@pytest.mark.parametrize("sentence", [*STATEMENTS, *SUBJECT[:14]])
+def test_a_statement_has_no_lead_in(sentence: str) -> None:
+    assert lead_in_length(sentence) == 0
+
+
+@pytest.mark.parametrize(
+    "unit", ["here is a ", "the a ", "summary: ", "based on the given, ", "let me know if you ", " * "]
+)
+def test_a_megabyte_of_near_lead_ins_is_read_in_linear_time(unit: str) -> None:
+    assert lead_in_length(unit * (1_000_000 // len(unit)) + "x") in range(1_000_001)

@@ -1,0 +1,168 @@
+"""Meta-commentary: words about the summary or the document in place of their subject. English only.
+
+`find_meta_commentary` asks whether a text has any. Patterns are anchored at the start of a sentence and ask for a
+subject and a verb together: "The document states that fees rose" is meta-commentary, "The document was signed in 1945"
+and "The summary judgment covers fees" are not. "The report found" is not either: reports are often what a text is
+about; "This report describes" is.
+
+`lead_in_length` asks how much of a sentence can be left out because it states nothing: all of "Here is a summary of the
+passage:" and of "Let me know if you need more.", the beginning of "Based on the passages, twins happen when ...". What
+is left out is never checked, so that no statement may hide in it: announcements and offers hold no clauses, no numbers
+but those of words and, where nothing is announced, no names. In doubt a sentence states something.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from pipeline.text.normalize import NormalizedText
+from pipeline.text.passage import TextSpan
+from pipeline.text.sentences import Sentence
+
+_SUMMARY = r"(?:summary|overview|synopsis|abstract|recap|digest)"
+_DOCUMENT = (
+    r"(?:(?:source|original) text|source document|document|text|article|passage|excerpt|transcript|authors?|writer)"
+)
+_OWN_DOCUMENT = r"(?:report|paper|essay|study|memo(?:randum)?|chapter|blog post|guide)"
+_ADVERB = r"(?: (?:[a-z]{2,20}ly|also|then|will|aims to|seeks to|attempts to|goes on to))?"
+_VERBS = (
+    *("addresses", "argues?", "begins? (?:by|with)", "captures?", "concludes?", "contains?", "covers?", "deals? with"),
+    *("describes?", "details?", "discuss(?:es)?", "emphasi[sz]es?", "examines?", "explains?", "explores?"),
+    *("focus(?:es)? on", "gives?", "highlights?", "includes?", "introduces?", "is about", "mentions?", "notes?"),
+    *("offers?", "outlines?", "presents?", "provides?", "reports?", "says?", "states?", "stress(?:es)?"),
+    *("summari[sz]es?", "talks? about", "touch(?:es)? on", "walks? through"),
+)
+_VERB = f"(?:{'|'.join(_VERBS)})"
+_OPENINGS = (
+    # This brief summary covers ...
+    rf"(?:this|the(?: (?:following|above|present|below))?) (?:[\w-]{{1,20}} ){{0,2}}?{_SUMMARY}{_ADVERB} {_VERB}\b",
+    # The document states ...
+    rf"(?:this|the|said) {_DOCUMENT}{_ADVERB} {_VERB}\b",
+    rf"this {_OWN_DOCUMENT}{_ADVERB} {_VERB}\b",
+    # In this article, ...
+    rf"(?:in|according to|as (?:discussed|mentioned|noted|stated) in) (?:this|the) (?:{_SUMMARY}|{_DOCUMENT})\s*,",
+    rf"the (?:aim|goal|purpose) of this (?:{_SUMMARY}|{_DOCUMENT}|{_OWN_DOCUMENT}) is\b",
+    # Here is a concise summary ...
+    rf"(?:here(?:['’]s| is| are)|(?:below|the following|what follows) is) (?:[\w-]{{1,20}} ){{0,4}}?{_SUMMARY}\b",
+    r"(?:let me|i(?:['’](?:ll|ve)| have| will)?) summari[sz]ed?\b",
+    r"as an? (?:ai|(?:large )?language model)\b",
+)
+# Emphasis and a label ("**Summary:** ") may stand in front.
+_LEAD = r"[*_~(\s]*+(?:(?:note|summary|overview|abstract|tl;?dr)\s*[:-][*_\s]*)?+"
+_META = re.compile(f"{_LEAD}(?:{'|'.join(_OPENINGS)})".replace(" ", r"\s+"), re.IGNORECASE)
+_LONGEST_MATCH = 200
+# Quotes close within their paragraph, or they are not counted as quotes.
+_QUOTED = re.compile(
+    r'"[^"\n]*+"|“[^“”]*+”|„[^„“”]*+[“”]|«[^«»]*+»|「[^「」]*+」|『[^『』]*+』|^[ \t]*>[^\n]*+$', re.MULTILINE
+)
+
+
+def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> TextSpan | None:
+    """Returns the opening words of the first such sentence. Quoted text, and block quotes, are exempt."""
+    quotes = [match.span() for match in _QUOTED.finditer(source.text)]
+    quote_starts = [start for start, _ in quotes]
+    for sentence in sentences:
+        match = _META.match(source.text, sentence.start, min(sentence.end, sentence.start + _LONGEST_MATCH))
+        if match is None:
+            continue
+        quote = bisect_right(quote_starts, sentence.start) - 1
+        if quote < 0 or sentence.start >= quotes[quote][1]:
+            return source.passage(*match.span())
+    return None
+
+
+_LONGEST_LEAD_IN = 240
+_FEWEST_LETTERS_LEFT = 8
+_THE = r"(?:(?:the|this|these|those|your) )?"
+_GIVEN = r"(?:(?:given|provided|above|following|supplied|source|original|structured|same|json),? )"
+_PASSAGES = (
+    rf"{_THE}{_GIVEN}{{0,3}}(?:passages?|text|article|excerpts?)"
+    r"(?: \d{1,2}(?:(?:, | and |, and )\d{1,2}){0,9})?"
+)
+_MATERIAL = (
+    rf"(?:this |{_THE}{_GIVEN}{{1,3}})"
+    r"(?:documents?|transcripts?|information|data|context|content|sources?|reviews)"
+)
+_BASIS = (
+    r"(?:based (?:(?:solely|only|purely) )?(?:up)?on|according to|as per|from|in"
+    r"|as (?:stated|mentioned|noted|described|discussed|explained|outlined|reported) (?:in|by))"
+    rf" (?:{_PASSAGES}|{_MATERIAL})(?: (?:provided|above|given|in json format)){{0,2}}"
+)
+_POLITE = (
+    r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|no problem|gladly|great question|thank you|thanks"
+    r"|you['’]re welcome)"
+)
+_IN_SHORT = (
+    r"(?:in (?:summary|conclusion|short|brief|sum|essence|a nutshell)|to (?:summari[sz]e|sum up|conclude)|overall)"
+)
+_KEY = r"(?:key|main|most important|important|essential|relevant|central|major|core)"
+_GIST = r"(?:points|takeaways|facts|findings|ideas|details|information|aspects|themes|content|events|message|topics)"
+_LABEL = (
+    r"(?:(?:(?:brief|concise|short|final|executive|overall) )?(?:summary|overview|answer|response|conclusion|synopsis)"
+    rf"|(?:the )?{_KEY} {_GIST}|highlights|takeaways|tl;?dr|note)"
+)
+_TELLS = r"(?:states?|says?|mentions?|notes?|explains?|reports?|describes?|highlights?|points? out|concludes?)"
+_BEGINNINGS = (
+    # Based on the passages, ...
+    rf"(?:(?:so|therefore|thus|{_POLITE})\s?[,!.:]? )?(?:{_BASIS}|{_IN_SHORT})\s?[,:]",
+    # with a label in front
+    rf"{_LABEL}[*_]{{0,2}}\s?:[*_]{{0,2}}",
+    # The passage states that ...
+    rf"the {_GIVEN}?(?:passages?|text|article|excerpt)(?: \d{{1,2}})?(?: (?:also|then|further|clearly))? {_TELLS} that",
+)
+_NO_CLAUSE = r"(?!(?:who|whom|whose|which|that|how|why|when|where|because|if|is|are|was|were|has|had|have|will|said)\b)"
+_WORD = r"[^\s\d.:;!?]{1,40}"
+_PRODUCT = (
+    r"(?:summary|overview|synopsis|abstract|recap|digest|answers?|response|summari[sz]ation|version|rewrite|outline"
+    rf"|{_KEY} {_GIST}|takeaways|highlights|list|bullet points)"
+)
+_LENGTH = r"(?: in (?:(?:about|under|around|(?:less|fewer) than) )?\d{1,4} (?:words|sentences|points|bullet points))?"
+_ANNOUNCEMENT = (
+    rf"(?:{_POLITE}\s?[,!.]? )?(?:{_BASIS}\s?,? )?"
+    r"(?:here(?:['’]s| is| are| you go)|(?:below|the following|what follows) (?:is|are)"
+    r"|i(?:['’]ve| have)? (?:summari[sz]ed|written|created|prepared))"
+    rf"(?: {_NO_CLAUSE}(?:\d{{1,4}}-word|{_WORD})){{0,6}}? {_PRODUCT}"
+    rf"{_LENGTH}(?: {_NO_CLAUSE}{_WORD}){{0,16}}{_LENGTH}"
+)
+_OFFER = (
+    r"(?:please )?(?:(?:do )?let me know (?:if|whether|what|how) (?:you|there|this|that|anything|i|it)"
+    r"|feel free to|(?:do not|don['’]t) hesitate to|(?:would|do) you (?:like|want|need) me to"
+    r"|is there anything (?:else|more)|i(?:['’]d| would|['’]m| am)(?: be)?(?: more than)? (?:happy|glad) to"
+    r"|if you (?:have|need|want|would like|['’]d like|require) (?:any|more|further|additional|me|another|help)"
+    rf"(?: {_WORD}){{0,10}} (?:please|feel free|let me|just|i|do not hesitate|don['’]t hesitate)"
+    rf"|i hope (?:this|that|it|my) (?:(?:{_PRODUCT}|information) )?(?:helps|is|was|meets|answers|clarifies))\b"
+    rf"(?: (?!(?:who|which|because|was|were|had|stated|told|said)\b){_WORD}){{0,24}}"
+)
+_SELF_PRAISE = (
+    # This summary captures the key points of the passage.
+    rf"(?:this|the(?: above)?) (?:(?:brief|concise|short) )?(?:summary|overview|answer|response)"
+    rf"(?:{_ADVERB} {_VERB}| is based (?:(?:solely|only) )?on| is derived from)(?: (?:all|only|just))?(?: of)?"
+    rf"(?: (?:the|its))?(?: {_KEY}){{0,3}}(?: {_GIST}(?: and {_GIST})?)?"
+    rf"(?:(?: (?:(?:presented|provided|mentioned|contained) )?(?:of|from|in))?"
+    rf" {_THE}{_GIVEN}{{0,3}}(?:passages?|texts?|articles?|excerpts?|documents?|data|information))?"
+)
+_SUMMARIZED = rf"i(?:['’]ve| have)? summari[sz]ed {_PASSAGES}(?: (?:below|above|for you|as follows)){{0,2}}"
+_COUNT = r"\(?(?:(?:word count|words|length)\s?:\s?\d{1,5}(?: words)?|\d{1,5} words|end of (?:the )?summary)\)?"
+
+
+def _pattern(*alternatives: str, end: str) -> re.Pattern[str]:
+    pattern = rf"[*_#\s]*(?:{'|'.join(alternatives)}){end}"
+    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
+
+
+_BEGINNING = _pattern(*_BEGINNINGS, rf"{_ANNOUNCEMENT}\s?:[*_]*", end=" ")
+_END = r"[\s.,:!?*_)]*$"
+_WHOLE = _pattern(_BEGINNINGS[0], _LABEL, _POLITE, _ANNOUNCEMENT, _SELF_PRAISE, _SUMMARIZED, _COUNT, end=_END)
+_WHOLE_OFFER = _pattern(_OFFER, end=_END)
+_NAME = re.compile(r"(?<=\s)(?!I\b)[A-Z]")
+
+
+def lead_in_length(sentence: str) -> int:
+    """Returns how many characters at its beginning state nothing: 0, or up to all of them. English only."""
+    length = 0
+    while match := _BEGINNING.match(sentence, length, length + _LONGEST_LEAD_IN):
+        length = match.end()
+    rest = sentence[length:]
+    if len(rest) <= _LONGEST_LEAD_IN and (_WHOLE.match(rest) or (_WHOLE_OFFER.match(rest) and not _NAME.search(rest))):
+        return len(sentence)
+    return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0

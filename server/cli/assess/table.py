@@ -1,0 +1,128 @@
+"""An answer about quality on the terminal: the answer, why, the evidence, and what it lacks."""
+
+from precis.v1 import fusion_pb2
+from precis.v1 import synthesis_pb2 as pb
+from precis.words import word_of
+from rich.console import Console
+from rich.table import Table
+
+from server.cli.console import new_list, new_table, shown
+
+TEXT_LIMIT = 600  # characters of one foreign text
+CELL_LIMIT = 160
+LETTERS = "EDCBA"
+STYLES = {"severe": "red", "moderate": "yellow", "uncertain": "magenta"}
+
+
+def event_line(event: pb.AssessResponse) -> str:
+    """Says in one line what an event tells; empty for an event that this program does not know."""
+    match event.WhichOneof("event"):
+        case "plan":
+            return plan_line(event.plan)
+        case "tool":
+            return tool_line(event.tool)
+        case "evidence":
+            evidence = event.evidence.evidence
+            findings = sum(len(part.findings) for part in evidence.distortion_analysis)
+            return f"evidence: {findings} findings, {len(evidence.tool_scores)} scores"
+        case "synthesis":
+            answer = event.synthesis.synthesis
+            again = f"; again, for: {answer.replan_reason}" if event.synthesis.begins_again else ""
+            return f"answer {event.synthesis.iteration + 1}: {answer.final_answer[:CELL_LIMIT]}{again}"
+    return ""
+
+
+def plan_line(plan: pb.AssessmentPlan) -> str:
+    """Says what is planned, and why."""
+    tools = ", ".join(plan.tools) or "no tools"
+    return (
+        f"plan {plan.iteration + 1}: {word_of(pb.SynthesisMode, plan.mode)} of {_scope(plan)}; {tools}; {plan.reason}"
+    )
+
+
+def tool_line(run: pb.ToolRun) -> str:
+    """Says what a tool measured."""
+    if run.error:
+        return f"tool {run.tool}: {run.error}"
+    return f"tool {run.tool}: {run.score.score:.2f} of 5 for {run.score.scope} (measured {run.raw:.4g})"
+
+
+def print_assessment(console: Console, outcome: pb.Assessment) -> None:
+    """Prints the answer; of an assessment that stops before it, the evidence or the plan."""
+    if outcome.HasField("synthesis"):
+        print_synthesis(console, outcome.synthesis)
+    elif outcome.HasField("evidence"):
+        console.print(evidence_table(outcome.evidence))
+    else:
+        console.print(plan_list(outcome.plan))
+    for note in outcome.notes:
+        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+    seconds = outcome.elapsed.ToTimedelta().total_seconds()
+    console.print(shown(f"{outcome.iteration_count} times planned again; {seconds:.1f} s", style="dim"))
+
+
+def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
+    """Prints the answer, what it rests on, and what speaks against it."""
+    console.print(shown(answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
+    console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
+    if synthesis.HasField("fusion"):
+        console.print(fusion_line(synthesis.fusion))
+    console.print(evidence_table(synthesis.used_evidence))
+    for need in synthesis.replan_needs:
+        reason = word_of(pb.ReplanReason, need.reason)
+        console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
+    if synthesis.degraded:
+        console.print(shown(f"degraded: {synthesis.error}", limit=TEXT_LIMIT, style="red"))
+    for note in synthesis.notes:
+        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+    asked = f" after {synthesis.attempt_count} attempts" if synthesis.attempt_count else ""
+    console.print(shown(f"answered by {synthesis.author}{asked}", style="dim"))
+
+
+def answer_line(synthesis: pb.Synthesis) -> str:
+    """Says the answer; of a level with its word and the score."""
+    if not synthesis.level:
+        return synthesis.final_answer
+    level = word_of(fusion_pb2.QualityLevel, synthesis.level)
+    return f"{synthesis.final_answer}, {level}: {synthesis.fusion.score:.2f} of 5"
+
+
+def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
+    """Says what the score was fused from."""
+    parts = [f"mean of the tools {fusion.tool_mean:.2f}"] if fusion.HasField("tool_mean") else []
+    if fusion.HasField("agreement") or not parts:
+        shares = zip(LETTERS, fusion.probabilities, strict=False)
+        parts.append("levels " + " ".join(f"{letter} {share:.2f}" for letter, share in reversed(list(shares))))
+    if fusion.HasField("agreement"):
+        parts.append(f"agreement {fusion.agreement:.2f}")
+    return "; ".join(parts)
+
+
+def evidence_table(evidence: pb.QualityEvidence) -> Table:
+    """Builds the table of findings and scores."""
+    table = new_table("part", "distortion", "severity", ">score", "by")
+    for part in evidence.distortion_analysis:
+        for one in part.findings:
+            severity = word_of(pb.DistortionSeverity, one.severity)
+            cells = shown(severity, style=STYLES.get(severity, "")), "", shown(one.explanation, limit=CELL_LIMIT)
+            table.add_row(shown(part.scope, limit=CELL_LIMIT), shown(one.kind, limit=CELL_LIMIT), *cells)
+    for score in evidence.tool_scores:
+        subject = shown(score.scope, limit=CELL_LIMIT), shown(score.aspect or "quality", limit=CELL_LIMIT)
+        table.add_row(*subject, "", f"{score.score:.2f}", shown(score.tool, limit=CELL_LIMIT))
+    return table
+
+
+def plan_list(plan: pb.AssessmentPlan) -> Table:
+    """Builds the list of what is planned."""
+    rows = new_list()
+    rows.add_row("mode", word_of(pb.SynthesisMode, plan.mode))
+    rows.add_row("scope", shown(_scope(plan), limit=TEXT_LIMIT))
+    rows.add_row("distortions", shown(", ".join(plan.distortions), limit=TEXT_LIMIT))
+    rows.add_row("tools", shown(", ".join(plan.tools), limit=TEXT_LIMIT))
+    rows.add_row("reason", shown(plan.reason, limit=TEXT_LIMIT))
+    rows.add_row("by", shown(plan.author))
+    return rows
+
+
+def _scope(plan: pb.AssessmentPlan) -> str:
+    return ", ".join(plan.scope.objects.names) or plan.scope.name

@@ -1,0 +1,61 @@
+// The items of a bulk run: the table is filtered and sorted, and items that are filtered out are not shown below either.
+function setUpIndex(index) {
+  const body = index.querySelector(".index tbody");
+  const rows = [...body.rows].map((row) => ({
+    row,
+    item: document.getElementById(row.querySelector("a")?.hash.slice(1)),
+    name: row.cells[0].textContent.toLowerCase(),
+    mean: Math.min(...[...row.querySelectorAll(".mean-cell")].map(numberIn).filter((mean) => !Number.isNaN(mean))),
+    unsupported: numberIn(row.querySelector(".unsupported-cell")),
+    statuses: row.dataset.statuses.split("|"),
+  }));
+  const headings = [...index.querySelectorAll(".index thead th")];
+  headings.forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => sortItems(body, rows, headings, column));
+  });
+  index.addEventListener("input", () => filterItems(index, rows));
+}
+
+function numberIn(cell) {
+  return parseFloat(cell.textContent);
+}
+
+function filterItems(index, rows) {
+  const value = (name) => index.querySelector(`.tools .${name}`).value;
+  const [words, status, most, least] = [value("find").trim().toLowerCase(), value("status"), value("at-most"), value("at-least")];
+  let count = 0;
+  for (const { row, item, name, mean, unsupported, statuses } of rows) {
+    const fits =
+      name.includes(words) &&
+      (!status || statuses.includes(status)) &&
+      (most === "" || mean <= Number(most)) &&
+      (least === "" || unsupported >= Number(least));
+    count += fits;
+    if (row.hidden !== fits) continue;
+    row.hidden = !fits;
+    if (item) item.hidden = !fits;
+  }
+  index.querySelector(".shown").textContent = `${count} of ${rows.length} items`;
+}
+
+// Up, down, then as it was. What is no number comes last.
+function sortItems(body, rows, headings, column) {
+  const next = { ascending: "descending", descending: "none" }[headings[column].ariaSort] ?? "ascending";
+  for (const heading of headings) heading.ariaSort = null;
+  headings[column].ariaSort = next === "none" ? null : next;
+  const sign = next === "descending" ? -1 : 1;
+  const keyed = rows.map(({ row }) => ({ row, text: row.cells[column].textContent, number: numberIn(row.cells[column]) }));
+  const isText = column === 0 || keyed.every(({ number }) => Number.isNaN(number));
+  const compare = isText
+    ? (one, other) => sign * one.text.localeCompare(other.text, undefined, { numeric: true })
+    : (one, other) => Number.isNaN(one.number) - Number.isNaN(other.number) || sign * (one.number - other.number) || 0;
+  if (next !== "none") keyed.sort(compare);
+  body.replaceChildren(...keyed.map(({ row }) => row));
+}
+
+const index = document.getElementById("index");
+if (index) setUpIndex(index);

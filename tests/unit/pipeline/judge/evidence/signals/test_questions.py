@@ -1,0 +1,60 @@
+"""Which questions are asked, and when a question counts as answered."""
+
+import pytest
+
+from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
+from pipeline.judge.evidence.table import EvidenceTable, Question
+from pipeline.judge.exact import duplicate_span_count
+from tests.fakes_pipeline import ScriptedEntailment
+from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
+
+LITERAL = EvidenceConfig(question_mode=QuestionMode.LITERAL)
+OTHER_WORDS = "Officials shut a crossing."
+
+
+def entailing(summary: str, probability: float, config: EvidenceConfig | None = None) -> EvidenceTable:
+    return build(ARTICLE, summary, config=config, entailment=ScriptedEntailment(default=probability))
+
+
+def scores(asked: tuple[Question, ...]) -> list[float]:
+    return [question.score for question in asked]
+
+
+@pytest.mark.parametrize(("probability", "score"), [(0.6, 1), (0.59, 0)])
+def test_a_question_is_answered_when_the_summary_entails_its_fact(probability: float, score: float) -> None:
+    assert scores(entailing(OTHER_WORDS, probability).coverage_questions) == [score] * 6
+    assert scores(entailing(OTHER_WORDS, probability, LITERAL).coverage_questions) == [0] * 6
+
+
+def test_a_question_is_answered_by_its_answer_and_two_more_words_of_its_fact_wherever_they_stand() -> None:
+    source = "The council closed the bridge over cracks. Bob met Ann on costs."
+    told, untold = ("The bridge over cracks closed.", "The bridge fell.")
+    for first, config, score in ((told, None, 1), (untold, None, 0), (told, LITERAL, 0)):
+        summary = f"{first} The council met Bob on costs."
+        made = build(source, summary, config=config, entailment=ScriptedEntailment(default=0.1))
+        (question,) = [question for question in made.coverage_questions if question.answer == "council"]
+        assert (question.score, question.given) == (score, "council" if score else None)
+
+
+def test_questions_ask_for_distinct_places_of_distinct_statements() -> None:
+    made = build(
+        ARTICLE, "The council voted to close the bridge. Repairs cost $42 million. Owners of shops fear losses."
+    )
+    for asked, statements in ((made.coverage_questions, 6), (made.claim_questions, 3)):
+        assert len(asked) == 6
+        assert len({question.fact for question in asked}) == statements
+        assert duplicate_span_count([question.answer_span for question in asked]) == 0
+    assert len({question.answer.casefold() for question in made.coverage_questions}) == 6
+
+
+def test_facts_are_asked_for_what_the_source_comes_back_to_and_not_for_its_subject() -> None:
+    source = (
+        "Divers of the navy saw barrels of acme near the shore. The shore of the lake was closed by acme guards. "
+        "Fish died at the shore while acme denied it. A lawyer of acme sold paint to a school in Norway."
+    )
+    asked = build(source, "The shore was closed.").coverage_questions
+    by_fact = [question.answer for question in sorted(asked[:4], key=lambda question: question.fact.start)]
+    assert "shore" not in by_fact  # in 3 of 4 sentences
+    assert "acme" not in by_fact
+    rare = build(source.replace("The shore of the lake", "The barrels of the lake"), "Barrels.").coverage_questions
+    assert rare[0].answer == "barrels"

@@ -1,0 +1,80 @@
+"""Every claim of a summary is checked, however many there are; what a bound leaves out is said beside the scores."""
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.judge.config import JudgeConfig
+from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.judge import Judge
+from pipeline.judge.judgement import Judgement
+from pipeline.judge.request import JudgeRequest
+from pipeline.judge.result import Framework, MetricName, MetricStatus
+from tests.unit.pipeline.judge.judging import REQUEST, ULTRA, Fakes
+from tests.unit.pipeline.judge.long_summaries import INVENTED, SENTENCES, SOURCE, SUMMARY
+
+LONG = JudgeRequest(SOURCE, SUMMARY, tuple(Framework))
+
+
+def bounded(max_claims: int) -> Judge:
+    return Judge(JudgeConfig().with_overrides({"evidence": {"max_claims": max_claims}}))
+
+
+def statuses(judgement: Judgement, name: MetricName) -> set[MetricStatus]:
+    return {result[name].status for result in judgement.frameworks}
+
+
+async def test_every_claim_of_241_sentences_is_checked_and_the_invented_ones_are_found() -> None:
+    fakes = Fakes()
+    judgement = await fakes.judge(LONG)
+    claims = judgement.evidence.claims
+    assert [claim.passage.text for claim in claims] == SENTENCES
+    assert [claim.passage.text for claim in claims if claim.label is ClaimLabel.UNSUPPORTED] == list(INVENTED)
+    assert (judgement.claim_count, judgement.checked_claim_count, judgement.unsupported_claim_count) == (241, 241, 5)
+    assert judgement.worst_claim_score == round(10 * min(claim.probability for claim in claims), 2)
+    assert len(fakes.entailment.calls[0]) == 241
+    for name in MetricName:
+        assert MetricStatus.PARTIAL not in statuses(judgement, name)
+
+
+async def test_invented_sentences_lower_the_score_by_their_share() -> None:
+    faithful = JudgeRequest(SOURCE, " ".join(one for one in SENTENCES if one not in INVENTED), (ULTRA,))
+    good, bad = await Fakes().judge(faithful), await Fakes().judge(LONG)
+    before, after = good[ULTRA][MetricName.HALLUCINATION].score, bad[ULTRA][MetricName.HALLUCINATION].score
+    assert before is not None
+    assert after is not None
+    assert 10 * 3 / 241 < before - after < 10 * 10 / 241
+
+
+async def test_what_a_bound_leaves_unchecked_is_a_number_and_a_status() -> None:
+    judgement = await Fakes().judge(LONG, bounded(100))
+    assert (judgement.claim_count, judgement.checked_claim_count) == (241, 100)
+    assert judgement.evidence.omitted_claim_count == 141
+    for name in (MetricName.COVERAGE, MetricName.ALIGNMENT, MetricName.HALLUCINATION, MetricName.RELEVANCE):
+        assert statuses(judgement, name) <= {MetricStatus.PARTIAL, MetricStatus.ABSTAINED}
+        assert MetricStatus.PARTIAL in statuses(judgement, name)
+    assert MetricStatus.PARTIAL not in statuses(judgement, MetricName.BIAS_TOXICITY)
+
+
+async def test_partial_scores_enter_the_mean() -> None:
+    for result in (await Fakes().judge(REQUEST, bounded(1))).frameworks:
+        counting = [metric.score for metric in result.metrics if metric.counts and metric.score is not None]
+        assert result.mean_score == pytest.approx(sum(counting) / len(counting), abs=0.01)
+        assert any(metric.status is MetricStatus.PARTIAL for metric in result.metrics if metric.counts)
+
+
+async def test_a_bound_that_leaves_nothing_out_changes_no_score() -> None:
+    plain, judgement = await Fakes().judge(), await Fakes().judge(REQUEST, bounded(3))
+    assert judgement.checked_claim_count == judgement.claim_count == 3
+    assert judgement.frameworks == plain.frameworks
+
+
+async def test_without_claims_there_is_no_worst_one() -> None:
+    judgement = await Fakes().judge(JudgeRequest("One. Two.", "...", tuple(Framework)))
+    assert (judgement.claim_count, judgement.worst_claim_score) == (0, None)
+
+
+@pytest.mark.parametrize("max_claims", [-1, 0, 5_001])
+def test_a_bound_outside_1_to_5000_is_refused(max_claims: int) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        bounded(max_claims)
+    assert caught.value.field == "options.max_claims"

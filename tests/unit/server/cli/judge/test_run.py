@@ -1,0 +1,46 @@
+"""What `precis judge` asks the server for."""
+
+import asyncio
+from typing import Any, cast
+
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+
+from server.cli.connection import CommandClient
+from server.cli.judge.floors import JudgeTerms
+from server.cli.judge.items import Item
+from server.cli.judge.run import to_work
+
+ITEM = Item("one", "Source.", "Summary.")
+
+
+class RecordingClient:
+    """Keeps the request of the last call."""
+
+    request: pb.JudgeRequest
+
+    async def send(self, call: Any) -> pb.JudgeResponse:  # noqa: ANN401 - a call of any method
+        self.request = call.request
+        return pb.JudgeResponse()
+
+
+def asked(terms: JudgeTerms) -> pb.JudgeRequest:
+    client = RecordingClient()
+
+    async def send() -> None:
+        await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
+
+    asyncio.run(send())
+    return client.request
+
+
+def test_a_bound_on_claims_is_sent_and_none_is_left_to_the_server() -> None:
+    assert asked(JudgeTerms(max_claims=7)).options.max_claims == 7
+    assert not asked(JudgeTerms()).options.HasField("max_claims")
+
+
+def test_a_result_under_another_bound_is_not_kept() -> None:
+    terms = [to_work(JudgeTerms(max_claims=bound), common_pb2.PRIORITY_BULK).terms for bound in (None, 7, 8)]
+    assert len({ITEM.sha256(*one) for one in terms}) == 3
+    listed = to_work(JudgeTerms(shown_claims=None), common_pb2.PRIORITY_BULK).terms
+    assert listed == terms[0]  # how many are listed changes nothing about the result
