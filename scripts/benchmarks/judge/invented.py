@@ -46,12 +46,14 @@ class LongText:
     def of(cls, rows: Sequence[HumanRow]) -> "LongText":
         """Joins as many articles as it takes; the others are foreign. Raises RuntimeError when there are too few."""
         articles = list(dict.fromkeys(row.source for row in rows))
-        sentences: list[str] = []
+        told: dict[str, str] = {}  # by letters: the judge leaves out a sentence that says the same again
         for number, article in enumerate(articles, start=1):
-            sentences += [sentence for sentence in _usable(article) if sentence not in sentences]
-            if len(sentences) >= TRUE_SENTENCES:
+            for sentence in _usable(article):
+                told.setdefault("".join(filter(str.isalnum, sentence.casefold())), sentence)
+            if len(told) >= TRUE_SENTENCES:
                 foreign = dict.fromkeys(one for other in articles[number:] for one in _usable(other)[:1])
-                return cls("\n\n".join(articles[:number]), tuple(sentences[:TRUE_SENTENCES]), tuple(foreign))
+                sentences = tuple(told.values())[:TRUE_SENTENCES]
+                return cls("\n\n".join(articles[:number]), sentences, tuple(foreign))
         raise RuntimeError(f"the articles have fewer than {TRUE_SENTENCES} sentences of {_WORDS}")
 
     def summary(self, others: Sequence[str]) -> str:
@@ -90,7 +92,7 @@ async def measure_invented(
     results.add("  true claims called unsupported, of all", _false_alarms(five))
     for framework in Framework:
         scores = ", ".join(f"{score:g}" for score in _hallucination(judged, framework))
-        results.add(f"  hallucination with {counts} of them, {framework}", scores)
+        results.add(f"  hallucination with {counts} invented, {framework}", scores)
     results.add("  claims read", f"{five.checked_claim_count} of {five.claim_count}")
     results.add(
         f"  with a bound of {_BOUND}", f"{bounded.checked_claim_count} of {bounded.claim_count}, {_said(bounded)}"
