@@ -76,9 +76,12 @@ def reproducible(judgement: Judgement) -> Judgement:
     return replace(judgement, evidence=replace(judgement.table, timings=none), timings=timings)
 
 
-async def test_a_faithful_summary_has_every_score_and_no_mismatch(engine: Engine) -> None:
+async def test_a_faithful_summary_is_found_to_be_one(engine: Engine) -> None:
     judgement = await judge(engine, FAITHFUL)
     twin = judgement[Framework.TWIN_LOCK]
+    assert {claim.label for claim in judgement.table.claims} == {ClaimLabel.SUPPORTED}
+    assert min(score(judgement[framework]) for framework in Framework) > 8
+    assert score(twin, MetricName.RELEVANCE) >= 7.5
     assert score(twin, MetricName.BIAS_TOXICITY) == 10
     assert not any(claim.mismatches for claim in judgement.table.claims)
     assert all(metric.status is not MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
@@ -89,7 +92,7 @@ async def test_every_corruption_lowers_hallucination(engine: Engine) -> None:
     for kind, judgement in zip(CORRUPTIONS, corrupted, strict=True):
         assert score(judgement[Framework.ULTRA]) < score(faithful[Framework.ULTRA]), kind
         for lock in (Framework.TWIN_LOCK, Framework.JUDGE_LOCK):
-            assert score(judgement[lock]) <= score(faithful[lock]), (lock, kind)
+            assert score(judgement[lock]) < score(faithful[lock]) or kind == "negation", (lock, kind)
     assert score(corrupted[-1][Framework.TWIN_LOCK]) <= 3
     assert score(corrupted[-1][Framework.JUDGE_LOCK], MetricName.COVERAGE) <= 3
 

@@ -66,11 +66,12 @@ def support(table: EvidenceTable) -> float:
     return mean(claim.probability for claim in table.claims)
 
 
-async def test_faithful_summaries_are_supported_more_than_hallucinated_ones(engine: Engine) -> None:
+async def test_faithful_summaries_are_supported_and_hallucinated_ones_are_not(engine: Engine) -> None:
     faithful = [await build(engine, *pair) for pair in FAITHFUL.items()]
     hallucinated = [await build(engine, *pair) for pair in HALLUCINATED.items()]
     for good, bad in zip(faithful, hallucinated, strict=True):
-        assert support(good) > support(bad)
+        assert support(good) > 0.7
+        assert support(bad) < 0.3
         assert ClaimLabel.UNSUPPORTED in {claim.label for claim in bad.claims}
         assert good.tone.drift < 0.4
     assert mean(table.tone.drift for table in hallucinated) > mean(table.tone.drift for table in faithful)
