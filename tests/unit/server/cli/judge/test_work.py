@@ -24,11 +24,7 @@ class RecordingClient:
 
 async def asked(terms: JudgeTerms) -> pb.JudgeRequest:
     client = RecordingClient()
-
-    async def send() -> None:
-        await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
-
-    asyncio.run(send())
+    await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
     return client.request
 
 
