@@ -38,7 +38,7 @@ async def test_a_foreign_text_is_not_scored_and_no_model_reads_it(language: str,
 
 
 @pytest.mark.parametrize("is_cached", [False, True])
-async def test_a_stream_of_a_foreign_text_has_metrics_without_evidence(is_cached: bool) -> None:
+async def test_a_stream_of_a_foreign_text_has_metrics_without_evidence(*, is_cached: bool) -> None:
     judge, request = Judge(caches=JudgeCaches()), JudgeRequest(ENGLISH, FOREIGN["Spanish"])
     if is_cached:
         await judge.judge(request, fake_models())
