@@ -188,13 +188,18 @@ class FrameworkResult:
 
     def from_some_claims(self) -> Self:
         """Returns the same with the status PARTIAL where a score depends on claims, of which some were not checked."""
-        metrics = tuple(
-            replace(metric, status=MetricStatus.PARTIAL)
-            if metric.status is MetricStatus.SCORED and metric.name is not MetricName.BIAS_TOXICITY
-            else metric
+        status = MetricStatus.PARTIAL
+        partial = {
+            metric.name
             for metric in self.metrics
-        )
-        return replace(self, metrics=metrics)
+            if metric.status is MetricStatus.SCORED and metric.name is not MetricName.BIAS_TOXICITY
+        }
+        metrics = tuple(replace(one, status=status) if one.name in partial else one for one in self.metrics)
+        objects = {
+            name: {**shown, "status": status.value} if name in partial and "status" in shown else shown
+            for name, shown in self.objects.items()
+        }
+        return replace(self, metrics=metrics, objects=objects)
 
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""

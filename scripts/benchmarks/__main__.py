@@ -64,7 +64,8 @@ def main(
 
     handbook  A manual of 350 pages (of --data) by the extractive writer: minutes, compression, terms that are kept.
 
-    judge     Correlation with human judgements, corrupted summaries, repetition, Twin-Lock through gRPC.
+    judge     Agreement with people, claims of documents that no training saw, attacks, invented sentences, repetition,
+              cost through gRPC.
 
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
     """

@@ -62,7 +62,10 @@ async def run_few(
     with result_file(options.output) as output:
         results = await send_all(work, items, connection, options)
         pairs = zip(items, results, strict=True)
-        fields = [{"id": item.id, work.name: to_json_fields(result)} for item, result in pairs]
+        fields = [
+            {"id": item.id, work.name: to_json_fields(result), **work.more_fields(item, result)}
+            for item, result in pairs
+        ]
         document = to_json_document({"results": fields})
         if output is not None:
             output.write(document)

@@ -60,15 +60,18 @@ def read_text(path: Path) -> str:
         return decode(data)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, bytes]]:
     """Yields number, from 1, and bytes of every line that is not blank; never holds the whole file.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: the file cannot be read, or a line is longer than `max_line_bytes`, if that is not negative.
     """
+    limit = max_line_bytes + 1 if max_line_bytes >= 0 else -1
     try:
         with open_bytes(path) as file:
-            for number, data in enumerate(file, start=1):
+            for number, data in enumerate(iter(lambda: file.readline(limit), b""), start=1):
+                if len(data) == limit:
+                    raise InputError(f"{path}: line {number} is longer than {max_line_bytes:,} bytes")
                 if data.strip():
                     yield number, data
     except OSError as error:

@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from server.cli.commands import models
+from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
@@ -43,6 +44,10 @@ app = typer.Typer(
       precis evaluate FILE.json  score a summary against a golden reference
 
       precis judge ITEMS.jsonl   score summaries against their source alone
+
+      precis calibrate L.jsonl   measure and fit the judge on your own labels
+
+      precis compare A B         see whether results got worse
 
       precis assess -q QUESTION  answer a question about quality, for a summary or image
 
@@ -84,7 +89,20 @@ def precis(
     """Holds the options of the program itself; its help is above."""
 
 
-for command in (serve, settings, summarize, evaluate, judge, assess, synthesize, embed, entail, health):
+for command in (
+    serve,
+    settings,
+    summarize,
+    evaluate,
+    judge,
+    calibrate,
+    compare,
+    assess,
+    synthesize,
+    embed,
+    entail,
+    health,
+):
     app.command()(command)
 app.add_typer(models.app, name="models")
 

@@ -15,6 +15,11 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
+NoLanguageModelOption = Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")]
+ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")]
+ItemTimeoutOption = Annotated[
+    float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
+]
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,8 @@ class RunOptions:
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what --output holds for the same items; do the rest.")
     ] = False
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")] = 8
-    timeout_s: Annotated[
-        float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
-    ] = 300.0
+    concurrency: ConcurrencyOption = 8
+    timeout_s: ItemTimeoutOption = 300.0
 
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:

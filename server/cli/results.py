@@ -36,6 +36,11 @@ I = TypeVar("I", bound=NamedItem)  # noqa: E741 - an item
 R = TypeVar("R", bound=Message)
 
 
+def nothing_more(item: NamedItem, result: Message) -> dict[str, Any]:  # noqa: ARG001 - see Work.more_fields
+    """Adds no fields to a line."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Work(Generic[I, R]):
     """What a command does with its items.
@@ -46,6 +51,7 @@ class Work(Generic[I, R]):
         result_type: the message of a result.
         send: gets the result of one item. Raises PrecisError.
         terms: what decides the result beside the item.
+        more_fields: gives further fields of a result's line; asked again for one that is kept. Raises CliError.
     """
 
     verb: str
@@ -53,6 +59,7 @@ class Work(Generic[I, R]):
     result_type: type[R]
     send: Callable[[CommandClient, I], Awaitable[R]]
     terms: tuple[str, ...] = ()
+    more_fields: Callable[[I, R], dict[str, Any]] = nothing_more
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,8 @@ def to_answer(
     """Builds the answer to an item from its result or its error."""
     error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
     fields = {"id": item_id, "item_sha256": sha256, "error" if error else work.name: to_json_fields(outcome)}
+    if item is not None and result is not None:
+        fields |= work.more_fields(item, result)
     return Answer(item_id, item, result, error, to_json_line(fields))
 
 
@@ -99,9 +108,10 @@ class EarlierResults(Generic[I, R]):
         if self.file is None or not offsets:
             return None
         self.file.seek(offsets.pop(0))
-        line = self.file.readline().decode()
-        fields = json.loads(line)[self.work.name]
-        result = json_format.ParseDict(fields, self.work.result_type(), ignore_unknown_fields=True)
+        fields = json.loads(self.file.readline())
+        kept = {name: fields[name] for name in ("id", "item_sha256", self.work.name)}
+        result = json_format.ParseDict(kept[self.work.name], self.work.result_type(), ignore_unknown_fields=True)
+        line = to_json_line({**kept, **self.work.more_fields(item, result)})
         return Answer(item.id, item, result, None, line, is_kept=True)
 
 

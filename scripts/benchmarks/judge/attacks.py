@@ -129,8 +129,10 @@ async def measure_attacks(runner: JudgeRunner, rows: Sequence[HumanRow], each: i
     for group, key in {"injection": "injections", "padding": "padding", "repeat": "repeats", "copy": "copies"}.items():
         kinds = Counter(attack.kind for attack, _ in raised if attack.group == group)
         count = sum(attack.group == group for attack in attacks)
-        which = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
-        results.add(f"{key} that raised a score, of {count}", f"{kinds.total()} {which}".strip())
+        results.add(f"{key} that raised a score, of {count}", f"{kinds.total()}")
+        scores = Counter(name for attack, found in raised if attack.group == group for name in found)
+        for counts in (kinds, scores) if kinds else ():
+            results.add("  " + ", ".join(f"{name} {number}" for name, number in counts.most_common()), "")
         results.figures |= {f"{key}_raised": kinds.total(), f"{key}_tried": count}
     orders = [(old, new) for attack, old, new in cases if attack.text in PLAIN_ORDERS]
     results.figures["injection_changed"] = sum(scores_of(old) != scores_of(new) for old, new in orders)
@@ -138,4 +140,4 @@ async def measure_attacks(runner: JudgeRunner, rows: Sequence[HumanRow], each: i
     for attack, found in raised[:_MOST_LISTED]:
         name = max(found, key=lambda one: found[one])
         shown = escape(" ".join(attack.text.split())[:60])
-        results.add(f"  {attack.kind}, place {attack.place}: {shown}", f"{name} +{found[name]:.2f}")
+        results.add(f"  {attack.kind}, place {attack.place}: {shown}", f"+{found[name]:.2f}", name)

@@ -1,5 +1,6 @@
 """Invented sentences in a long summary: are they found and listed, do scores fall with them, is all of it read?"""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.judgement import Judgement
-from pipeline.judge.result import Framework, MetricName, MetricStatus
+from pipeline.judge.result import Framework, MetricName, MetricResult, MetricStatus
 from scripts.benchmarks.judge.data import HumanRow, sentences_of
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
@@ -21,7 +22,9 @@ INVENTED = (
 )
 TRUE_SENTENCES = 236
 _WORDS = range(8, 21)  # of a sentence that is taken: less is a heading, more costs time and shows nothing
+_ENDS = re.compile(r"[a-z]{4,}\.$")  # no abbreviation: the next sentence would belong to it
 _BOUND = 100  # claims; less than there are
+_HONEST = (MetricStatus.PARTIAL, MetricStatus.ABSTAINED)
 _LOCKS = (Framework.TWIN_LOCK, Framework.JUDGE_LOCK)
 
 
@@ -43,12 +46,14 @@ class LongText:
     def of(cls, rows: Sequence[HumanRow]) -> "LongText":
         """Joins as many articles as it takes; the others are foreign. Raises RuntimeError when there are too few."""
         articles = list(dict.fromkeys(row.source for row in rows))
-        sentences: list[str] = []
+        told: dict[str, str] = {}  # by letters: the judge leaves out a sentence that says the same again
         for number, article in enumerate(articles, start=1):
-            sentences += [sentence for sentence in _usable(article) if sentence not in sentences]
-            if len(sentences) >= TRUE_SENTENCES:
+            for sentence in _usable(article):
+                told.setdefault("".join(filter(str.isalnum, sentence.casefold())), sentence)
+            if len(told) >= TRUE_SENTENCES:
                 foreign = dict.fromkeys(one for other in articles[number:] for one in _usable(other)[:1])
-                return cls("\n\n".join(articles[:number]), tuple(sentences[:TRUE_SENTENCES]), tuple(foreign))
+                sentences = tuple(told.values())[:TRUE_SENTENCES]
+                return cls("\n\n".join(articles[:number]), sentences, tuple(foreign))
         raise RuntimeError(f"the articles have fewer than {TRUE_SENTENCES} sentences of {_WORDS}")
 
     def summary(self, others: Sequence[str]) -> str:
@@ -87,7 +92,7 @@ async def measure_invented(
     results.add("  true claims called unsupported, of all", _false_alarms(five))
     for framework in Framework:
         scores = ", ".join(f"{score:g}" for score in _hallucination(judged, framework))
-        results.add(f"  hallucination with {counts} of them, {framework}", scores)
+        results.add(f"  hallucination with {counts} invented, {framework}", scores)
     results.add("  claims read", f"{five.checked_claim_count} of {five.claim_count}")
     results.add(
         f"  with a bound of {_BOUND}", f"{bounded.checked_claim_count} of {bounded.claim_count}, {_said(bounded)}"
@@ -99,7 +104,7 @@ async def measure_invented(
         "invented_scores_fall": all(falls.values()),
         "invented_worst_claim": five.worst_claim_score,
         "invented_all_read": five.checked_claim_count == five.claim_count >= told,
-        "bound_is_said": _said(bounded) == MetricStatus.PARTIAL.value,
+        "bound_is_said": all(metric.status in _HONEST for metric in _of_claims(bounded)),
     }
 
 
@@ -119,7 +124,7 @@ def is_listed(judgement: Judgement, sentence: str, lock: Framework) -> bool:
 
 def _usable(article: str) -> list[str]:
     sentences = (sentence.strip() for sentence in sentences_of(article))
-    return [one for one in sentences if len(one.split()) in _WORDS and one[0].isupper() and one.endswith(".")]
+    return [one for one in sentences if len(one.split()) in _WORDS and one[0].isupper() and _ENDS.search(one)]
 
 
 def _hallucination(judged: Sequence[Judgement], framework: Framework) -> list[float]:
@@ -138,11 +143,10 @@ def _false_alarms(judgement: Judgement) -> str:
 
 
 def _said(judgement: Judgement) -> str:
-    """Returns the status that all scores have which depend on claims; otherwise all of them."""
-    statuses = {
-        metric.status.value
-        for result in judgement.frameworks
-        for metric in result.metrics
-        if metric.name is not MetricName.BIAS_TOXICITY
-    }
-    return ", ".join(sorted(statuses))
+    """Returns the statuses of the scores that depend on claims."""
+    return ", ".join(sorted({metric.status.value for metric in _of_claims(judgement)}))
+
+
+def _of_claims(judgement: Judgement) -> list[MetricResult]:
+    metrics = (metric for result in judgement.frameworks for metric in result.metrics)
+    return [metric for metric in metrics if metric.name is not MetricName.BIAS_TOXICITY]

@@ -94,7 +94,7 @@ FULL = Sizes(
     attacked=12, repeated=10, served=40,
 )  # fmt: skip
 QUICK = Sizes(
-    foreign=(),
+    foreign=(24,),
     qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, attacks=1, attacked=2,
     repeated=1, served=3,
 )  # fmt: skip

@@ -26,6 +26,7 @@ NOTHING_KEPT = {
 }
 ALL = (pb.JUDGE_FRAMEWORK_TWIN_LOCK, pb.JUDGE_FRAMEWORK_JUDGE_LOCK, pb.JUDGE_FRAMEWORK_ULTRA)
 ARTICLE_WORDS = 560
+MANY_SENTENCES = 60
 LONG_WORDS = 60_000
 LONG_SENTENCES = 100
 _CLAIM_WORDS = range(6, 31)
@@ -38,13 +39,13 @@ def measure_speed(models: Path, data: Path, rows: Sequence[HumanRow], count: int
         models: models folder.
         data: folder with a manual; without one, bundled text stands in.
         rows: articles with summaries, several of each.
-        count: judgements of the usual size; the sentences of the summary with many claims are four times as many.
+        count: judgements of the usual size.
     """
     requests = make_requests(rows, count + 1, ALL)
     with PrecisServer(models, NOTHING_KEPT) as server, LoadClient(server.address) as client:
         client.run(JUDGE, requests[:1], in_flight=1)  # reads word lists
         alone, alone_s = _timed(server, client, requests[1:])
-        many, _ = _timed(server, client, [many_claims(rows, 4 * count)])
+        many, _ = _timed(server, client, [many_claims(rows)])
         long, long_s = _timed(server, client, [long_request(data)])
     p50_s, cpu_ms = median(alone.latencies_s), 1000 * alone_s / len(alone.responses)
     many_result, long_result = (pb.JudgeResponse.FromString(one.responses[0]).result for one in (many, long))
@@ -66,13 +67,13 @@ def measure_speed(models: Path, data: Path, rows: Sequence[HumanRow], count: int
     }
 
 
-def many_claims(rows: Sequence[HumanRow], most: int) -> bytes:
-    """Makes a request for one article and as many distinct sentences as its summaries have, at most so many."""
+def many_claims(rows: Sequence[HumanRow]) -> bytes:
+    """Makes a request for one article and distinct sentences of its summaries."""
     article = next(row.source for row in rows if len(row.source.split()) >= ARTICLE_WORDS)
     told = dict.fromkeys(one for row in rows if row.source == article for one in _claims(row.summary))
     told |= dict.fromkeys(_claims(article))
     return pb.JudgeRequest(
-        source=" ".join(article.split()[:ARTICLE_WORDS]), summary=" ".join(list(told)[:most])
+        source=" ".join(article.split()[:ARTICLE_WORDS]), summary=" ".join(list(told)[:MANY_SENTENCES])
     ).SerializeToString()
 
 

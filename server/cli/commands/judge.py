@@ -17,7 +17,7 @@ from server.cli.judge.floors import (
     parse_claims,
     parse_floor,
 )
-from server.cli.options import Connection, RunOptions, check_run, with_options
+from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, with_options
 
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
@@ -52,6 +52,13 @@ def judge(
         list[str] | None,
         typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned."),
+    ] = None,
+    any_models: Annotated[
+        bool, typer.Option("--any-models", help="Use the calibration for judgements by other models too.")
+    ] = False,
     max_claims: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial."),
@@ -59,7 +66,7 @@ def judge(
     claims: Annotated[
         str, typer.Option(metavar="N|all", help="List so many of the claims that are not supported.")
     ] = str(CLAIMS_SHOWN),
-    no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")] = False,
+    no_llm: NoLanguageModelOption = False,
     _schema: Annotated[
         bool,
         typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
@@ -83,6 +90,9 @@ def judge(
     claim of the summary coloured by label, and the passage of the source that
     supports or contradicts it. Of many items the 500 worst are shown whole.
 
+    [bold]--calibration[/] adds the probability that people call a summary good, and
+    pass or fail, as [bold]precis calibrate[/] learned from your own labels.
+
     [bold]Examples[/]
 
       precis judge --source article.txt --summary summary.txt --report out.html
@@ -95,8 +105,8 @@ def judge(
 
       precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html
 
-    [bold]Exit codes[/]  0 done; 1 a score is under --fail-under, or there is none; 2 the
-    input has to change; 3 the server cannot be reached, is full or too slow;
+    [bold]Exit codes[/]  0 done; 1 a score is under --fail-under, or there is none, or a
+    summary does not pass --calibration; 2 the input has to change; 3 the server cannot be reached, is full or too slow;
     4 anything else, such as items that failed; 130 Ctrl+C.
     """
     floors = tuple(map(parse_floor, fail_under or ()))
@@ -107,9 +117,11 @@ def judge(
         report=report,
         shown_claims=parse_claims(claims),
         floors=floors,
+        calibration=calibration,
+        takes_other_models=any_models,
     )
     check_floors(terms.floors, terms.frameworks)
-    inputs = [path for path in (items, source, *(summary or ())) if path]
+    inputs = [path for path in (items, source, calibration, *(summary or ())) if path]
     check_run(options, inputs, options.output, report, is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")

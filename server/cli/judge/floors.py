@@ -39,6 +39,26 @@ class MetricChoice(StrEnum):
     BIAS_TOXICITY = "bias-toxicity"
 
 
+class Policy(StrEnum):
+    """What becomes of statements that may be true but are not in the source; see `pipeline/agreement/README.md`."""
+
+    STRICT = "strict"
+    LENIENT = "lenient"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreKind:
+    """Which score of a judgement is meant."""
+
+    framework: FrameworkChoice = FrameworkChoice.ULTRA
+    metric: MetricChoice = MetricChoice.HALLUCINATION
+    policy: Policy = Policy.STRICT
+
+    def __str__(self) -> str:
+        """Writes for example "ultra hallucination, lenient"."""
+        return f"{self.framework} {self.metric}{'' if self.policy is Policy.STRICT else f', {self.policy}'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Floor:
     """The least score of one metric.
@@ -119,6 +139,8 @@ class JudgeTerms:
         report: a page for people is written there.
         shown_claims: claims without support that are listed; None for all.
         floors: a score under one of these is a NegativeAnswer.
+        calibration: a file of `precis calibrate`; what does not pass is a NegativeAnswer too.
+        takes_other_models: use the calibration for judgements by other models too.
     """
 
     frameworks: tuple[FrameworkChoice, ...] = (FrameworkChoice.ULTRA,)
@@ -127,3 +149,5 @@ class JudgeTerms:
     report: Path | None = None
     shown_claims: int | None = CLAIMS_SHOWN
     floors: tuple[Floor, ...] = ()
+    calibration: Path | None = None
+    takes_other_models: bool = False

@@ -1,4 +1,4 @@
-"""What `precis judge` reads: one pair of texts, a directory of pairs, or JSON Lines."""
+"""What `precis judge` reads, one pair of texts, a directory of pairs, or JSON Lines; and how it is sent."""
 
 import hashlib
 import json
@@ -7,21 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from precis.calls import JUDGE, Call, rpc_path
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+
 from server.cli.bulk import BadItem, Items, read_json_lines
+from server.cli.connection import CommandClient
 from server.cli.documents import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, parse_object, read_text, to_id
+from server.cli.judge.calibration import AppliedCalibration
+from server.cli.judge.floors import JudgeTerms
+from server.cli.results import Work
 
 SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A summary with its source."""
+    """A summary with its source; `category` is the caller's, and goes into the results."""
 
     id: str
     source: str
     summary: str
+    category: str = ""
 
     def sha256(self, *terms: str) -> str:
         """Hashes the item and the terms under which it is judged, in hexadecimal."""
@@ -65,10 +74,15 @@ def list_names(path: Path) -> list[str]:
 
 
 def parse_item(line: bytes, place: str) -> Item:
-    """Parses one line; fields besides id, source and summary are left alone. Raises InputError."""
-    fields = parse_object(decode(line))
-    fields["id"] = str(fields.get("id", place))
-    return Item(*(text_of(fields, name) for name in ("id", "source", "summary")))
+    """Parses one line. Raises InputError."""
+    return to_item(parse_object(decode(line)), place)
+
+
+def to_item(fields: dict[str, Any], place: str) -> Item:
+    """Takes an item out of plain data; fields that it does not have are left alone. Raises InputError."""
+    category = fields.get("category")
+    named = {**fields, "id": str(fields.get("id", place)), "category": category if isinstance(category, str) else ""}
+    return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
 
 
 def text_of(fields: dict[str, Any], name: str) -> str:
@@ -80,3 +94,28 @@ def text_of(fields: dict[str, Any], name: str) -> str:
     if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
         raise InputError(f"{name}: not Unicode: a lone surrogate")
     return value
+
+
+def to_work(
+    terms: JudgeTerms, priority: common_pb2.Priority.ValueType, applied: AppliedCalibration | None = None
+) -> Work[Item, pb.JudgeResult]:
+    """Describes how items are judged; what is not set is left to the server."""
+    common = pb.JudgeRequest(
+        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
+        options=pb.JudgeOptions(use_language_model=terms.use_language_model, max_claims=terms.max_claims),
+        priority=priority,
+        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
+    )
+
+    async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
+        request = pb.JudgeRequest(source=item.source, summary=item.summary)
+        request.MergeFrom(common)
+        call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
+        return (await client.send(call)).result
+
+    def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
+        category = {"category": item.category} if item.category else {}
+        return {**category, "calibrated": applied.verdict_of(result).to_fields()} if applied else category
+
+    decisive = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
+    return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)

@@ -19,6 +19,9 @@ mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
 COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
 
+MetricKey = tuple[pb.JudgeFramework.ValueType, pb.JudgeMetricName.ValueType]
+"""A metric of a framework."""
+
 WHOLE_SCORE = "score"  # what most caps limit
 LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
 
@@ -33,6 +36,11 @@ def status_name(metric: pb.JudgeMetric) -> str:
     if metric.status == pb.JUDGE_METRIC_STATUS_SCORED:
         return ""
     return str(word_of(pb.JudgeMetricStatus, metric.status)).replace("-", " ")
+
+
+def is_partial(framework: pb.FrameworkResult) -> bool:
+    """Tells whether a score of a framework comes from a part of the claims."""
+    return any(metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for metric in framework.metrics)
 
 
 def deciding_caps(metric: pb.JudgeMetric) -> list[pb.MetricCap]:
@@ -149,10 +157,9 @@ def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
         left_out: how many claims were not checked; stands beside a score that is partial.
     """
     limits = [cap.limit for cap in deciding_caps(metric)]
-    is_partial = metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
-        left_out if is_partial else "",
+        left_out if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "",
         f"capped at {limit_name(min(limits))}" if limits else "",
         f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )

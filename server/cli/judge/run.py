@@ -1,26 +1,24 @@
 """Judges the summaries of one source, and shows why their scores are what they are; or judges many items."""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2
-from precis.v1 import judge_pb2 as pb
 
 from server.cli.bulk import run_bulk, run_few
-from server.cli.connection import CommandClient
 from server.cli.console import output_console, print_note
 from server.cli.errors import NegativeAnswer
 from server.cli.files import result_file
+from server.cli.judge.calibration import applied_calibration
 from server.cli.judge.floors import JudgeTerms
-from server.cli.judge.items import Item, read_items, read_summaries
+from server.cli.judge.items import read_items, read_summaries, to_work
 from server.cli.judge.names import breaches_of
 from server.cli.judge.report.page import BulkReport, ReportedItem, report_of
-from server.cli.judge.table import print_comparison, print_judgement
+from server.cli.judge.table import print_comparison, print_judgement, print_verdict_counts, print_verdicts
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
 from server.cli.options import Connection, RunOptions
-from server.cli.results import Work
 
 
 async def judge_document(
@@ -28,8 +26,9 @@ async def judge_document(
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
     items = read_summaries(source, summaries)
+    applied, terms = applied_calibration(terms)
     with result_file(terms.report) as page:
-        work = to_work(terms, common_pb2.PRIORITY_INTERACTIVE)
+        work = to_work(terms, common_pb2.PRIORITY_INTERACTIVE, applied)
         results, document = await run_few(work, items, connection, options)
         judged = [ReportedItem(item, result) for item, result in zip(items, results, strict=True)]
         if page is not None:
@@ -41,57 +40,51 @@ async def judge_document(
     else:
         named = [(item.id, result) for item, result in judged]
         print_comparison(output_console(), named, is_brief=options.is_brief, shown_claims=terms.shown_claims)
+    verdicts = [(item.id, applied.verdict_of(result)) for item, result in judged] if applied else []
+    if applied and not options.as_json:
+        print_verdicts(output_console(), applied.calibration, verdicts)
     note_report(terms)
     breaches = [
         f"{item.id} {breach}" if len(judged) > 1 else str(breach)
         for item, result in judged
         for breach in breaches_of(result, terms.floors)
     ]
+    breaches += [f"{item_id} does not pass --calibration" for item_id, verdict in verdicts if not verdict.passed]
     if breaches:
         raise NegativeAnswer(f"under the limit: {', '.join(breaches)}")
 
 
 async def judge_bulk(path: Path, connection: Connection, terms: JudgeTerms, options: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
+    applied, terms = applied_calibration(terms)
     tally, report = JudgeTally(terms.floors), BulkReport(terms.floors)
+    verdicts: Counter[str] = Counter()
 
     def take(answer: JudgeAnswer) -> None:
         tally.add(answer)
+        if applied and answer.result is not None:
+            verdicts[applied.verdict_of(answer.result).word] += 1
         if terms.report is not None:
             report.add(answer)
 
     with result_file(terms.report) as page:
-        await run_bulk(to_work(terms, common_pb2.PRIORITY_BULK), read_items(path), connection, options, take)
+        work = to_work(terms, common_pb2.PRIORITY_BULK, applied)
+        await run_bulk(work, read_items(path), connection, options, take)
         if page is not None:
             page.write(report.render(tally))
     if not options.as_json:
         print_tally(output_console(), tally)
+    if applied and not options.as_json:
+        print_verdict_counts(output_console(), applied.calibration, verdicts)
     note_report(terms)
     if len(tally.models) > 1:
         print_note("The results come from different models; without --resume all items are judged anew.")
     tally.check()
+    if failed := verdicts.total() - verdicts["pass"]:
+        raise NegativeAnswer(f"{failed} of {tally.item_count} items do not pass --calibration")
 
 
 def note_report(terms: JudgeTerms) -> None:
     """Says where the page is."""
     if terms.report is not None:
         print_note(f"report: {terms.report}")
-
-
-def to_work(terms: JudgeTerms, priority: common_pb2.Priority.ValueType) -> Work[Item, pb.JudgeResult]:
-    """Describes how items are judged; what is not set is left to the server."""
-    common = pb.JudgeRequest(
-        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
-        options=pb.JudgeOptions(use_language_model=terms.use_language_model, max_claims=terms.max_claims),
-        priority=priority,
-        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
-    )
-
-    async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
-        request = pb.JudgeRequest(source=item.source, summary=item.summary)
-        request.MergeFrom(common)
-        call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
-        return (await client.send(call)).result
-
-    hashed = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
-    return Work("judging", "result", pb.JudgeResult, send, hashed)

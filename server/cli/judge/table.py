@@ -1,6 +1,6 @@
 """A judgement on the terminal: the scores, why they are what they are, and the claims without support."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.console import new_list, new_table, shown
+from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
     add,
@@ -65,6 +66,32 @@ def print_comparison(
     for _, result in results:
         add(usage, result.language_model_usage)
     console.print(footer(results[0][1], usage))
+
+
+def print_verdicts(console: Console, calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> None:
+    """Prints what a calibration says of each summary."""
+    table = new_table("calibrated", f">{calibration.kind}", ">probability", "verdict")
+    for name, verdict in verdicts:
+        score, probability = (
+            "-" if number is None else f"{number:.2f}" for number in (verdict.score, verdict.probability)
+        )
+        style = {"pass": "green", "fail": "red"}.get(verdict.word, "")
+        table.add_row(shown(name, limit=80), score, probability, Text(verdict.word, style=style))
+    console.print(table)
+    console.print(threshold_note(calibration))
+
+
+def print_verdict_counts(console: Console, calibration: Calibration, verdicts: Mapping[str, int]) -> None:
+    """Prints how many of many summaries pass."""
+    counts = ", ".join(f"{count} {word}" for word in ("pass", "fail", "none") if (count := verdicts.get(word, 0)))
+    console.print(Text(f"{calibration.kind} calibrated: {counts or 'no verdicts'}"))
+    console.print(threshold_note(calibration))
+
+
+def threshold_note(calibration: Calibration) -> Text:
+    """Says what a verdict rests on."""
+    rows = f"{calibration.row_count} labelled summaries"
+    return Text(f"pass from {calibration.threshold:g} of 10, fitted to {rows}", style="dim")
 
 
 def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:

@@ -10,9 +10,10 @@ from rich.console import Console
 
 from server.cli.console import shown
 from server.cli.errors import NegativeAnswer
-from server.cli.judge.floors import BEST_SCORE, Floor
+from server.cli.judge.floors import Floor
 from server.cli.judge.items import Item
 from server.cli.judge.names import (
+    MetricKey,
     add,
     breaches_of,
     counting_score,
@@ -21,12 +22,11 @@ from server.cli.judge.names import (
     metric_word,
     status_name,
 )
-from server.cli.judge.verdict import verdict_of
+from server.cli.judge.verdict import badness_of, mean_of, verdict_of
 from server.cli.results import Answer
 from server.cli.spread import SHOWN_ITEMS, Tally, WorstItems, spread_table, worst_table
 
 JudgeAnswer = Answer[Item, pb.JudgeResult]
-MetricKey = tuple[pb.JudgeFramework.ValueType, pb.JudgeMetricName.ValueType]
 
 
 @dataclass
@@ -94,17 +94,6 @@ def claims_said(tally: JudgeTally) -> str:
     """Says how many claims were checked and how many are not supported, without a full stop."""
     unread = f", {tally.unchecked_count:,} not checked" if tally.unchecked_count else ""
     return f"{tally.claim_count:,} claims{unread}, {tally.unsupported_count:,} not supported"
-
-
-def mean_of(result: pb.JudgeResult) -> float | None:
-    """Returns the mean score of all frameworks; None when no score counts."""
-    means = [framework.mean_score for framework in result.frameworks if framework.HasField("mean_score")]
-    return sum(means) / len(means) if means else None
-
-
-def badness_of(result: pb.JudgeResult, *, is_breached: bool) -> float:
-    """Ranks items: those under a limit before all others, then by mean score; without any score is as bad as 0."""
-    return BEST_SCORE - (mean_of(result) or 0.0) + (BEST_SCORE if is_breached else 0.0)
 
 
 def words_of(key: MetricKey) -> str:

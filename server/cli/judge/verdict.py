@@ -103,3 +103,14 @@ def doubtful(claims: Iterable[evidence_pb2.Claim]) -> list[tuple[int, evidence_p
     """Lists the claims that are not supported with their numbers, the worst first."""
     found = [(number, claim) for number, claim in enumerate(claims, start=1) if not is_supported(claim)]
     return sorted(found, key=lambda numbered: numbered[1].probability)
+
+
+def mean_of(result: pb.JudgeResult) -> float | None:
+    """Returns the mean score of all frameworks; None when no score counts."""
+    means = [framework.mean_score for framework in result.frameworks if framework.HasField("mean_score")]
+    return sum(means) / len(means) if means else None
+
+
+def badness_of(result: pb.JudgeResult, *, is_breached: bool) -> float:
+    """Ranks items: those under a limit before all others, then by mean score; without any score is as bad as 0."""
+    return BEST_SCORE - (mean_of(result) or 0.0) + (BEST_SCORE if is_breached else 0.0)

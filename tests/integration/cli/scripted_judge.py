@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import grpc
@@ -22,7 +22,7 @@ class ScriptedJudge:
     """Judges every summary alike, unless the summary is one of these words.
 
     "busy": refused the first two times, with a delay. "bad": refused. "gone": the server is stopping. "never": there is
-    no answer.
+    no answer. A number: Ultra's score of hallucination.
 
     Attributes:
         seen: how often each summary came.
@@ -67,7 +67,17 @@ class ScriptedJudge:
             )
         if request.summary == "gone":
             await refuse(context, code_pb2.UNAVAILABLE, "the server is stopping")
-        return pb.JudgeResponse(result=judgement())
+        return pb.JudgeResponse(result=scored(request.summary))
+
+
+def scored(summary: str) -> pb.JudgeResult:
+    """The judgement of all summaries, with the score that this one names."""
+    result = judgement()
+    with suppress(ValueError):
+        next(one for one in result.frameworks if one.framework == pb.JUDGE_FRAMEWORK_ULTRA).metrics[2].score = float(
+            summary
+        )
+    return result
 
 
 async def refuse(

@@ -10,8 +10,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge import names
 from server.cli.judge.floors import BEST_SCORE
-from server.cli.judge.tally import JudgeTally, badness_of
-from server.cli.judge.verdict import ClaimVerdict, verdict_of
+from server.cli.judge.verdict import ClaimVerdict, badness_of, verdict_of
 
 BIN_COUNT = 10
 PLAIN = "items"  # what is counted when nothing is told apart
@@ -98,14 +97,16 @@ def item_histograms(rows: Sequence[IndexRow]) -> dict[str, list[Bin]]:
     }
 
 
-def mean_results(tally: JudgeTally) -> list[pb.FrameworkResult]:
+def mean_results(
+    scores: Mapping[names.MetricKey, list[float]], statuses: Counter[tuple[names.MetricKey, str]]
+) -> list[pb.FrameworkResult]:
     """Writes the means of many judgements as if they were one; a mean is partial when a score in it is."""
     results: dict[int, pb.FrameworkResult] = {}
-    for (framework, metric), values in tally.scores.items():
+    for (framework, metric), values in scores.items():
         result = results.setdefault(framework, pb.FrameworkResult(framework=framework))
         mean = result.metrics.add(name=metric)
         if values:
-            is_partial = tally.statuses[(framework, metric), "partial"]
+            is_partial = statuses[(framework, metric), "partial"]
             mean.status = pb.JUDGE_METRIC_STATUS_PARTIAL if is_partial else pb.JUDGE_METRIC_STATUS_SCORED
             mean.score = statistics.fmean(values)
             spread = f"the lowest is {min(values):.2f}, the highest {max(values):.2f}"

@@ -93,7 +93,7 @@ def render_report(
         rows=rows,
         frameworks=dict.fromkeys(framework for row in rows for framework in row.means),
         statuses=sorted({status for row in rows for status in row.statuses}),
-        charts=mean_results(tally) if tally else [],
+        charts=mean_results(tally.scores, tally.statuses) if tally else [],
         histograms=item_histograms(rows),
     )
 

@@ -14,11 +14,11 @@ FACTS = [
 ]
 SOURCE = "\n\n".join(" ".join(FACTS[at : at + 8]) for at in range(0, len(FACTS), 8))
 INVENTED = (
-    "Volcanoes buried vineyards near Santorini under grey ash.",
+    "Volcanoes buried vineyards beneath grey ash.",
     "Astronauts planted tomatoes behind craters.",
-    "Emperor Naruhito abdicated and moved to Patagonia.",
-    "Scientists taught elephants to play violins.",
-    "Pirates captured submarines full of chocolate.",
+    "Emperor Naruhito abdicated yesterday.",
+    "Scientists taught elephants violin lessons.",
+    "Pirates captured chocolate submarines.",
 )
 _PLACES = (20, 70, 121, 180, 240)
 SENTENCES = FACTS[20:256]

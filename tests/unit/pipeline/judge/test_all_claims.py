@@ -55,6 +55,14 @@ async def test_what_a_bound_leaves_unchecked_is_a_number_and_a_status() -> None:
     assert MetricStatus.PARTIAL not in statuses(judgement, MetricName.BIAS_TOXICITY)
 
 
+async def test_the_objects_of_a_framework_have_the_status_of_its_metrics() -> None:
+    judgement = await Fakes().judge(REQUEST, bounded(1))
+    shown = judgement[ULTRA].objects
+    assert [shown[metric.name]["status"] for metric in judgement[ULTRA].metrics] == [
+        metric.status.value for metric in judgement[ULTRA].metrics
+    ]
+
+
 async def test_partial_scores_enter_the_mean() -> None:
     for result in (await Fakes().judge(REQUEST, bounded(1))).frameworks:
         counting = [metric.score for metric in result.metrics if metric.counts and metric.score is not None]

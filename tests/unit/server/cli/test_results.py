@@ -12,8 +12,7 @@ from precis.v1 import judge_pb2 as pb
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
 from server.cli.judge.floors import JudgeTerms
-from server.cli.judge.items import Item
-from server.cli.judge.run import to_work
+from server.cli.judge.items import Item, to_work
 from server.cli.judge.tally import JudgeAnswer
 from server.cli.options import RunOptions
 from server.cli.results import EarlierResults, earlier_results, to_answer

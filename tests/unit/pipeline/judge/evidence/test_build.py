@@ -174,25 +174,6 @@ def test_theme_and_intent_keep_the_limits_of_both_frameworks() -> None:
     assert [line.partition(":")[0] for line in table.intent.splitlines()] == ["- intent", "- stance", "- tone"]
 
 
-def test_segments_end_at_full_stops_semicolons_and_line_ends_and_short_ones_are_ignored() -> None:
-    summary = (
-        "The council voted to close the bridge; shop owners in the old town\nlose, for they sell cheese and bread.\n"
-        "It rained.\r\n- Drivers will go over the motorway bridge at Hatton\nShort bit."
-    )
-    assert [segment.passage.quote for segment in build(summary=summary).segments] == [
-        "The council voted to close the bridge",
-        "shop owners in the old town",
-        "lose, for they sell cheese and bread.",
-        "Drivers will go over the motorway bridge at Hatton",
-    ]
-
-
-def test_a_summary_of_short_segments_is_one_segment() -> None:
-    for summary in ("It rained. Ann left.", "The council\nof Brookfield\nvoted to close\nthe old steel bridge."):
-        (segment,) = build(summary=summary).segments
-        assert segment.passage.quote == summary
-
-
 def test_lead_ins_change_nothing_but_a_note() -> None:
     plain = build()
     led = build(summary=f"Sure! Here is a summary of the passage:\n\n{SUMMARY}\n\nLet me know if you need more.")

@@ -22,6 +22,8 @@ COMMANDS = (
     "summarize",
     "evaluate",
     "judge",
+    "calibrate",
+    "compare",
     "assess",
     "synthesize",
     "embed",

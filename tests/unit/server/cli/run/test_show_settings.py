@@ -85,6 +85,8 @@ def test_a_word_is_a_section_or_else_found_in_names_and_meanings(capsys: pytest.
     assert [one["name"] for one in json.loads(capsys.readouterr().out)] == [
         "judge.cache.max_judgements",
         "judge.cache.max_chars",
+        "judge.cache.max_sources",
+        "judge.cache.max_source_chars",
     ]
     print_settings("SIGTERM", as_json=True, as_markdown=False)
     assert "listen.grace_s" in [one["name"] for one in json.loads(capsys.readouterr().out)]

@@ -20,7 +20,7 @@ def scores(asked: tuple[Question, ...]) -> list[float]:
     return [question.score for question in asked]
 
 
-@pytest.mark.parametrize(("probability", "score"), [(0.6, 1), (0.59, 0)])
+@pytest.mark.parametrize(("probability", "score"), [(0.5, 1), (0.49, 0)])
 def test_a_question_is_answered_when_the_summary_entails_its_fact(probability: float, score: float) -> None:
     assert scores(entailing(OTHER_WORDS, probability).coverage_questions) == [score] * 6
     assert scores(entailing(OTHER_WORDS, probability, LITERAL).coverage_questions) == [0] * 6

@@ -10,7 +10,7 @@ import pytest
 
 from server.cli.judge.report.page import BulkReport, render_report
 from server.cli.judge.tally import JudgeAnswer, JudgeTally
-from tests.unit.server.cli.judge.report.conftest import Open
+from tests.unit.server.cli.judge.report.conftest import HEIGHT, Open
 from tests.unit.server.cli.judge.report.many_claims import long_judgement
 
 pytestmark = pytest.mark.browser
@@ -29,6 +29,10 @@ SORT = """order => {
   sort.value = order;
   sort.dispatchEvent(new Event("input", { bubbles: true }));
   return document.body.offsetHeight;
+}"""
+TOP = """async () => {
+  for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+  return document.querySelector(":target").getBoundingClientRect().top;
 }"""
 CHOOSE = """number => {
   document.querySelector(`a.claim[data-claim="${number}"]`).click();
@@ -92,16 +96,13 @@ async def test_a_page_is_ready_after_time_that_grows_with_the_claims_alone(open_
     assert seconds[LARGE] / seconds[SMALL] < MOST_RATIO, seconds
 
 
-async def test_a_filter_lays_the_page_out_as_often_whatever_its_size(open_page: Open) -> None:
-    layouts = {}
-    for count in (SMALL, LARGE):
-        async with open_page(render_report([long_judgement(count)], [])) as page:
-            await page.evaluate(FILTER, "")
-            work = await Work.of(page)
-            before = (await work.done())["LayoutCount"]
-            await page.evaluate(FILTER, "17")
-            layouts[count] = (await work.done())["LayoutCount"] - before
-    assert layouts[LARGE] <= max(layouts[SMALL], 2), layouts
+async def test_a_filter_does_not_lay_the_page_out_for_each_claim(open_page: Open) -> None:
+    async with open_page(render_report([long_judgement(LARGE)], [])) as page:
+        await page.evaluate(FILTER, "")
+        work = await Work.of(page)
+        before = (await work.done())["LayoutCount"]
+        await page.evaluate(FILTER, "17")
+        assert (await work.done())["LayoutCount"] - before <= 10  # one, and what the browser does between frames
 
 
 async def test_a_claim_and_an_item_cost_few_elements(open_page: Open) -> None:
@@ -125,8 +126,7 @@ async def test_five_hundred_items_are_shown_whole_and_filtered_in_one_go(open_pa
         work = await Work.of(page)
         before = (await work.done())["LayoutCount"]
         await page.evaluate(FILTER.replace(".item .find", "#index .find"), "article-49")
-        assert (await work.done())["LayoutCount"] - before <= 3
+        assert (await work.done())["LayoutCount"] - before <= 10
         assert await page.locator(".item:not([hidden])").count() == 11
         await page.locator(".index a:visible").last.click()
-        target = page.locator(":target")
-        assert await target.evaluate("item => Math.abs(item.getBoundingClientRect().top) < innerHeight / 2")
+        assert abs(await page.evaluate(TOP)) < HEIGHT / 2

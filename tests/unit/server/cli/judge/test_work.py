@@ -1,6 +1,5 @@
 """What `precis judge` asks the server for."""
 
-import asyncio
 from typing import Any, cast
 
 from precis.v1 import common_pb2
@@ -8,8 +7,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.connection import CommandClient
 from server.cli.judge.floors import JudgeTerms
-from server.cli.judge.items import Item
-from server.cli.judge.run import to_work
+from server.cli.judge.items import Item, to_work
 
 ITEM = Item("one", "Source.", "Summary.")
 
@@ -24,19 +22,15 @@ class RecordingClient:
         return pb.JudgeResponse()
 
 
-def asked(terms: JudgeTerms) -> pb.JudgeRequest:
+async def asked(terms: JudgeTerms) -> pb.JudgeRequest:
     client = RecordingClient()
-
-    async def send() -> None:
-        await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
-
-    asyncio.run(send())
+    await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
     return client.request
 
 
-def test_a_bound_on_claims_is_sent_and_none_is_left_to_the_server() -> None:
-    assert asked(JudgeTerms(max_claims=7)).options.max_claims == 7
-    assert not asked(JudgeTerms()).options.HasField("max_claims")
+async def test_a_bound_on_claims_is_sent_and_none_is_left_to_the_server() -> None:
+    assert (await asked(JudgeTerms(max_claims=7))).options.max_claims == 7
+    assert not (await asked(JudgeTerms())).options.HasField("max_claims")
 
 
 def test_a_result_under_another_bound_is_not_kept() -> None:

@@ -1,0 +1,175 @@
+"""What two sets of scores amount to: the mean difference and how sure it is, and which items changed sides."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.agreement.bootstrap import Difference, paired_difference
+from server.cli.agreement.terms import CompareTerms
+from server.cli.errors import InputError
+from server.cli.judge.calibration import Identity
+
+
+@dataclass
+class Scores:
+    """The scores of one file.
+
+    Attributes:
+        path: of the file.
+        scores: by id; None where there is none that counts.
+        categories: by id.
+        identities: models behind them.
+    """
+
+    path: Path
+    scores: dict[str, float | None] = field(default_factory=dict)
+    categories: dict[str, str] = field(default_factory=dict)
+    identities: set[Identity] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The scores of one item."""
+
+    id: str
+    category: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairStudy:
+    """What the pairs of a category amount to, or all of them.
+
+    Attributes:
+        category: empty for all.
+        count: pairs.
+        first_mean: of the first scores.
+        second_mean: of the second scores.
+        difference: second less first.
+        wins: pairs with a higher second score.
+        losses: pairs with a lower one.
+        ties: pairs with equal scores.
+        fixed: pairs that pass only now.
+        broken: pairs that passed before.
+    """
+
+    category: str
+    count: int
+    first_mean: float
+    second_mean: float
+    difference: Difference
+    wins: int
+    losses: int
+    ties: int
+    fixed: int
+    broken: int
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """All that is shown of a comparison.
+
+    Attributes:
+        terms: how it was made; with kind and threshold of the calibration.
+        whole: all pairs.
+        categories: in order of their names.
+        flips: pairs that changed sides; those that passed before first, the greatest falls first.
+        only_first: ids that the second file lacks.
+        only_second: ids that the first file lacks.
+        unscored: ids without a score that counts, on either side.
+        is_one_judge: whether the same models judged all.
+    """
+
+    terms: CompareTerms
+    whole: PairStudy
+    categories: Sequence[PairStudy]
+    flips: Sequence[Pair]
+    only_first: Sequence[str]
+    only_second: Sequence[str]
+    unscored: Sequence[str]
+    is_one_judge: bool
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the mean fell by more than the tolerance, at the confidence asked for."""
+        return self.whole.difference.estimate.high < -self.terms.tolerance
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        said = "Regression" if self.is_regression else "No regression"
+        return f"{said} beyond {self.terms.tolerance:g} points at {self.terms.confidence:.0%} confidence."
+
+
+def report_of(first: Scores, second: Scores, terms: CompareTerms) -> ComparisonReport:
+    """Compares what both files have. Raises InputError when that is not all, or nothing."""
+    only_first = sorted(first.scores.keys() - second.scores.keys())
+    only_second = sorted(second.scores.keys() - first.scores.keys())
+    if (only_first or only_second) and not terms.is_common:
+        raise InputError(
+            f"{len(only_first)} items are only in {first.path}, {len(only_second)} only in {second.path}: "
+            "give --common to compare the others"
+        )
+    pairs, unscored = [], []
+    for item_id in sorted(first.scores.keys() & second.scores.keys()):
+        one, other = first.scores[item_id], second.scores[item_id]
+        if one is None or other is None:
+            unscored.append(item_id)
+        else:
+            category = first.categories[item_id] or second.categories[item_id]
+            pairs.append(Pair(item_id, category, one, other))
+    if not pairs:
+        raise InputError(f"{first.path} and {second.path} have no item with two scores")
+    categories = sorted({pair.category for pair in pairs} - {""})
+    flips = [pair for pair in pairs if (pair.first < terms.threshold) != (pair.second < terms.threshold)]
+    return ComparisonReport(
+        terms,
+        study_pairs("", pairs, terms),
+        [study_pairs(name, [pair for pair in pairs if pair.category == name], terms) for name in categories],
+        sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
+        only_first,
+        only_second,
+        unscored,
+        is_one_judge=len(first.identities | second.identities) == 1,
+    )
+
+
+def study_pairs(category: str, pairs: Sequence[Pair], terms: CompareTerms) -> PairStudy:
+    """Counts and estimates."""
+    first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
+    passes = [(pair.first >= terms.threshold, pair.second >= terms.threshold) for pair in pairs]
+    return PairStudy(
+        category,
+        len(pairs),
+        sum(first) / len(pairs),
+        sum(second) / len(pairs),
+        paired_difference(first, second, terms.confidence),
+        wins=sum(pair.second > pair.first for pair in pairs),
+        losses=sum(pair.second < pair.first for pair in pairs),
+        ties=sum(pair.second == pair.first for pair in pairs),
+        fixed=passes.count((False, True)),
+        broken=passes.count((True, False)),
+    )
+
+
+def to_fields(report: ComparisonReport) -> dict[str, Any]:
+    """Gives the report as plain data."""
+    terms = report.terms
+    return {
+        "framework": terms.kind.framework,
+        "metric": terms.kind.metric,
+        "policy": terms.kind.policy,
+        "threshold": terms.threshold,
+        "tolerance": terms.tolerance,
+        "confidence": terms.confidence,
+        "is_regression": report.is_regression,
+        "is_one_judge": report.is_one_judge,
+        "all": asdict(report.whole),
+        "categories": [asdict(one) for one in report.categories],
+        "flips": [asdict(one) for one in report.flips],
+        "only_first": report.only_first,
+        "only_second": report.only_second,
+        "unscored": report.unscored,
+    }

@@ -1,0 +1,158 @@
+"""What `precis calibrate` reads: summaries with their sources, and what people say of them."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pipeline.agreement.study import Labelled
+from server.cli.agreement.terms import Scale
+from server.cli.errors import InputError
+from server.cli.files import decode, naming, parse_object, read_lines
+from server.cli.judge.items import Item, text_of, to_item
+
+MAX_ROWS = 20_000
+MAX_LINE_BYTES = 64 << 20  # of a row, or of a result
+MAX_TEXT_BYTES = 512 << 20  # of all rows, which are held until they are judged
+MAX_ANNOTATORS = 50
+MAX_CATEGORIES = 100
+NAME_CHARS = 256
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A summary with its labels; `ratings` are by annotator, on the scale."""
+
+    item: Item
+    ratings: Mapping[str, float]
+
+    @property
+    def label(self) -> float:
+        """The mean of the annotators' labels."""
+        return fmean(self.ratings.values())
+
+
+def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
+    """Reads all rows, in order of their ids. Raises InputError that names line and field."""
+
+    def parse(fields: dict[str, Any], place: str) -> LabelRow:
+        return LabelRow(to_text_item(fields, place), read_ratings(fields.get("label"), scale))
+
+    return sorted(read_rows(path, parse), key=lambda row: row.item.id)
+
+
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
+    """Reads a row from every line, within the limits; `parse` gets its fields, and a name for a row without id.
+
+    Raises:
+        InputError: there are no rows, or something is wrong in one; line and field are named.
+    """
+    rows: list[T] = []
+    names = RowNames()
+    for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
+        with naming(f"{path}: line {number}"):
+            fields = parse_object(decode(line))
+            names.add(fields, number, len(line))
+            rows.append(parse(fields, f"line {number}"))
+    if not rows:
+        raise InputError(f"{path} holds no rows")
+    return rows
+
+
+@dataclass
+class RowNames:
+    """Ids and categories so far, and the bytes of rows that hold texts."""
+
+    places: dict[str, int] = field(default_factory=dict)
+    categories: set[str] = field(default_factory=set)
+    text_bytes: int = 0
+
+    def add(self, fields: dict[str, Any], number: int, byte_count: int) -> None:
+        """Takes in one row. Raises InputError for an id that is taken, and for too much of anything."""
+        self.text_bytes += byte_count if "result" not in fields else 0
+        if self.text_bytes > MAX_TEXT_BYTES:
+            raise InputError(f"more than {MAX_TEXT_BYTES >> 20} MiB in all: split the file")
+        row_id = str(fields.get("id", f"line {number}"))
+        category = text_of(fields, "category") if fields.get("category") is not None else ""
+        for name, value in (("id", row_id), ("category", category)):
+            if len(value) > NAME_CHARS:
+                raise InputError(f"{name}: longer than {NAME_CHARS} characters")
+        if self.places.setdefault(row_id, number) != number:
+            raise InputError(f"id: the same as in line {self.places[row_id]}; every row needs its own")
+        self.categories.add(category)
+        if len(self.places) > MAX_ROWS:
+            raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
+        if len(self.categories) > MAX_CATEGORIES:
+            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
+
+
+def to_text_item(fields: dict[str, Any], place: str) -> Item:
+    """Takes an item out of plain data. Raises InputError, for blank texts too, which no server judges."""
+    item = to_item(fields, place)
+    for name in ("source", "summary"):
+        if not getattr(item, name).strip():
+            raise InputError(f"{name}: expected a text that is not blank")
+    return item
+
+
+def read_ratings(label: object, scale: Scale) -> dict[str, float]:
+    """Reads one label, a list with a place for each annotator, or an object of annotators. Raises InputError."""
+    match label:
+        case list():
+            named = {f"annotator {number}": value for number, value in enumerate(label, start=1)}
+        case dict():
+            named = {str(name): value for name, value in label.items()}
+        case _:
+            return {"": to_rating("label", label, scale)}
+    if len(named) > MAX_ANNOTATORS:
+        raise InputError(f"label: more than {MAX_ANNOTATORS} annotators")
+    ratings = {name: to_rating(f"label[{name}]", value, scale) for name, value in named.items() if value is not None}
+    if not ratings:
+        raise InputError("label: expected at least one that is not null")
+    return ratings
+
+
+def to_rating(place: str, value: object, scale: Scale) -> float:
+    """Reads one annotator's label. Raises InputError."""
+    if not isinstance(value, int | float) or not math.isfinite(value) or not scale.holds(value):
+        hint = "; for another scale give --scale LOW:HIGH" if scale.is_binary and isinstance(value, int | float) else ""
+        found = f"{value}" if isinstance(value, int | float) else "nothing" if value is None else type(value).__name__
+        raise InputError(f"{place}: expected {scale}, got {found}{hint}")
+    return float(value)
+
+
+def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], scale: Scale) -> Labelled:
+    """Puts rows and their scores into arrays."""
+    annotators = sorted({name for row in rows for name in row.ratings})
+    columns = {name: column for column, name in enumerate(annotators)}
+    ratings = np.full((len(rows), len(annotators)), math.nan)
+    for number, row in enumerate(rows):
+        for name, rating in row.ratings.items():
+            ratings[number, columns[name]] = scale.is_good(rating)
+    sources = [hashlib.sha256(row.item.source.encode()).hexdigest() for row in rows]
+    return Labelled(
+        scores=np.array(scores, dtype=np.float64),
+        labels=np.array([row.label for row in rows]),
+        good=np.array([scale.is_good(row.label) for row in rows], dtype=np.bool_),
+        ratings=ratings,
+        groups=np.unique(sources, return_inverse=True)[1],
+        categories=[row.item.category for row in rows],
+    )
+
+
+def digest_of(rows: Sequence[LabelRow], scale: Scale) -> str:
+    """Hashes what was learned from, in hexadecimal; the order of the lines does not count."""
+    digest = hashlib.sha256(json.dumps([scale.low, scale.high, scale.good_from]).encode())
+    for row in rows:
+        item = row.item
+        fields = [item.id, item.source, item.summary, item.category, sorted(row.ratings.items())]
+        digest.update(json.dumps(fields).encode())
+    return digest.hexdigest()

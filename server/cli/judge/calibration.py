@@ -1,0 +1,235 @@
+"""What `precis calibrate` learned, as a file: how a score becomes a probability and a verdict, and of which judge.
+
+Also the policy: what a score is without the points that merely additional statements cost.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from precis.v1 import evidence_pb2
+from precis.v1 import judge_pb2 as pb
+from pydantic import Field
+
+from pipeline.agreement.mapping import BEST_SCORE, Mapping, Score
+from pipeline.errors import InvalidInputError, parse
+from pipeline.frozen import FrozenModel
+from server.cli.errors import InputError
+from server.cli.files import naming, parse_object, read_text
+from server.cli.judge.floors import FrameworkChoice, JudgeTerms, MetricChoice, Policy, ScoreKind
+from server.cli.judge.names import (
+    LEAST_CONTRADICTION,
+    counting_score,
+    framework_word,
+    is_supported,
+    metric_word,
+)
+
+MAX_FILE_BYTES = 16 << 20
+SHOWN_CLAIMS = 3
+
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Name = Annotated[str, Field(max_length=1_000)]
+
+
+class JudgeModel(FrozenModel):
+    """A model that the scores come from."""
+
+    name: Name
+    revision: Name
+    sha256: Sha256
+
+
+Identity = tuple[tuple[JudgeModel, ...], str]
+"""The models behind a judgement, and the language model."""
+
+
+class Measured(FrozenModel):
+    """A measure with its interval; None where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Calibration(FrozenModel):
+    """A fitted judge.
+
+    Attributes:
+        version: of this format.
+        framework: whose score it reads.
+        metric: which one.
+        policy: how unsupported statements count.
+        threshold: summaries with this score pass.
+        least_precision: what the threshold was asked to reach; None: it balances both kinds of errors.
+        mapping: from score to the probability that people call a summary good.
+        models: that judged the labelled summaries.
+        language_model: that helped; empty for none.
+        row_count: labelled summaries with a score.
+        good_count: of those, the good ones.
+        data_sha256: of ids, texts and labels.
+        measures: what was measured, see `pipeline/agreement/README.md`.
+    """
+
+    version: Literal[1] = 1
+    framework: FrameworkChoice
+    metric: MetricChoice
+    policy: Policy
+    threshold: Score
+    least_precision: float | None = Field(gt=0, le=1)
+    mapping: Mapping = Field(discriminator="kind")
+    models: tuple[JudgeModel, ...] = Field(max_length=10)
+    language_model: Name
+    row_count: int = Field(ge=0)
+    good_count: int = Field(ge=0)
+    data_sha256: Sha256
+    measures: dict[Name, Measured] = Field(max_length=100)
+
+    @property
+    def kind(self) -> ScoreKind:
+        """The score that it reads."""
+        return ScoreKind(self.framework, self.metric, self.policy)
+
+    def probability(self, score: float) -> float:
+        """Returns the probability that people call a summary with this score good."""
+        return float(self.mapping.probabilities(np.array([score]))[0])
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Reads a file of `precis calibrate --output`. Raises InputError."""
+    with naming(path):
+        if path.is_file() and path.stat().st_size > MAX_FILE_BYTES:
+            raise InputError(f"larger than {MAX_FILE_BYTES >> 20} MiB: is it a calibration?")
+    text = read_text(path)
+    with naming(path):
+        try:
+            return parse(Calibration, parse_object(text), "")
+        except InvalidInputError as error:
+            raise InputError(f"{error}; write it with precis calibrate --output") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a calibration says of a summary; all None when its metric has no score that counts.
+
+    Attributes:
+        score: under the policy.
+        probability: that people call it good.
+        passed: whether the score reaches the threshold.
+    """
+
+    score: float | None = None
+    probability: float | None = None
+    passed: bool | None = None
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return {True: "pass", False: "fail", None: "none"}[self.passed]
+
+    def to_fields(self) -> dict[str, float | str | None]:
+        """Gives the verdict as plain data."""
+        return {"score": self.score, "probability": self.probability, "verdict": self.word}
+
+
+@dataclass(frozen=True)
+class AppliedCalibration:
+    """A calibration on its way to verdicts.
+
+    Attributes:
+        path: of its file.
+        calibration: its content.
+        takes_other_models: whether a judgement by other models has a verdict too.
+    """
+
+    path: Path
+    calibration: Calibration
+    takes_other_models: bool = False
+
+    def verdict_of(self, result: pb.JudgeResult) -> Verdict:
+        """Applies the calibration. Raises InputError for a judgement by other models."""
+        self.check(identity_of(result))
+        calibration = self.calibration
+        score = score_of(result, calibration.kind)
+        if score is None:
+            return Verdict()
+        return Verdict(score, calibration.probability(score), score >= calibration.threshold)
+
+    def check(self, identity: Identity) -> None:
+        """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
+        calibration = self.calibration
+        if self.takes_other_models or identity == (calibration.models, calibration.language_model):
+            return
+        made, found = (words_of(*one) for one in ((calibration.models, calibration.language_model), identity))
+        raise InputError(
+            f"{self.path} was made with {made}, and this judgement with {found}: calibrate again, or give --any-models"
+        )
+
+
+def applied_calibration(terms: JudgeTerms) -> tuple[AppliedCalibration | None, JudgeTerms]:
+    """Reads the calibration that the terms name; its framework is to judge then, too. Raises InputError."""
+    if terms.calibration is None:
+        return None, terms
+    applied = AppliedCalibration(terms.calibration, read_calibration(terms.calibration), terms.takes_other_models)
+    asked = {*terms.frameworks, applied.calibration.framework}
+    return applied, replace(terms, frameworks=tuple(choice for choice in FrameworkChoice if choice in asked))
+
+
+def identity_of(result: pb.JudgeResult) -> Identity:
+    """Names the models behind a judgement, and the language model."""
+    models = (JudgeModel(name=one.name, revision=one.revision, sha256=one.sha256) for one in result.models)
+    return tuple(models), result.language_model
+
+
+def words_of(models: tuple[JudgeModel, ...], language_model: str) -> str:
+    """Names models in a line."""
+    named = [f"{model.name} {model.sha256[:8]}" for model in models]
+    return ", ".join([*named, language_model or "no language model"])
+
+
+def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:
+    """Finds a metric; None when its framework did not judge."""
+    for framework in result.frameworks:
+        if framework_word(framework.framework) == kind.framework:
+            return next((metric for metric in framework.metrics if metric_word(metric.name) == kind.metric), None)
+    return None
+
+
+def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
+    """Returns a score under its policy; None when there is none that counts.
+
+    The lenient score is 10 - (10 - score) * (1 - neutral / all), where both are sums of doubt, 1 - probability, over
+    the neutral claims and over all: every claim bears its share of the lost points, and neutral ones are given theirs
+    back.
+    """
+    metric = find_metric(result, kind)
+    score = None if metric is None else counting_score(metric)
+    if score is None or kind.policy is Policy.STRICT:
+        return score
+    doubts = [(1 - claim.probability, is_neutral(claim)) for claim in result.evidence.claims]
+    total = sum(doubt for doubt, _ in doubts)
+    neutral = sum(doubt for doubt, is_given_back in doubts if is_given_back)
+    return BEST_SCORE - (BEST_SCORE - score) * (1 - neutral / total) if neutral > 0 else score
+
+
+def is_neutral(claim: evidence_pb2.Claim) -> bool:
+    """Tells whether the source says neither that a claim is true nor anything against it, not even in one word."""
+    return not (
+        is_supported(claim)
+        or claim.contradiction >= LEAST_CONTRADICTION
+        or any(mismatch.HasField("source") for mismatch in claim.mismatches)
+    )
+
+
+def worst_claims(result: pb.JudgeResult, policy: Policy) -> list[evidence_pb2.Claim]:
+    """Copies the claims that cost most, at most 3; those that the policy forgives come last."""
+
+    def badness(claim: evidence_pb2.Claim) -> tuple[bool, int, float]:
+        return policy is Policy.LENIENT and is_neutral(claim), -claim.label, claim.probability
+
+    copies = []
+    for claim in sorted(result.evidence.claims, key=badness)[:SHOWN_CLAIMS]:
+        copies.append(evidence_pb2.Claim())
+        copies[-1].CopyFrom(claim)  # a part would keep the whole result in memory
+    return copies

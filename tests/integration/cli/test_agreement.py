@@ -1,0 +1,222 @@
+"""`precis calibrate`, `precis judge --calibration` and `precis compare`, one after the other as a team uses them."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from server.app import App
+from server.settings import Settings
+from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
+from tests.integration.support.programs import ROOT, Ended, precis, unused_port
+from tests.judgements import SOURCE, SUMMARY
+
+COUNT = 24
+
+
+@pytest.fixture
+async def judge() -> AsyncIterator[ScriptedJudge]:
+    async with scripted_judge() as servicer:
+        yield servicer
+
+
+def written(path: Path, rows: Sequence[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def labelled_rows(label: object = None) -> list[dict[str, object]]:
+    """The summary is the score that the scripted judge gives; good from 5.5 on, but for one."""
+    return [
+        {
+            "id": f"row {number}",
+            "source": f"Source {number}.",
+            "summary": f"{number / 3:.2f}",
+            "label": int(number / 3 >= 5.5 and number != COUNT - 1) if label is None else label,
+            "category": "even" if number % 2 == 0 else "odd",
+        }
+        for number in range(COUNT)
+    ]
+
+
+async def calibrated(judge: ScriptedJudge, tmp_path: Path, *arguments: object) -> Ended:
+    path = written(tmp_path / "labels.jsonl", labelled_rows())
+    output = tmp_path / "calibration.json"
+    return await precis("calibrate", path, "-o", output, "-a", judge.address, *arguments)
+
+
+async def test_labels_become_a_calibration_a_page_and_verdicts(judge: ScriptedJudge, tmp_path: Path) -> None:
+    page, results = tmp_path / "out.html", tmp_path / "results.jsonl"
+    ended = await calibrated(judge, tmp_path, "--report", page, "--results", results)
+    assert ended.code == 0
+    assert ended.err.splitlines() == [f"calibration: {tmp_path / 'calibration.json'}", f"report: {page}"]
+    assert "1 summaries that people decide otherwise" in ended.out
+    assert "row 23  passes with 7.67" in ended.out
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    calibration = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))
+    assert calibration["version"] == 1
+    assert 5 < calibration["threshold"] < 5.67
+    assert calibration["models"][0]["name"] == "tiny-nli"
+    assert json.loads(results.read_text(encoding="utf-8").splitlines()[0])["category"] in ("even", "odd")
+
+    again = await calibrated(judge, tmp_path, "--results", results, "--resume", "--json")
+    assert (again.code, json.loads(again.out)["calibration"]) == (0, calibration)
+    assert set(judge.seen.values()) == {1}
+
+
+async def test_a_calibration_gives_verdicts_and_decides_the_exit_code(judge: ScriptedJudge, tmp_path: Path) -> None:
+    assert (await calibrated(judge, tmp_path)).code == 0
+    applied = ("--calibration", tmp_path / "calibration.json", "-a", judge.address)
+    items = written(tmp_path / "items.jsonl", [{"id": text, "source": "S.", "summary": text} for text in ("9", "1")])
+    output = tmp_path / "results.jsonl"
+    many = await precis("judge", items, "-o", output, *applied)
+    assert (many.code, many.error) == (1, "precis: 1 of 2 items do not pass --calibration")
+    assert "ultra hallucination calibrated: 1 pass, 1 fail" in many.out
+    lines = {line["id"]: line["calibrated"] for line in map(json.loads, output.read_text().splitlines())}
+    assert {name: one["verdict"] for name, one in lines.items()} == {"9": "pass", "1": "fail"}
+    assert lines["9"]["probability"] > 0.5 > lines["1"]["probability"]
+
+    for name, text in (("source", "S."), ("good", "9")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    single = await precis(
+        "judge", "--source", tmp_path / "source", "-s", tmp_path / "good", "-f", "twin-lock", *applied
+    )
+    assert (single.code, single.err) == (0, "")
+    assert "pass from" in single.out
+    refused = await precis("judge", items, *applied, "--json", "--any-models")
+    assert refused.code == 1
+
+
+async def test_a_calibration_of_other_models_is_refused_unless_told_otherwise(
+    judge: ScriptedJudge, tmp_path: Path
+) -> None:
+    assert (await calibrated(judge, tmp_path)).code == 0
+    path = tmp_path / "calibration.json"
+    other = json.loads(path.read_text(encoding="utf-8"))
+    other["models"][0]["sha256"] = "ef" * 32
+    path.write_text(json.dumps(other), encoding="utf-8")
+    items = written(tmp_path / "items.jsonl", [{"source": "S.", "summary": "9"}])
+    arguments = ("judge", items, "--calibration", path, "-a", judge.address)
+    refused = await precis(*arguments)
+    assert refused.code == 2
+    assert "--any-models" in refused.err.splitlines()[-1]
+    assert (await precis(*arguments, "--any-models")).code == 0
+
+
+async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path: Path) -> None:
+    def rows(scores: Sequence[float]) -> list[dict[str, object]]:
+        return [
+            {"id": f"{number}", "source": "S.", "summary": f"{score:.2f}", "category": "ab"[number % 2]}
+            for number, score in enumerate(scores)
+        ]
+
+    before, after = [4 + number / 5 for number in range(20)], [3.5 + number / 5 for number in range(20)]
+    items, results, page = tmp_path / "items.jsonl", tmp_path / "a.jsonl", tmp_path / "out.html"
+    assert (await precis("judge", written(items, rows(before)), "-o", results, "-a", judge.address)).code == 0
+    judged = judge.seen.total()
+    fallen = written(tmp_path / "b.jsonl", rows(after))
+    ended = await precis("compare", results, fallen, "--report", page, "-a", judge.address)
+    assert ended.code == 1
+    assert judge.seen.total() == judged + 20  # only the file that has no results
+    assert ended.err.splitlines()[-1] == "precis: Regression beyond 0 points at 95% confidence."
+    assert "-0.50" in ended.out
+    assert "Regression beyond 0 points" in page.read_text(encoding="utf-8")
+    tolerant = await precis("compare", results, fallen, "--tolerance", 0.6, "--json", "-a", judge.address)
+    assert tolerant.code == 0
+    found = json.loads(tolerant.out)
+    assert (found["is_regression"], found["all"]["losses"], len(found["categories"])) == (False, 20, 2)
+    assert {flip["id"] for flip in found["flips"]} == {"5", "6", "7"}
+    better = await precis("compare", fallen, results, "-a", judge.address)
+    assert better.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("calibrate", "none.jsonl"), 2, "cannot read none.jsonl"),
+        (("calibrate", "-"), 2, "-: line 1: label: expected 0 or 1, got 3; for another scale give --scale LOW:HIGH"),
+        (("calibrate", "-", "--scale", "1:5"), 3, "cannot reach"),
+        (("calibrate", "-", "--scale", "one"), 2, "--scale: expected LOW:HIGH"),
+        (("calibrate", "-", "--policy", "lenient", "-m", "coverage"), 2, "--policy lenient"),
+        (("calibrate", "-", "--resume"), 2, "--resume needs --results"),
+        (("calibrate", "x", "-o", "x"), 2, "x is named twice"),
+        (("compare", "-", "none.jsonl"), 2, "cannot read none.jsonl"),
+        (("compare", "a", "b", "--report", "a"), 2, "a is named twice"),
+        (("compare", "a", "b", "--calibration", "none.json"), 2, "cannot read none.json"),
+        (("judge", "-", "--calibration", "none.json"), 2, "cannot read none.json"),
+    ],
+)
+async def test_what_cannot_work_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
+    stdin = "".join(json.dumps(row) + "\n" for row in labelled_rows(3)).encode()
+    ended = await precis(*arguments, PRECIS_ADDRESS=f"127.0.0.1:{unused_port()}", stdin=stdin)
+    assert ended.code == code
+    assert message in ended.error
+
+
+async def test_rows_that_fail_and_rows_of_one_kind_make_no_calibration(judge: ScriptedJudge, tmp_path: Path) -> None:
+    rows = labelled_rows()
+    path, output = tmp_path / "labels.jsonl", tmp_path / "calibration.json"
+    arguments = ("calibrate", path, "-o", output, "-a", judge.address)
+    written(path, [*rows, {"id": "last", "source": "S.", "summary": "bad", "label": 1}])
+    failed = await precis(*arguments)
+    assert (failed.code, failed.error) == (4, "precis: 1 of 25 items failed; the others are done")
+    assert "last: INVALID_ARGUMENT: summary: expected better" in failed.out
+    written(path, labelled_rows(1))
+    alike = await precis(*arguments)
+    assert alike.code == 2
+    assert "at least 5 good and 5 bad" in alike.error
+    assert not output.exists()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def real_app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    settings = Settings(
+        models_dir=ROOT / "models",
+        listen={"port": 0},
+        metrics={"enabled": False},
+        summary_storage={"directory": tmp_path_factory.mktemp("summaries")},
+        inference={"runtime": {"warmup_s": 0.2}},
+    )
+    async with App(settings) as app:
+        yield app
+
+
+STATEMENTS = SOURCE.split(". ")
+INVENTED = (
+    "The mayor resigned after the audit.",
+    "The governor praised the city for its speed.",
+    "The work cost nothing at all.",
+    "All lines were replaced in a single week.",
+    "The council has dismissed its auditor.",
+    SUMMARY,
+)
+
+
+@pytest.mark.models
+@pytest.mark.asyncio(loop_scope="module")
+async def test_real_models_tell_invented_summaries_from_copied_ones(real_app: App, tmp_path: Path) -> None:
+    good = [(f"{number}. {SOURCE}", f"{text.rstrip('.')}.") for number, text in enumerate(STATEMENTS + STATEMENTS[:2])]
+    bad = [(f"{number}. {SOURCE}", text) for number, text in enumerate(INVENTED)]
+    rows: list[dict[str, object]] = [
+        {"id": f"{label} {number}", "source": source, "summary": summary, "label": [label, label]}
+        for label, texts in ((1, good), (0, bad))
+        for number, (source, summary) in enumerate(texts)
+    ]
+    path, output, page = written(tmp_path / "labels.jsonl", rows), tmp_path / "calibration.json", tmp_path / "p.html"
+    arguments = ("calibrate", path, "--policy", "lenient", "-a", real_app.address, "--json")
+    lenient = json.loads((await precis(*arguments)).out)["calibration"]
+    ended = await precis("calibrate", path, "-o", output, "--report", page, "-a", real_app.address)
+    assert ended.code == 0
+    strict = json.loads(output.read_text(encoding="utf-8"))
+    assert strict["measures"]["auc"]["value"] > 0.9
+    assert strict["measures"]["human_kappa"]["value"] == 1
+    assert strict["measures"]["ece_of_probability"]["value"] < 0.5
+    assert lenient["measures"]["auc"]["value"] > 0.6
+    assert [len(model["sha256"]) for model in strict["models"]] == [64, 64]
+    source, summary = tmp_path / "source.txt", tmp_path / "summary.txt"
+    source.write_text(SOURCE, encoding="utf-8")
+    summary.write_text(INVENTED[0], encoding="utf-8")
+    verdict = await precis("judge", "--source", source, "-s", summary, "--calibration", output, "-a", real_app.address)
+    assert (verdict.code, verdict.error) == (1, "precis: under the limit: summary.txt does not pass --calibration")

@@ -1,0 +1,156 @@
+"""A calibration as it is shown: the terminal and the page, in which texts are data."""
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
+from rich.console import Console
+
+from server.cli.agreement.calibrate import JudgedRows, print_calibration, render_calibration
+from server.cli.agreement.calibration_report import CalibrationReport, to_fields
+from server.cli.agreement.labels import LabelRow
+from server.cli.agreement.terms import CalibrateTerms, Scale
+from server.cli.errors import CliError, InputError
+from server.cli.judge.floors import ScoreKind
+from server.cli.judge.items import Item
+from server.cli.judge.tally import JudgeAnswer
+from tests.judgements import judgement
+from tests.unit.server.cli.judge.report.report_page import one, read_page
+from tests.unit.server.cli.judge.report.test_page import HOSTILE, poison
+
+TERMS = CalibrateTerms(ScoreKind(), Scale())
+MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
+ROWS = 40
+
+
+def result_of(score: float | None) -> pb.JudgeResult:
+    result = judgement()
+    metric = result.frameworks[2].metrics[2]
+    if score is None:
+        metric.status = pb.JUDGE_METRIC_STATUS_ABSTAINED
+    else:
+        metric.score = score
+    return result
+
+
+def answers_of(scores: Sequence[float | None], *, prefix: str = "row", hostile: bool = False) -> JudgedRows:
+    """Good from the middle of the rows on; two annotators who differ in the last two."""
+    rows = {}
+    for number in range(len(scores)):
+        good = int(number >= len(scores) // 2)
+        item = Item(f"{prefix} {number:02}", f"Source {number}.", "Summary.", prefix if number % 2 else "")
+        rows[item.id] = LabelRow(item, {"a": good, "b": good - (number >= len(scores) - 2)})
+    answers = JudgedRows(TERMS, rows)
+    for row, score in zip(rows.values(), scores, strict=True):
+        result = result_of(score)
+        if hostile:
+            poison(result.evidence)
+        answers.add(JudgeAnswer(row.item.id, row.item, result, None, ""))
+    return answers
+
+
+@cache
+def rising(*, prefix: str = "row", hostile: bool = False) -> CalibrationReport:
+    return answers_of([number / 4 for number in range(ROWS)], prefix=prefix, hostile=hostile).report()
+
+
+def printed(report: CalibrationReport) -> str:
+    file = io.StringIO()
+    print_calibration(Console(file=file, width=160, highlight=False), report)
+    return file.getvalue()
+
+
+def test_measures_fit_and_disagreements_are_printed() -> None:
+    text = printed(rising())
+    assert "ultra hallucination: 18 good and 22 bad summaries" in text
+    assert "kappa between annotators" in text
+    assert "Pass from 4.875 of 10; probability 1 / (1 + exp(-(" in text
+    assert "2 summaries that people decide otherwise" in text
+    first = text.index("row 39  passes with 9.75")
+    assert first < text.index("row 38  passes with 9.50")
+    assert "people say 0.5" in text
+    assert "The city will meet its deadline." in text[first:]
+    assert "contradicted (0.93) by: The auditor does not expect" in text[first:]
+
+
+def test_the_calibration_holds_what_was_learned() -> None:
+    calibration = rising().calibration
+    assert (calibration.row_count, calibration.good_count) == (40, 18)
+    assert calibration.models[0].sha256 == "ab" * 32
+    assert calibration.measures["auc"].value == pytest.approx(1 - 2 * 18 / (18 * 22))
+    assert calibration.probability(9.0) > 0.5 > calibration.probability(1.0)
+
+
+def test_the_same_rows_give_the_same_calibration_in_any_order() -> None:
+    scores = [number / 4 for number in range(ROWS)]
+    answers = answers_of(scores)
+    later = JudgedRows(TERMS, answers.rows)
+    later.judged = dict(reversed(answers.judged.items()))
+    later.identities = set(answers.identities)
+    assert later.report().calibration == answers.report().calibration
+
+
+def test_rows_without_a_score_are_counted_and_left_out() -> None:
+    scores: list[float | None] = [number / 4 for number in range(ROWS)]
+    scores[3] = None
+    report = answers_of(scores).report()
+    assert report.calibration.row_count == 39
+    assert "1 more have no score that counts: abstained" in printed(report)
+    assert to_fields(report)["without_score"] == [{"id": "row 03", "status": "abstained"}]
+
+
+def test_everything_is_json_and_nothing_in_it_is_no_number() -> None:
+    document = json.dumps(to_fields(rising()), allow_nan=False)
+    [first, _] = json.loads(document)["disagreements"]
+    assert (first["id"], first["verdict"], first["label"], len(first["claims"])) == ("row 39", "pass", 0.5, 3)
+    assert not math.isnan(json.loads(document)["categories"][0]["auc"])
+
+
+def test_failed_rows_and_two_judges_end_the_calibration() -> None:
+    failing = answers_of([1.0] * 4)
+    failing.add(JudgeAnswer("row 00", None, None, common_pb2.ItemError(message="no"), ""))
+    with pytest.raises(CliError, match="1 of 4 items failed"):
+        failing.report()
+    mixed = answers_of([1.0] * 4)
+    other = judgement()
+    other.models[0].sha256 = "ef" * 32
+    mixed.add(JudgeAnswer("row 00", None, other, None, ""))
+    with pytest.raises(InputError, match="different models"):
+        mixed.report()
+
+
+def test_markup_and_control_characters_of_a_file_reach_no_terminal() -> None:
+    text = printed(rising(prefix=MARKUP))
+    assert "[bold red]x[/] [/nonsense]" in text
+    assert "\x1b" not in text
+
+
+def test_the_page_shows_measures_bins_categories_and_claims() -> None:
+    page = read_page(render_calibration(rising()))
+    assert one(page, "h1").text == "Calibration of ultra hallucination"
+    named = [(next(row.find("th")).text, [cell.text for cell in row.find("td")]) for row in page.find("tr")]
+    rows = {name: cells for name, cells in named if cells}
+    assert rows["AUC: a good summary above a bad one"][0] == "0.909"
+    assert rows["row"][:2] == ["20", "9"]
+    assert len(list(page.find("svg"))) == 2
+    cards = list(page.find("li", class_="card"))
+    assert len(cards) == 2 * 3
+    assert "contradicted by" in cards[0].text
+    assert list(page.find("script")) == []
+    policy = one(page, "meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
+    assert "script-src 'none'" in policy
+
+
+def test_no_text_becomes_markup_on_the_page() -> None:
+    clean = read_page(render_calibration(rising()))
+    hostile = read_page(render_calibration(rising(prefix=HOSTILE[:200], hostile=True)))
+    assert hostile.text.count(HOSTILE) > 5
+    assert {element.name for element in hostile.find()} == {element.name for element in clean.find()}
+    assert {name for element in hostile.find() for name in element.attributes} <= {
+        name for element in clean.find() for name in element.attributes
+    }

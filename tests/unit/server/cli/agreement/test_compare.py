@@ -1,0 +1,148 @@
+"""Two sets of results: how they are read, what the difference amounts to, and how it is shown."""
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from server.cli.agreement.compare import ScoreReader, print_comparison, read_scores, render_comparison
+from server.cli.agreement.comparison_report import ComparisonReport, Scores, report_of, to_fields
+from server.cli.agreement.terms import CompareTerms
+from server.cli.errors import InputError
+from server.cli.files import to_json_fields
+from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
+from tests.judgements import judgement
+from tests.unit.server.cli.judge.report.report_page import one, read_page
+from tests.unit.server.cli.judge.report.test_page import HOSTILE
+
+PATHS = (Path("a.jsonl"), Path("b.jsonl"))
+MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
+
+
+def scores(path: Path, values: Sequence[float | None], category: str = "") -> Scores:
+    names = [f"item {number:02}" for number in range(len(values))]
+    return Scores(path, dict(zip(names, values, strict=True)), dict.fromkeys(names, category))
+
+
+def compared(
+    before: Sequence[float | None],
+    after: Sequence[float | None],
+    *,
+    category: str = "",
+    tolerance: float = 0.0,
+    is_common: bool = False,
+) -> ComparisonReport:
+    terms = CompareTerms(ScoreKind(), tolerance=tolerance, is_common=is_common)
+    return report_of(scores(PATHS[0], before, category), scores(PATHS[1], after, category), terms)
+
+
+def printed(report: ComparisonReport) -> str:
+    file = io.StringIO()
+    print_comparison(Console(file=file, width=200, highlight=False), report)
+    return file.getvalue()
+
+
+def test_pairs_by_hand() -> None:
+    found = compared([4, 6, 5, 8], [6, 4, 5, 9], category="news")
+    whole = found.whole
+    assert (whole.count, whole.first_mean, whole.second_mean) == (4, 5.75, 6)
+    assert whole.difference.estimate.value == 0.25
+    assert (whole.wins, whole.losses, whole.ties, whole.fixed, whole.broken) == (2, 1, 1, 1, 1)
+    assert [(pair.id, pair.first, pair.second) for pair in found.flips] == [("item 01", 6, 4), ("item 00", 4, 6)]
+    assert [one.category for one in found.categories] == ["news"]
+
+
+def test_a_regression_is_a_fall_that_is_sure_to_exceed_the_tolerance() -> None:
+    before = [5 + number % 4 for number in range(80)]
+    assert compared(before, [score - 1 - (number % 3) / 10 for number, score in enumerate(before)]).is_regression
+    fallen = [score - 0.1 for score in before]
+    assert compared(before, fallen).is_regression
+    assert not compared(before, fallen, tolerance=0.2).is_regression
+    assert not compared(before, before).is_regression
+    assert not compared(fallen, before).is_regression
+    mixed = [score + (0.5 if number % 2 else -0.6) for number, score in enumerate(before)]
+    assert not compared(before, mixed).is_regression
+
+
+def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
+    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: give --common"):
+        compared([1, 2], [1])
+    found = compared([1, 2], [1], is_common=True)
+    assert (found.whole.count, found.only_first) == (1, ["item 01"])
+    assert "1 items are in one file only" in printed(found)
+    with pytest.raises(InputError, match="no item with two scores"):
+        compared([None], [3])
+
+
+def test_items_without_a_score_are_named() -> None:
+    found = compared([None, 2], [3, 3])
+    assert found.unscored == ["item 00"]
+    assert "1 items have no score that counts on one side" in printed(found)
+    assert to_fields(found)["unscored"] == ["item 00"]
+
+
+def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, object]:
+    result = to_json_fields(judgement())
+    result["frameworks"][2]["metrics"][2]["score"] = score
+    return {"id": item_id, "item_sha256": "0", "result": result, **fields}
+
+
+def read(tmp_path: Path, *lines: dict[str, object], kind: ScoreKind | None = None) -> ScoreReader:
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return read_scores(path, kind or ScoreKind())
+
+
+def test_results_are_read_and_items_wait_to_be_judged(tmp_path: Path) -> None:
+    item: dict[str, object] = {"id": "two", "source": "S.", "summary": "T."}
+    found = read(tmp_path, result_line("one", category="news"), item)
+    assert found.scores == {"one": 7.5}
+    assert found.categories == {"one": "news", "two": ""}
+    assert [one.id for one in found.waiting] == ["two"]
+    assert len(found.identities) == 1
+    twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
+    assert read(tmp_path, result_line("one"), kind=twin).scores == {"one": 4.0}
+    assert read(tmp_path, result_line("one"), kind=ScoreKind(policy=Policy.LENIENT)).scores == {"one": 7.5}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"id": "two", "item_sha256": "0", "error": {}}, "error: this item failed"),
+        ({"id": "two", "item_sha256": "0", "result": 3}, "result: expected an object, got int"),
+        ({"id": "two", "item_sha256": "0", "result": {"frameworks": 3}}, "result: "),
+        ({"id": "two", "item_sha256": "0", "result": {}}, "result.frameworks: expected ultra hallucination"),
+        (result_line("two", "NaN"), "result.frameworks: expected a score from 0 to 10, got nan"),
+        (result_line("two", 11), "result.frameworks: expected a score from 0 to 10, got 11"),
+        (result_line("one"), "id: the same as in line 1"),
+        ({"id": "two", "source": "S."}, "summary: expected a text, got nothing"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_field(tmp_path: Path, line: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=rf"results.jsonl: line 2: {message}"):
+        read(tmp_path, result_line("one"), line)
+
+
+def test_the_page_has_the_table_and_the_flips() -> None:
+    report = compared([4, 6, 5, 8], [6, 4, 5, 9], category="news")
+    page = read_page(render_comparison(PATHS, report))
+    assert one(page, "h1").text == "Comparison"
+    tables = [[[cell.text for cell in row.find("td")] for row in table.find("tr")] for table in page.find("table")]
+    assert tables[0][1][:4] == ["4", "5.75", "6.00", "+0.25"]
+    assert tables[0][1] == tables[0][2]
+    assert tables[1][1] == ["news", "6.00", "4.00", "no longer passes"]
+    assert "No regression beyond 0 points at 95% confidence." in page.text
+
+
+def test_texts_of_a_file_are_data_on_the_terminal_and_the_page() -> None:
+    clean, hostile = (
+        read_page(render_comparison(PATHS, compared([4, 6], [6, 4], category=category))) for category in ("c", HOSTILE)
+    )
+    assert hostile.text.count(HOSTILE) == 3
+    assert {element.name for element in hostile.find()} == {element.name for element in clean.find()}
+    text = printed(compared([4, 6], [6, 4], category=MARKUP))
+    assert "[bold red]x[/] [/nonsense]" in text
+    assert "\x1b" not in text

@@ -1,0 +1,136 @@
+"""Labelled rows: scales, annotators, and errors that name line and field."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from server.cli.agreement import labels
+from server.cli.agreement.labels import digest_of, read_labels, to_labelled
+from server.cli.agreement.terms import Scale, check_kind, parse_scale
+from server.cli.errors import InputError
+from server.cli.judge.floors import MetricChoice, Policy, ScoreKind
+
+
+def row(number: int, label: object, **fields: object) -> dict[str, object]:
+    return {"id": f"row {number}", "source": f"Source {number}.", "summary": "Summary.", "label": label, **fields}
+
+
+def written(tmp_path: Path, *rows: object) -> Path:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    return path
+
+
+def test_rows_become_arrays_in_order_of_their_ids(tmp_path: Path) -> None:
+    rows = read_labels(
+        written(tmp_path, row(2, 0, category="b"), row(1, label=True), row(3, 1, source="Source 1.")), Scale()
+    )
+    found = to_labelled(rows, [1.0, 2.0, 3.0], Scale())
+    assert [one.item.id for one in rows] == ["row 1", "row 2", "row 3"]
+    assert found.good.tolist() == [True, False, True]
+    assert found.categories == ["", "b", ""]
+    assert found.groups[0] == found.groups[2] != found.groups[1]
+    assert set(found.groups.tolist()) == {0, 1}
+
+
+def test_annotators_stand_in_a_list_or_by_name_and_may_be_absent(tmp_path: Path) -> None:
+    path = written(tmp_path, row(1, [1, 0, 1]), row(2, [None, 1, None]), row(3, {"annotator 2": 0, "ann": 1}))
+    rows = read_labels(path, Scale())
+    found = to_labelled(rows, [1.0, 2.0, 3.0], Scale())
+    assert [one.label for one in rows] == pytest.approx([2 / 3, 1, 0.5])
+    assert found.good.tolist() == [True, True, False]  # half is no majority
+    assert found.ratings.shape == (3, 4)  # in order of their names: ann, annotator 1, 2, 3
+    assert [math.isnan(value) for value in found.ratings[1]] == [True, True, False, True]
+    assert found.ratings[2, 0] == 1
+
+
+def test_another_scale_has_its_middle_or_a_label_from_which_on_is_good(tmp_path: Path) -> None:
+    path = written(tmp_path, row(1, 3), row(2, 3.5), row(3, 5))
+    for scale, expected in (
+        (parse_scale("1:5", None), [False, True, True]),
+        (parse_scale("1:5", 4), [False, False, True]),
+    ):
+        assert to_labelled(read_labels(path, scale), [0.0] * 3, scale).good.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (row(2, 3), "label: expected 0 or 1, got 3; for another scale give --scale"),
+        (row(2, 0.5), "label: expected 0 or 1, got 0.5"),
+        (row(2, "good"), "label: expected 0 or 1, got str"),
+        (row(2, None), "label: expected 0 or 1, got nothing"),
+        (row(2, [1, 7]), r"label\[annotator 2\]: expected 0 or 1, got 7"),
+        (row(2, {"ann": math.nan}), r"label\[ann\]: expected 0 or 1, got nan"),
+        (row(2, [None]), "label: expected at least one"),
+        (row(2, [0] * 51), "label: more than 50 annotators"),
+        (row(2, 1, source=3), "source: expected a text, got int"),
+        (row(2, 1, summary=" \n"), "summary: expected a text that is not blank"),
+        (row(2, 1, category=5), "category: expected a text, got int"),
+        (row(1, 1), "id: the same as in line 1"),
+        (row(2, 1, id="x" * 300), "id: longer than 256"),
+        ([1], "expected a JSON object"),
+    ],
+)
+def test_a_bad_row_is_named_by_line_and_field(tmp_path: Path, bad: object, message: str) -> None:
+    path = written(tmp_path, row(1, 1), bad)
+    with pytest.raises(InputError, match=f"{path}: line 2: {message}"):
+        read_labels(path, Scale())
+
+
+def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, *(row(number, 1, category=f"c{number}") for number in range(5)))
+    for name, limit, message in (
+        ("MAX_ROWS", 4, "line 5: more than 4 rows"),
+        ("MAX_CATEGORIES", 2, "line 3: category: more than 2"),
+        ("MAX_LINE_BYTES", 50, "line 1 is longer than 50 bytes"),
+        ("MAX_TEXT_BYTES", 300, "line 4: more than 0 MiB"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(labels, name, limit)
+            with pytest.raises(InputError, match=message):
+                read_labels(path, Scale())
+    assert len(read_labels(path, Scale())) == 5
+    with pytest.raises(InputError, match="holds no rows"):
+        read_labels(written(tmp_path), Scale())
+
+
+def test_the_digest_knows_texts_labels_and_scale_and_not_the_order(tmp_path: Path) -> None:
+    first, second = row(1, 1), row(2, 0)
+    digests = [
+        digest_of(read_labels(written(tmp_path, *rows), Scale()), Scale())
+        for rows in (
+            (first, second),
+            (second, first),
+            (first, {**second, "label": 1}),
+            (first, {**second, "source": "x"}),
+        )
+    ]
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3
+    rows = read_labels(written(tmp_path, first, second), Scale())
+    assert digest_of(rows, Scale(0, 2)) != digests[0]
+
+
+@pytest.mark.parametrize(
+    ("scale", "good_from", "message"),
+    [
+        (None, 1.0, "--good-from goes with --scale"),
+        ("5", None, "expected LOW:HIGH"),
+        ("a:b", None, "expected LOW:HIGH"),
+        ("5:1", None, "the lower one first"),
+        ("nan:1", None, "two numbers"),
+        ("1:5", 6.0, "--good-from: expected a label above 1, at most 5"),
+    ],
+)
+def test_a_scale_that_is_none_is_refused(scale: str | None, good_from: float | None, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_scale(scale, good_from)
+
+
+def test_the_lenient_policy_goes_with_hallucination_alone() -> None:
+    assert check_kind(ScoreKind(policy=Policy.LENIENT)).policy is Policy.LENIENT
+    with pytest.raises(InputError, match="not coverage"):
+        check_kind(ScoreKind(metric=MetricChoice.COVERAGE, policy=Policy.LENIENT))
