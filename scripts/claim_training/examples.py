@@ -206,6 +206,23 @@ def _changed(before: str, after: str) -> Spans | None:
     return tuple(spans) or None
 
 
+FOREIGN = "foreign"
+"""Edit of a claim that belongs to another document."""
+
+
+def make_foreign(examples: Sequence[Example], documents: Mapping[str, str], count: int) -> Iterator[Example]:
+    """Yields claims beside documents that they have nothing to do with; the same examples give the same.
+
+    Args:
+        documents: texts by digest.
+    """
+    rng = random.Random(_SEED)
+    for example, other in zip(rng.sample(examples, count), rng.sample(examples, count), strict=True):
+        if example.document != other.document:
+            premise = _Document(documents[example.document]).passage(other.claim)
+            yield replace(example, claim=other.claim, premise=premise, label=NOT_SUPPORTED, spans=None, edit=FOREIGN)
+
+
 NLI_LABELS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
 NLI_PARTS = {"mnli": 11_000, "snli": 3_000, "cad": 3_000, "conjnli": 1_500}
 """Parts of the NLI pool whose licence allows training, by the beginning of their names, with the pairs drawn."""

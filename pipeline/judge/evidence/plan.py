@@ -27,10 +27,17 @@ _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimPlan:
-    """A claim, and the passage of the source that it is checked against; None without source."""
+    """A claim before it is checked.
+
+    Attributes:
+        claim: the claim.
+        passage: of the source, that it is checked against; None without source.
+        known_share: of the weight of its content words, those that stand anywhere in the source.
+    """
 
     claim: ClaimSpan
     passage: Passage | None
+    known_share: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +136,7 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     told, at = draft.summary.read, claim.sentence_index
     before = told.ranges[at - 1] if at else None
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
-    return ClaimPlan(claim, draft.source.passages.find(weights))
+    return ClaimPlan(claim, draft.source.passages.find(weights), draft.source.index.known_share(weights))
 
 
 def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:

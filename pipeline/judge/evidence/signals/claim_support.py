@@ -1,9 +1,12 @@
 """Claim support: the probability that the source supports a claim, calibrated.
 
 The NLI model was trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is
-nearly all. Values that stand nowhere in the source are the rest: a small model misses a swapped number or name. The
-weights are in `claim_support.json`, fitted by `scripts/train_claims.py` to documents that the model was not trained on,
-and to no human judgement of a summary. No weight may have the wrong sign.
+nearly all. The rest is how much of the claim's words the source has nowhere: the model has learned from claims that
+belong to their documents, and is not sure about one that has nothing to do with it. Words that are known say nothing:
+once half of them are, more make no difference.
+
+The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` to documents that the model was not trained
+on, and to no human judgement of a summary. No weight may have the wrong sign.
 """
 
 import math
@@ -16,8 +19,8 @@ from pipeline.frozen import FrozenModel
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_COUNTED = 2
-"""Values of one kind that count; more say the same."""
+_ENOUGH = 0.5
+"""Share of a claim's words, by rarity, from which it may be about the source."""
 
 
 class ClaimSupportWeights(FrozenModel):
@@ -34,18 +37,16 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def signals(entailment: float, unmatched_numbers: int, unmatched_names: int) -> dict[str, float]:
+def signals(entailment: float, known_share: float) -> dict[str, float]:
     """Returns the signals of a claim by name; more of any speaks for the claim.
 
     Args:
         entailment: by the passage, in [0, 1].
-        unmatched_numbers: numbers and parts of dates that stand nowhere in the source.
-        unmatched_names: likewise, names.
+        known_share: of the weight of the claim's content words, those that stand somewhere in the source, in [0, 1].
     """
     return {
         "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
-        "matched_numbers": -float(min(unmatched_numbers, _COUNTED)),
-        "matched_names": -float(min(unmatched_names, _COUNTED)),
+        "known_words": -max(0.0, 1 - known_share / _ENOUGH),
     }
 
 

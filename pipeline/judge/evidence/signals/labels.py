@@ -32,8 +32,8 @@ def read_claim(
     contradiction = scores.contradiction(passage.span.text, text) if passage else 0.0
     if draft.values.has_words(told.table, claim.words):
         contradiction = 0.0  # a copied sentence contradicts nothing
-    mismatches, values = find_mismatches(told, claim.words, draft.values, passage)
-    probability = claim_support(signals(entailment, values.unmatched_number_count, values.unmatched_name_count))
+    mismatches = find_mismatches(told, claim.words, draft.values, passage)
+    probability = claim_support(signals(entailment, plan.known_share))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)
     unsupported = tuple(_unsupported(claim.passage, label, mismatches))

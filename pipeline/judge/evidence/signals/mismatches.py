@@ -6,7 +6,6 @@ nowhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
@@ -23,27 +22,10 @@ _LONGEST_EXCHANGED = 3  # words
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimValues:
-    """The values of a claim, and how many of them stand nowhere in the source.
-
-    Attributes:
-        number_count: numbers and parts of dates.
-        unmatched_number_count: of those, nowhere in the source.
-        name_count: names.
-        unmatched_name_count: of those, nowhere in the source.
-    """
-
-    number_count: int
-    unmatched_number_count: int
-    name_count: int
-    unmatched_name_count: int
-
-
 def find_mismatches(
     summary: ReadText, words: range, source: SourceValues, passage: Passage | None
-) -> tuple[tuple[ClaimMismatch, ...], ClaimValues]:
-    """Returns the mismatches of one claim in order, and the count of its values.
+) -> tuple[ClaimMismatch, ...]:
+    """Returns the mismatches of one claim, in order.
 
     Args:
         summary: the text the claim stands in.
@@ -59,14 +41,7 @@ def find_mismatches(
         *claim.exchanged(),
         *claim.negations(),
     ]
-    values: list[Quantity | DatePart] = [*claim.values.quantities, *claim.values.date_parts]
-    counts = ClaimValues(
-        len(values),
-        sum(not claim.is_stated(value) for value in values),
-        len(claim.names),
-        sum(not source.has_name(summary.table, name) for name in claim.names),
-    )
-    return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind))), counts
+    return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
 
 
 class _Comparison:

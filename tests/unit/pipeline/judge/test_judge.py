@@ -210,8 +210,8 @@ async def test_odd_texts_have_a_status_for_every_metric(source: str, summary: st
     judgement = await Fakes().judge(JudgeRequest(source, summary, tuple(Framework)))
     for result in judgement.frameworks:
         for metric in result.metrics:
-            is_unscored = metric.status in (MetricStatus.ERROR, MetricStatus.UNSUPPORTED_LANGUAGE)
-            assert (metric.score is None) == is_unscored == (metric.error is not None)
+            is_missing = metric.status in (MetricStatus.ERROR, MetricStatus.UNSUPPORTED_LANGUAGE)
+            assert (metric.score is None) == is_missing == (metric.error is not None)
             assert metric.error is None or not metric.error.startswith("malformed_metric")
             assert metric.score is None or 0 <= metric.score <= 10
             for passage in metric.evidence:

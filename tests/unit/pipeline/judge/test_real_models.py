@@ -132,9 +132,9 @@ async def test_invented_sentences_are_found_among_241(engine: Engine) -> None:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     request = JudgeRequest(long_summaries.SOURCE, long_summaries.SUMMARY, tuple(Framework))
     judgement = await Judge().judge(request, EngineModels(engine).bound(terms))
-    unsupported = {claim.passage.text for claim in judgement.table.claims if claim.label is ClaimLabel.UNSUPPORTED}
+    doubtful = {claim.passage.text for claim in judgement.table.claims if claim.label is not ClaimLabel.SUPPORTED}
     assert judgement.checked_claim_count == 241
-    assert unsupported.issuperset(long_summaries.INVENTED)
+    assert doubtful.issuperset(long_summaries.INVENTED)
 
 
 async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:

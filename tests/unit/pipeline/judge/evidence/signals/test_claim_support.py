@@ -12,23 +12,23 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.signals.labels import label_of
 
-SHARES, COUNTS = st.floats(0, 1), st.integers(0, 20)
+SHARES = st.floats(0, 1)
 
 
-def support(entailment: float, numbers: int = 0, names: int = 0) -> float:
-    return claim_support(signals(entailment, numbers, names))
+def support(entailment: float, known_share: float = 1.0) -> float:
+    return claim_support(signals(entailment, known_share))
 
 
 def test_every_signal_has_a_weight_and_none_has_the_wrong_sign() -> None:
     weights = json.loads(files("pipeline.judge.evidence.signals").joinpath("claim_support.json").read_text())["weights"]
-    assert set(weights) == set(signals(0.5, 0, 0))
+    assert set(weights) == set(signals(0.5, 1.0))
     assert min(weights.values()) >= 0
     assert weights["entailment"] > 0
 
 
-@given(SHARES, COUNTS, COUNTS)
-def test_support_is_a_probability(entailment: float, numbers: int, names: int) -> None:
-    assert 0 < support(entailment, numbers, names) < 1
+@given(SHARES, SHARES)
+def test_support_is_a_probability(entailment: float, known_share: float) -> None:
+    assert 0 < support(entailment, known_share) < 1
 
 
 @given(SHARES, SHARES)
@@ -37,12 +37,15 @@ def test_more_entailment_never_lowers_support(one: float, other: float) -> None:
     assert support(low) <= support(high)
 
 
-@given(SHARES, COUNTS, COUNTS, st.sampled_from(["numbers", "names"]))
-def test_values_that_the_source_does_not_have_never_raise_support(
-    entailment: float, one: int, other: int, kind: str
-) -> None:
-    few, many = sorted((one, other))
-    assert support(entailment, **{kind: many}) <= support(entailment, **{kind: few})
+@given(SHARES, SHARES, SHARES)
+def test_words_that_the_source_does_not_have_never_raise_support(entailment: float, one: float, other: float) -> None:
+    fewer, more = sorted((one, other))
+    assert support(entailment, fewer) <= support(entailment, more)
+
+
+@given(SHARES, st.floats(0.5, 1))
+def test_of_known_words_half_are_as_good_as_all(entailment: float, known_share: float) -> None:
+    assert support(entailment, known_share) == support(entailment)
 
 
 def test_a_certain_model_is_believed_but_not_entirely() -> None:

@@ -21,7 +21,7 @@ def exchanged(claim: str, source: str) -> list[tuple[str, str | None]]:
     words, index = summary.table.between(0, len(claim)), WordIndex(article)
     passage = PassageFinder(article, index, PASSAGE_CHARS).find(claim_weights(summary.table, words, index))
     values = SourceValues.of(article).with_names_of(summary.table)
-    mismatches, _ = find_mismatches(summary, words, values, passage)
+    mismatches = find_mismatches(summary, words, values, passage)
     assert {mismatch.kind for mismatch in mismatches} <= {MismatchKind.NAME}
     return [(one.claim.quote, one.source.quote if one.source else None) for one in mismatches]
 
