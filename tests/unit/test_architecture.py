@@ -6,6 +6,7 @@ The rules are read from the source, so that an import inside a function counts a
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ TOP_LEVEL = {
     *("pyproject.toml", "protos", "server", "inference", "pipeline", "tests", "scripts", "README.md"),
     *("CHANGELOG.md", "LICENSE", ".ci", ".gitignore", "docs"),
 }
+
+NO_DATA = {".py", ".md"}  # READMEs of rooms are for who reads the code
 
 MAX_FILES = 310
 MAX_FILES_IN_FOLDER = 16
@@ -126,6 +129,23 @@ def test_the_served_process_loads_no_training_or_export_library() -> None:
     loaded = run.stdout.split()
     assert "server.app" in loaded
     assert [name for name in loaded if is_within(name, FORBIDDEN_IN_SERVED_PROCESS)] == []
+
+
+def test_every_file_that_a_package_reads_is_in_its_distribution() -> None:
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    shipped = {path for name, globs in patterns.items() for one in globs for path in package_folder(name).glob(one)}
+    data = {
+        path
+        for package in ("inference", "pipeline", "server")
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and path.suffix not in NO_DATA and "__pycache__" not in path.parts
+    }
+    assert data - shipped == set()
+    assert all(any(package_folder(name).glob(one)) for name, globs in patterns.items() for one in globs)
+
+
+def package_folder(name: str) -> Path:
+    return ROOT.joinpath(*name.split("."))
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="an unpacked archive has no list of committed files")
