@@ -169,9 +169,16 @@ class SerialThread:
         self._finish = finish
         self._waiting: list[_Work] = []
         self._is_busy = False
+        self._is_closed = False
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Returns what the work returns, or raises what it raises."""
+        """Returns what the work returns, or raises what it raises.
+
+        Raises:
+            StorageError: the thread has ended.
+        """
+        if self._is_closed:
+            raise StorageError("the database is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
         self._waiting.append((work, future))
@@ -181,8 +188,10 @@ class SerialThread:
         return await asyncio.shield(future)
 
     async def close(self) -> None:
-        """Waits for all work and ends the thread."""
-        await self.run(lambda: None)
+        """Waits for all work, also what is handed over meanwhile, and ends the thread."""
+        while self._is_busy:
+            await self.run(lambda: None)
+        self._is_closed = True
         self._executor.shutdown()
 
     def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:

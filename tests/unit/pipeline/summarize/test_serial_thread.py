@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from pipeline.summarize.errors import StorageError
 from pipeline.summarize.storage.sqlite import SerialThread
 
 
@@ -65,3 +66,23 @@ async def test_work_of_a_cancelled_caller_is_still_done() -> None:
         await caller
     await thread.close()
     assert done.is_set()
+
+
+async def test_work_that_is_handed_over_while_it_closes_is_done() -> None:
+    thread = SerialThread("worker")
+
+    async def work_in_steps() -> list[int]:
+        return [await thread.run(partial(int, step)) for step in range(5)]
+
+    worker = asyncio.create_task(work_in_steps())
+    await asyncio.sleep(0)
+    await asyncio.wait_for(thread.close(), 60)
+    assert await asyncio.wait_for(worker, 60) == [0, 1, 2, 3, 4]
+
+
+async def test_work_after_the_end_is_refused() -> None:
+    thread = SerialThread("worker")
+    await thread.run(int)
+    await thread.close()
+    with pytest.raises(StorageError, match="closed"):
+        await asyncio.wait_for(thread.run(int), 60)
