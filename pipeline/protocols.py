@@ -43,7 +43,7 @@ class Entailment(Protocol):
         """The model behind the numbers."""
 
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        """Returns probabilities for (premise, hypothesis) pairs, all admitted as one list or refused as one.
+        """Returns probabilities for (premise, hypothesis) pairs: all of them, or an error.
 
         Returns:
             Shape (pairs, 3) in the order of `pairs`; columns entailment, neutral, contradiction; rows sum to 1.

@@ -6,9 +6,10 @@ What a call's submissions share: its deadline and priority, as the inference pac
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+import numpy as np
 from opentelemetry import trace
 from precis.v1 import common_pb2
 
@@ -89,6 +90,13 @@ class CallScope:
                 await asyncio.sleep(error.retry_after_s)
 
 
+SHARE = 64
+"""Pairs that one call has in the queue at most: about a second of two cores, however many claims a summary has."""
+
+LATER_SHARE_WAIT_S = 60.0
+"""How long a call that has been admitted waits for room for its next share, within its deadline."""
+
+
 class BoundEntailment:
     """The NLI model in one call's scope: pipeline.protocols.ClaimChecker."""
 
@@ -98,10 +106,17 @@ class BoundEntailment:
         self._scope = scope
 
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        """Scores all pairs in one submission."""
+        """Scores all pairs, a share of them at a time: the queue is first in, first out, and others are behind it."""
         with open_span(_tracer, f"{self._scope.name} entail", prefixed({"pair_count": len(pairs)})):
-            batch = await self._scope.submit(lambda call: self._model.entail(pairs, call))
-        self._scope.usage.truncated_pair_count += sum(batch.truncated)
+            later = replace(self._scope, max_queue_wait_s=max(self._scope.max_queue_wait_s, LATER_SHARE_WAIT_S))
+            shares = range(0, max(1, len(pairs)), SHARE)
+            return np.concatenate(
+                [await self._entail(pairs[first : first + SHARE], later if first else self._scope) for first in shares]
+            )
+
+    async def _entail(self, pairs: Sequence[tuple[str, str]], scope: CallScope) -> Float32:
+        batch = await scope.submit(lambda call: self._model.entail(pairs, call))
+        scope.usage.truncated_pair_count += sum(batch.truncated)
         return batch.values
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
