@@ -117,7 +117,7 @@ class Judge:
     async def _compute(self, request: JudgeRequest, models: Models, key: str, emit: Emit) -> Judgement:
         meter = MeteredChatModel(models.chat) if models.chat else None
         models, stopwatch = replace(models, chat=meter), Stopwatch()
-        foreign = request.foreign_text_ids
+        foreign = await self._off_loop(lambda: request.foreign_text_ids)
         table = None if foreign else await self._gather(request, models)
         stopwatch.lap("evidence_ms")
         if table is None:
