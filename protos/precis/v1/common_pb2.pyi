@@ -40,7 +40,7 @@ class _ResultViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultView
 
     JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
     EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
-    `mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
+    `mismatches`, `probability` and the sentence that it was compared with, `support`.
 
     EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
     `entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.
@@ -70,7 +70,7 @@ RESULT_VIEW_CLAIMS: ResultView.ValueType  # 2
 
 JudgeMetric: `reason` too, and the `caps` that are `lowered`, their own `reason` where the metric's lacks it.
 EvidenceTable: `claims` and `omitted_claim_count`. Claim: `passage`, `label`, `entailment`, `contradiction`,
-`mismatches` and the passage that decided: `opposition` if contradiction > entailment, else `support`.
+`mismatches`, `probability` and the sentence that it was compared with, `support`.
 
 EvaluateResponse, what went wrong: FactsComponent `facts` and `sentences` that are not hit, EntitiesComponent
 `entities` that are not valid, FlowComponent `points` that are not covered. Their text ids and places tell which.
