@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from inference.compile.head import load_linear_head
@@ -50,6 +49,7 @@ from scripts.claim_training.measure import (
     threshold_gap,
 )
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
+from scripts.claim_training.save import save_updates
 from scripts.claim_training.support import fit_to, judged_by_others, known_shares
 from scripts.claim_training.templates import make_templates
 
@@ -88,16 +88,16 @@ def main() -> None:
     model, tokenizer = _open_encoder(arguments.cache)
     pool = _read_pool(arguments.data, tokenizer)
     if arguments.start:
-        model.load_state_dict(torch.load(arguments.start), strict=False)
+        unknown = model.load_state_dict(torch.load(arguments.start, weights_only=True), strict=False).unexpected_keys
+        if unknown:
+            raise SystemExit(f"--start {arguments.start} is not of this encoder: it has {unknown[0]}")
     if arguments.epochs > 0:
         _train(model, pool, arguments)
-        torch.save(_parameters(model), arguments.cache / "claims.pt")
     record, support = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
     print(json.dumps(record, indent=2))
     _add_to_record(record)
     if not arguments.leave_out:
-        arrays = {name: value.numpy().astype(np.float16) for name, value in _parameters(model).items()}
-        save_file(arrays, UPDATES)
+        save_updates(_parameters(model), UPDATES)
         SUPPORT.write_text(json.dumps(support, indent=2) + "\n", encoding="utf-8")
 
 
@@ -153,7 +153,12 @@ def _train(model: Encoder, pool: Pool, arguments: argparse.Namespace) -> None:
         groups = sample_epoch(pool.training, arguments.seed * 100 + epoch, without=arguments.leave_out)
         share = min(1.0, arguments.epochs - epoch)
         batches += pack(groups[: int(share * len(groups))], _BATCH_TOKENS, arguments.seed * 100 + epoch)
-    fit(model, batches, rate=arguments.rate, report=lambda line: print(line, flush=True))
+
+    def keep() -> None:
+        torch.save(_parameters(model), arguments.cache / "claims.pt")
+
+    fit(model, batches, rate=arguments.rate, report=lambda line: print(line, flush=True), keep=keep)
+    keep()
 
 
 def _parameters(model: Encoder) -> dict[str, torch.Tensor]:

@@ -30,6 +30,7 @@ class Edit(StrEnum):
 FALSE_EDITS = tuple(edit for edit in Edit if edit is not Edit.SHORTENED)
 _MOST_FALSE = 2
 _SHORTENED_SHARE = 0.5
+_NEGATION_FIRST = 0.7  # of claims that have one: few do
 
 _NAME = re.compile(r"\b[A-Z][\w\u2019'-]+(?:\s[A-Z][\w\u2019'-]+)*")
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?=[\s%.,;:)]|$)")
@@ -53,7 +54,9 @@ _OPPOSITES = """
     guilty innocent|legal illegal|alive dead|born died|begin end|began ended|start stop|started stopped|buy sell
     bought sold|gain loss|gained lost|up down|always never|all none|everyone nobody|with without|only also
     indoor outdoor|breakfast dinner|morning evening|day night|summer winter|black white|majority minority
-    improve worsen|improved worsened|safe dangerous|safer riskier|benefit harm|cause prevent|causes prevents
+    dry wet|empty full|approved rejected|passed failed|banned allowed|confirmed denied|kept lost|arrived left|survived died
+    opened shut|stayed left|hired fired|praised criticised|welcomed condemned|joined left|raised cut|remain leave
+    innocent guilty|for against|improve worsen|improved worsened|safe dangerous|safer riskier|benefit harm|cause prevent|causes prevents
     caused prevented|maximum minimum|many few|near far|internal external|include exclude|includes excludes
 """
 _ANTONYMS = {
@@ -110,7 +113,10 @@ class Editor:
     def variants(self, claim: str) -> Iterator[tuple[Edit, str]]:
         """Yields up to two false variants and, half of the time, a true one."""
         left = _MOST_FALSE
-        for edit in self._rng.sample(FALSE_EDITS, len(FALSE_EDITS)):
+        edits = self._rng.sample(FALSE_EDITS, len(FALSE_EDITS))
+        if _NEGATION.search(claim) and self._rng.random() < _NEGATION_FIRST:
+            edits.sort(key=lambda edit: edit is not Edit.NEGATION)
+        for edit in edits:
             edited = self._apply(edit, claim)
             if edited and edited != claim and edited.lower() not in self._lower:
                 yield edit, edited

@@ -19,19 +19,10 @@ from torch.nn import functional
 
 from inference.compile.config import DEBERTA_V3_XSMALL as CONFIG
 from inference.compile.relative import bucket_rows, score_scale
+from inference.compile.updates import LINEARS, NORMS
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
 Float32 = NDArray[np.float32]
-
-LINEARS = {
-    "query": "attention.self.query_proj",
-    "key": "attention.self.key_proj",
-    "value": "attention.self.value_proj",
-    "context": "attention.output.dense",
-    "widen": "intermediate.dense",
-    "narrow": "output.dense",
-}
-NORMS = {"after_attention": "attention.output.LayerNorm", "after_widening": "output.LayerNorm"}
 
 
 class LowRankLinear(nn.Module):

@@ -107,7 +107,14 @@ def read_claims(path: Path, documents: dict[str, str]) -> Iterator[Example]:
     """
     for text, rows in read_documents(path).items():
         documents[digest_of(text)] = text
-        yield from examples_of(text, rows)
+        yield from map(_cased, examples_of(text, rows))
+
+
+def _cased(example: Example) -> Example:
+    """Writes the claims of some groups in small letters, as some summaries are written."""
+    drawn = int(digest_of(f"{example.source} {example.group}")[:8], 16) / 16**8
+    is_small = drawn < _SMALL_LETTERS_SHARE and not example.is_development
+    return replace(example, claim=example.claim.lower()) if is_small else example
 
 
 def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
@@ -123,25 +130,23 @@ def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Exa
         yield example
         if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
             yield from _edited(example, editor, document)
-    if rows[0]["source"] not in _NOT_COPIED and rng.random() < _COPIED_SHARE:
+    if rows[0]["source"] not in _NOT_COPIED:
         yield from _copied(str(rows[0]["source"]), editor, document, rng)
 
 
 def _copied(source: str, editor: Editor, document: _Document, rng: random.Random) -> Iterator[Example]:
-    """Yields a sentence of the document itself, and edits of it."""
+    """Yields some sentences of the document itself, and edits of them."""
     usable = [text for text in document.sentences if 7 < len(text.split()) < 40]  # noqa: PLR2004  # words of a claim
-    if len(usable) < _FEWEST_SENTENCES:
-        return
-    claim = rng.choice(usable)
-    copy = Example(
-        source, document.digest, document.passage(claim), claim, ENTAILMENT, f"{document.digest} copy", (), "copied"
-    )
-    yield copy
-    yield from _edited(copy, editor, document)
+    for number, claim in enumerate(rng.sample(usable, min(_MOST_COPIES, len(usable) // _SENTENCES_FOR_COPY))):
+        group = f"{document.digest} copy {number}"
+        copy = Example(source, document.digest, document.passage(claim), claim, ENTAILMENT, group, (), "copied")
+        yield copy
+        yield from _edited(copy, editor, document)
 
 
+_SMALL_LETTERS_SHARE = 0.15
 _NOT_COPIED = frozenset({"fever_nli", "fever_symmetric", "mctest_nli"})
-_COPIED_SHARE, _FEWEST_SENTENCES = 0.4, 4
+_MOST_COPIES, _SENTENCES_FOR_COPY = 3, 4
 _NOT_EDITED = frozenset({"mctest_nli", "bump"})
 
 

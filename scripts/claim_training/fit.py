@@ -22,15 +22,23 @@ WARM_UP = 0.06  # of the steps
 _LEAST_RATE = 0.02
 _MARGIN, _MARGIN_WEIGHT = 2.0, 0.3  # log-odds between a claim and its false edit
 _MARK_WEIGHT, _UNSUPPORTED_WEIGHT = 0.2, 3.0  # unsupported words are few
-_PAUSE = 50  # steps between reports
+_PAUSE, _KEEP = 50, 300  # steps between reports, and copies
 _IS_UPDATE = (".down", ".up")
 
 
-def fit(model: Encoder, batches: Sequence[Batch], *, rate: float = 1.0, report: Callable[[str], None] = print) -> None:
+def fit(
+    model: Encoder,
+    batches: Sequence[Batch],
+    *,
+    rate: float = 1.0,
+    report: Callable[[str], None] = print,
+    keep: Callable[[], None] = lambda: None,
+) -> None:
     """Goes over all batches once; learning rates rise, then fall to nearly nothing.
 
     Args:
         rate: factor on both learning rates.
+        keep: is called now and then, to save what has been learned.
     """
     named = list(model.named_parameters())
     groups = [
@@ -55,6 +63,8 @@ def fit(model: Encoder, batches: Sequence[Batch], *, rate: float = 1.0, report: 
         if step % _PAUSE == 0:
             rate_now = tokens / (time.monotonic() - started)
             report(f"step {step} of {len(batches)}, loss {smooth:.4f}, {rate_now:.0f} tokens/s")
+        if step % _KEEP == 0:
+            keep()
 
 
 def batch_loss(model: Encoder, batch: Batch) -> Tensor:
