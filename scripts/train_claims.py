@@ -42,6 +42,7 @@ from scripts.claim_training.examples import (
 from scripts.claim_training.fit import fit, predict
 from scripts.claim_training.measure import (
     Claims,
+    Marked,
     balanced_accuracy,
     confidence_correlation,
     confident_half_gain,
@@ -174,7 +175,8 @@ def _measure(
         plain = [row.example for row in rows if not row.example.edit]
         rows += [tokenize(one, tokenizer) for one in make_foreign(plain, pool.documents, _FOREIGN_DEVELOPMENT)]
     examples = [row.example for row in rows]
-    entailments = _probabilities(predict(model, rows))[:, ENTAILMENT]
+    predicted = predict(model, rows)
+    entailments = _probabilities(predicted.logits)[:, ENTAILMENT]
     evidence = _evidence(examples, entailments, pool.documents)
     if only:
         return {LEFT_OUT: {only: _round(balanced_accuracy(Claims(examples, entailments)))}}, {}
@@ -189,7 +191,8 @@ def _measure(
             "claims": int(is_edited.sum()),
             "balanced_accuracy": _round(balanced_accuracy(judged.of(is_edited))),
         },
-        **_nli_figures(model, data, tokenizer),
+        "marked_words": _mark_figures(rows, predicted.marks),
+        "measured": _nli_figures(model, data, tokenizer),
     }
     fitted, names = fit_to(examples, evidence), list(evidence[0])
     support = {
@@ -239,23 +242,46 @@ def _figures(claims: Claims) -> dict[str, object]:
 
 def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, object]:
     figures: dict[str, object] = {}
-    for name in ("snli_dev", "mnli_dev_matched"):
-        lines = (data / "nli" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    for name, file in (("snli_dev", "snli_dev"), ("mnli_matched_dev", "mnli_dev_matched")):
+        lines = (data / "nli" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
         pairs = [json.loads(line) for line in lines if line]
         examples = [
             Example("nli", "", one["premise"], one["hypothesis"], NLI_LABELS[one["label"]], "", None) for one in pairs
         ]
-        figures[f"{name}_accuracy"] = _round(_accuracy(model, examples, tokenizer))
+        right = _labels(model, examples, tokenizer) == [example.label for example in examples]
+        figures[name] = {"pairs": len(examples), "accuracy": _round(float(right.mean()))}
     templates = list(make_templates(_HELD_OUT_TEMPLATES, held_out=True))
     not_entailed = [example for example in templates if example.label != ENTAILMENT]
-    logits = predict(model, [tokenize(example, tokenizer) for example in not_entailed])
-    figures["held_out_templates_not_entailed"] = _round(float((logits.argmax(axis=1) != ENTAILMENT).mean()))
+    found = _labels(model, not_entailed, tokenizer) != ENTAILMENT
+    figures["templates_not_entailed"] = {"pairs": len(not_entailed), "accuracy": _round(float(found.mean()))}
     return figures
 
 
-def _accuracy(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -> float:
-    logits = predict(model, [tokenize(example, tokenizer) for example in examples])
-    return float((logits.argmax(axis=1) == [example.label for example in examples]).mean())
+def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) -> dict[str, object]:
+    """Returns how well unsupported words of false claims are found; the threshold is of one half of the documents."""
+    halves: tuple[list[int], list[int]] = ([], [])
+    for at, row in enumerate(rows):
+        if row.example.label != ENTAILMENT and row.unsupported is not None:
+            halves[int(row.example.document[-1], 16) % 2].append(at)
+    chosen_on, reported = (
+        Marked(
+            np.concatenate([marks[at] for at in half]),
+            np.concatenate([np.array(rows[at].unsupported, dtype=bool) for at in half]),
+        )
+        for half in halves
+    )
+    threshold = chosen_on.best_threshold()
+    return {
+        "claims": len(halves[1]),
+        "threshold_log_odds": _round(threshold),
+        "f1": _round(reported.f_score(threshold)),
+        "f1_at_even_odds": _round(reported.f_score(0.0)),
+        "f1_of_all_words": _round(reported.f_score(-np.inf)),
+    }
+
+
+def _labels(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -> NDArray[np.int64]:
+    return predict(model, [tokenize(example, tokenizer) for example in examples]).logits.argmax(axis=1)
 
 
 def _probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -54,10 +54,11 @@ _OPPOSITES = """
     guilty innocent|legal illegal|alive dead|born died|begin end|began ended|start stop|started stopped|buy sell
     bought sold|gain loss|gained lost|up down|always never|all none|everyone nobody|with without|only also
     indoor outdoor|breakfast dinner|morning evening|day night|summer winter|black white|majority minority
-    dry wet|empty full|approved rejected|passed failed|banned allowed|confirmed denied|kept lost|arrived left|survived died
-    opened shut|stayed left|hired fired|praised criticised|welcomed condemned|joined left|raised cut|remain leave
-    innocent guilty|for against|improve worsen|improved worsened|safe dangerous|safer riskier|benefit harm|cause prevent|causes prevents
-    caused prevented|maximum minimum|many few|near far|internal external|include exclude|includes excludes
+    dry wet|empty full|approved rejected|passed failed|banned allowed|confirmed denied|kept lost|arrived left
+    survived died|opened shut|stayed left|hired fired|praised criticised|welcomed condemned|joined left|raised cut
+    remain leave|innocent guilty|for against|improve worsen|improved worsened|safe dangerous|safer riskier
+    benefit harm|cause prevent|causes prevents|caused prevented|maximum minimum|many few|near far|internal external
+    include exclude|includes excludes
 """
 _ANTONYMS = {
     word: other

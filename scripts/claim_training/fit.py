@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -95,12 +96,28 @@ def _pair_loss(odds: Tensor, batch: Batch) -> Tensor:
     return functional.relu(_MARGIN - (odds[true] - odds[false])).mean()
 
 
-def predict(model: Encoder, rows: Sequence[Tokens]) -> NDArray[np.float64]:
-    """Returns logits of shape (rows, 3), in the order given."""
+@dataclass(frozen=True)
+class Predictions:
+    """What the encoder says of some rows, in their order.
+
+    Attributes:
+        logits: shape (rows, 3).
+        marks: by row, the log-odds that each token of its claim is not supported.
+    """
+
+    logits: NDArray[np.float64]
+    marks: Sequence[NDArray[np.float64]]
+
+
+def predict(model: Encoder, rows: Sequence[Tokens]) -> Predictions:
+    """Asks the encoder, many rows at a time."""
     logits = np.zeros((len(rows), 3))
+    marks = [np.zeros(0)] * len(rows)
     position = {id(row): at for at, row in enumerate(rows)}
     with torch.no_grad():
         for batch in pack([[row] for row in rows], 6000, seed=0):
-            found = model(batch.ids, batch.mask)[0].double().numpy()
-            logits[[position[id(row)] for row in batch.rows]] = found
-    return logits
+            found, marked = (part.double().numpy() for part in model(batch.ids, batch.mask))
+            for row, own, tokens in zip(batch.rows, found, marked, strict=True):
+                at = position[id(row)]
+                logits[at], marks[at] = own, tokens[row.claim[0] : row.claim[1]]
+    return Predictions(logits, marks)

@@ -91,3 +91,27 @@ def true_negative_rates(claims: Claims, words: Sequence[int]) -> Mapping[str, fl
     lengths, found = np.array(words), claims.probabilities <= EVEN
     masks = {name: ~claims.supported & (lengths >= least) & (lengths < most) for name, (least, most) in LENGTHS.items()}
     return {name: float(found[mask].mean()) for name, mask in masks.items() if mask.any()}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Tokens of claims whose unsupported words people or edits have marked.
+
+    Attributes:
+        log_odds: that a token is not supported, shape (tokens,).
+        unsupported: whether it is marked, shape (tokens,).
+    """
+
+    log_odds: Float64
+    unsupported: Bools
+
+    def f_score(self, threshold: float) -> float:
+        """Returns the harmonic mean of precision and recall of the tokens above a threshold."""
+        found = self.log_odds > threshold
+        hits = (found & self.unsupported).sum()
+        return float(2 * hits / (found.sum() + self.unsupported.sum()))
+
+    def best_threshold(self) -> float:
+        """Returns the threshold with the greatest F score."""
+        thresholds = np.quantile(self.log_odds, np.linspace(0, 1, 101)).tolist()
+        return float(max(thresholds, key=self.f_score))

@@ -203,7 +203,8 @@ def add_record(record: Mapping[str, object], results: Results) -> None:
     own = development.get("balanced_accuracy") if isinstance(development, Mapping) else None
     left_out = record.get("leave_one_source_out")
     loso = float(np.mean(list(left_out.values()))) if isinstance(left_out, Mapping) and left_out else None
-    nli = {key: value for key, value in record.items() if isinstance(value, float)}
+    measured = record.get("measured")
+    nli = {key: value["accuracy"] for key, value in measured.items()} if isinstance(measured, Mapping) else {}
     for name, value in {"development claims": own, "sources left out of the training": loso}.items():
         results.add(f"record of the training: {name}", value if isinstance(value, float) else "none")
     for name, value in nli.items():

@@ -72,11 +72,11 @@ def test_the_record_of_the_training_is_quoted() -> None:
         "rank": 16,
         "development": {"balanced_accuracy": 0.81},
         "leave_one_source_out": {"defacto": 0.7, "pubmedqa": 0.8},
-        "snli_dev_accuracy": 0.91,
+        "measured": {"snli_dev": {"pairs": 100, "accuracy": 0.91}},
     }
     add_record(record, results)
     assert results.figures == {
         "claims_record_bacc": 0.81,
         "claims_loso_bacc": 0.75,
-        "claims_record_nli": {"snli_dev_accuracy": 0.91},
+        "claims_record_nli": {"snli_dev": 0.91},
     }
