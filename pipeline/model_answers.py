@@ -8,7 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import ModelOutputError
-from pipeline.protocols import CONTRADICTION, ENTAILMENT, Embedder, Entailment, Float32
+from pipeline.protocols import (
+    CONTRADICTION,
+    ENTAILMENT,
+    CheckedPairs,
+    ClaimChecker,
+    Embedder,
+    Entailment,
+    Float32,
+    TokenMark,
+)
 
 Float64 = npt.NDArray[np.float64]
 
@@ -106,3 +115,26 @@ class PairScores:
     def best(self, premises: Sequence[str], hypothesis: str) -> int | None:
         """Returns the index of the premise with the greatest entailment, the first on a tie; None without any."""
         return max(range(len(premises)), key=lambda at: self.entailment(premises[at], hypothesis), default=None)
+
+
+class CheckedScores(PairScores):
+    """What the NLI model said about every pair, and about the tokens of its hypothesis where it marks them."""
+
+    def __init__(self, pairs: Sequence[Pair], checked: CheckedPairs) -> None:
+        """Checks as `PairScores` does, and that there are marks for every pair."""
+        super().__init__(pairs, checked.probabilities)
+        if len(checked.marks) != len(pairs):
+            raise ModelOutputError(f"{len(pairs)} pairs got marks for {len(checked.marks)}")
+        self._marks = dict(zip(pairs, checked.marks, strict=True))
+
+    @classmethod
+    async def ask(cls, model: Entailment, pairs: Sequence[Pair]) -> Self:
+        """Has all pairs scored in one submission; a model that marks no tokens leaves every pair without marks."""
+        if pairs and isinstance(model, ClaimChecker):
+            return cls(pairs, await model.check(pairs))
+        probabilities = await model.entail(pairs) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)
+        return cls(pairs, CheckedPairs(probabilities, ((),) * len(pairs)))
+
+    def marks(self, premise: str, hypothesis: str) -> tuple[TokenMark, ...]:
+        """Returns what the model thinks of the tokens of a hypothesis, in order."""
+        return self._marks[premise, hypothesis]

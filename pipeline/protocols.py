@@ -84,7 +84,7 @@ class ClaimChecker(Entailment, Protocol):
     """Also says which words of a hypothesis the premise does not support."""
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
-        """Returns probabilities and marks for (premise, hypothesis) pairs; admitted as `entail` admits them.
+        """Returns probabilities and marks for (premise, hypothesis) pairs: all of them, or an error.
 
         The probabilities are those of `entail`, to the last bit, and cost what they cost there.
         """

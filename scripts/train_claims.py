@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -181,6 +182,7 @@ def _measure(
     if only:
         return {LEFT_OUT: {only: _round(balanced_accuracy(Claims(examples, entailments)))}}, {}
     judged = judged_by_others(examples, evidence)
+    threshold, marked = _mark_figures(rows, predicted.marks)
     is_edited = np.array([example.edit not in ("", FOREIGN) for example in examples])
     is_foreign = np.array([example.edit == FOREIGN for example in examples])
     record = {
@@ -191,13 +193,14 @@ def _measure(
             "claims": int(is_edited.sum()),
             "balanced_accuracy": _round(balanced_accuracy(judged.of(is_edited))),
         },
-        "marked_words": _mark_figures(rows, predicted.marks),
+        "marked_words": marked,
         "measured": _nli_figures(model, data, tokenizer),
     }
     fitted, names = fit_to(examples, evidence), list(evidence[0])
     support = {
         "intercept": round(fitted.intercept, _DIGITS),
         "weights": {name: round(value, _DIGITS) for name, value in zip(names, fitted.weights.tolist(), strict=True)},
+        "unsupported_word": _round(1 / (1 + math.exp(-threshold))),
         "record": {"script": "scripts/train_claims.py", "claims": len(examples), "edited": int(is_edited.sum())},
     }
     return record, support
@@ -257,8 +260,11 @@ def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, 
     return figures
 
 
-def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) -> dict[str, object]:
-    """Returns how well unsupported words of false claims are found; the threshold is of one half of the documents."""
+def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) -> tuple[float, dict[str, object]]:
+    """Returns a threshold in log-odds, and how well it finds unsupported words of false claims.
+
+    The threshold is chosen on one half of the documents, the figures are of the other.
+    """
     halves: tuple[list[int], list[int]] = ([], [])
     for at, row in enumerate(rows):
         if row.example.label != ENTAILMENT and row.unsupported is not None:
@@ -271,9 +277,8 @@ def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) 
         for half in halves
     )
     threshold = chosen_on.best_threshold()
-    return {
+    return threshold, {
         "claims": len(halves[1]),
-        "threshold_log_odds": _round(threshold),
         "f1": _round(reported.f_score(threshold)),
         "f1_at_even_odds": _round(reported.f_score(0.0)),
         "f1_of_all_words": _round(reported.f_score(-np.inf)),
@@ -281,7 +286,8 @@ def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) 
 
 
 def _labels(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -> NDArray[np.int64]:
-    return predict(model, [tokenize(example, tokenizer) for example in examples]).logits.argmax(axis=1)
+    logits = predict(model, [tokenize(example, tokenizer) for example in examples]).logits
+    return np.asarray(logits.argmax(axis=1))
 
 
 def _probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,8 +5,9 @@ What a call's submissions share: its deadline and priority, as the inference pac
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from precis.v1 import common_pb2
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
-from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
+from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
@@ -26,6 +27,7 @@ from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedErr
 from server.rpc.calls import Context
 
 Batch = TypeVar("Batch", bound=ItemBatch)
+PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)
 
 _tracer = trace.get_tracer("precis.server")
 
@@ -108,24 +110,25 @@ class BoundEntailment:
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
         """Scores all pairs, a share of them at a time: the queue is first in, first out, and others are behind it."""
         with open_span(_tracer, f"{self._scope.name} entail", prefixed({"pair_count": len(pairs)})):
-            later = replace(self._scope, max_queue_wait_s=max(self._scope.max_queue_wait_s, LATER_SHARE_WAIT_S))
-            shares = range(0, max(1, len(pairs)), SHARE)
-            return np.concatenate(
-                [await self._entail(pairs[first : first + SHARE], later if first else self._scope) for first in shares]
-            )
-
-    async def _entail(self, pairs: Sequence[tuple[str, str]], scope: CallScope) -> Float32:
-        batch = await scope.submit(lambda call: self._model.entail(pairs, call))
-        scope.usage.truncated_pair_count += sum(batch.truncated)
-        return batch.values
+            batches = [batch async for batch in self._in_shares(self._model.entail, pairs)]
+        return np.concatenate([batch.values for batch in batches])
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> CheckedPairs:
-        """Scores all pairs and the tokens of their hypotheses in one submission."""
+        """Scores all pairs and the tokens of their hypotheses, in shares as `entail` does."""
         with open_span(_tracer, f"{self._scope.name} check", prefixed({"pair_count": len(pairs)})):
-            batch = await self._scope.submit(lambda call: self._model.check(pairs, call))
-        self._scope.usage.truncated_pair_count += sum(batch.truncated)
-        marks = (tuple(TokenMark(*mark) for mark in pair) for pair in batch.marks)
-        return CheckedPairs(batch.values, tuple(marks))
+            batches = [batch async for batch in self._in_shares(self._model.check, pairs)]
+        marks = (tuple(TokenMark(*mark) for mark in pair) for batch in batches for pair in batch.marks)
+        return CheckedPairs(np.concatenate([batch.values for batch in batches]), tuple(marks))
+
+    async def _in_shares(
+        self, ask: Callable[[Sequence[tuple[str, str]], Call], Awaitable[PairBatch]], pairs: Sequence[tuple[str, str]]
+    ) -> AsyncGenerator[PairBatch, None]:
+        scope = self._scope
+        for first in range(0, max(1, len(pairs)), SHARE):
+            batch = await scope.submit(partial(ask, pairs[first : first + SHARE]))
+            scope.usage.truncated_pair_count += sum(batch.truncated)
+            yield batch
+            scope = replace(scope, max_queue_wait_s=max(scope.max_queue_wait_s, LATER_SHARE_WAIT_S))
 
 
 class BoundEmbedder:

@@ -26,7 +26,7 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
-from pipeline.model_answers import Pair, PairScores
+from pipeline.model_answers import CheckedScores, Pair, PairScores
 from pipeline.protocols import Models, Tokenizer
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
@@ -49,7 +49,7 @@ class CheckedClaims:
     facts: Mapping[int, FactPlan]
 
     @classmethod
-    def of(cls, plan: EvidencePlan, scores: PairScores, tokenizer: Tokenizer) -> Self:
+    def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
         """Labels the claims."""
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
         grounding = find_grounding(plan, claims)

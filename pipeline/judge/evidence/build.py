@@ -10,7 +10,7 @@ from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_sour
 from pipeline.judge.evidence.plan import make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
-from pipeline.model_answers import Embeddings, PairScores
+from pipeline.model_answers import CheckedScores, Embeddings, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
 from pipeline.shared_cache import SharedCache
@@ -72,8 +72,8 @@ async def build_evidence(
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
-    scores = await PairScores.ask(models.entailment, plan.pairs)
-    checked = await off_loop(partial(CheckedClaims.of, plan, scores, models.tokenizer))
+    said = await CheckedScores.ask(models.entailment, plan.pairs)
+    checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))
     scores = await PairScores.ask(models.entailment, checked.pairs)
     stopwatch.lap("nli_ms")
     table = await off_loop(partial(_finish, checked, scores, models, proposed))

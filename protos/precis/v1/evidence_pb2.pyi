@@ -238,7 +238,7 @@ class EvidenceTable(_message.Message):
     summary_token_count: _builtins.int
     """Content words of all claims: the base of `extraneous_token_count`."""
     extraneous_token_count: _builtins.int
-    """Content words of what is not supported: all of an unsupported claim, and the marked words of others."""
+    """Content words of what is not supported: those in `unsupported` of the claims."""
     question_author: _builtins.str
     """Who wrote questions and answers: "deterministic", or model and endpoint."""
     scored_pair_count: _builtins.int

@@ -29,11 +29,13 @@ class ClaimSupportWeights(FrozenModel):
     Attributes:
         intercept: log-odds of a claim whose signals are all 0.
         weights: log-odds for each unit of a signal.
+        unsupported_word: probability of a mark from which a word of a doubtful claim counts as not supported.
         record: how they were made.
     """
 
     intercept: float
     weights: Mapping[str, float]
+    unsupported_word: float
     record: Mapping[str, str | int | float]
 
 
@@ -54,6 +56,11 @@ def claim_support(evidence: Mapping[str, float]) -> float:
     """Returns the probability in (0, 1) that the source supports a claim with these signals."""
     model = _weights()
     return _sigmoid(model.intercept + math.fsum(weight * evidence[name] for name, weight in model.weights.items()))
+
+
+def is_unsupported(mark: float) -> bool:
+    """Tells whether a word with such a mark, in a claim that is not supported, is one that is not."""
+    return mark >= _weights().unsupported_word
 
 
 @cache

@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from pipeline.judge.evidence.claim import Claim, ClaimLabel, ClaimMismatch
+from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.judge.evidence.plan import ClaimPlan
-from pipeline.judge.evidence.signals.claim_support import claim_support, signals
+from pipeline.judge.evidence.signals.claim_support import claim_support, is_unsupported, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
-from pipeline.model_answers import PairScores
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
-from pipeline.protocols import Tokenizer
+from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.text.passage import TextSpan
 
 
@@ -22,7 +25,7 @@ def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: boo
 
 
 def read_claim(
-    draft: ReadTexts, plan: ClaimPlan, scores: PairScores, tokenizer: Tokenizer, config: EvidenceConfig
+    draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer, config: EvidenceConfig
 ) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
@@ -36,7 +39,10 @@ def read_claim(
     probability = claim_support(signals(entailment, plan.known_share))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)
-    unsupported = tuple(_unsupported(claim.passage, label, mismatches))
+    unsupported = tuple[TextSpan, ...]()
+    if label is not ClaimLabel.SUPPORTED:
+        marked = list(_marked_words(told, claim, scores.marks(passage.span.text, text))) if passage else []
+        unsupported = _unsupported(claim.passage, label, marked, mismatches)
     return Claim(
         passage=claim.passage,
         token_count=len(tokenizer.offsets(text)),
@@ -54,12 +60,39 @@ def read_claim(
     )
 
 
-def _unsupported(claim: TextSpan, label: ClaimLabel, mismatches: Sequence[ClaimMismatch]) -> Iterator[TextSpan]:
-    """Yields what of a claim is not supported: the values that differ, or all of it."""
-    if label is ClaimLabel.PARTIAL:
-        yield from dict.fromkeys(mismatch.claim for mismatch in mismatches)
-    elif label is ClaimLabel.UNSUPPORTED:
-        yield claim
+def _marked_words(told: ReadText, claim: ClaimSpan, marks: Sequence[TokenMark]) -> Iterator[TextSpan]:
+    """Yields the runs of words that the model marks; none when it reads other words than stand in the summary."""
+    words = WordTable.of(claim.passage.text)
+    if not marks or len(words) != len(claim.words):
+        return
+    run: list[int] = []
+    for at, word in enumerate(claim.words):
+        start, end = words.starts[at], words.ends[at]
+        strongest = max((mark.probability for mark in marks if mark.start < end and start < mark.end), default=0.0)
+        if is_unsupported(strongest):
+            run.append(word)
+        elif run:
+            yield told.words_passage(range(run[0], run[-1] + 1))
+            run.clear()
+    if run:
+        yield told.words_passage(range(run[0], run[-1] + 1))
+
+
+def _unsupported(
+    claim: TextSpan, label: ClaimLabel, marked: Sequence[TextSpan], mismatches: Sequence[ClaimMismatch]
+) -> tuple[TextSpan, ...]:
+    """Returns what of a doubtful claim is not supported, by position: words that are marked, values that differ.
+
+    An unsupported claim of which no word is marked is not supported as a whole.
+    """
+    if label is ClaimLabel.UNSUPPORTED and not marked:
+        return (claim,)
+    places = (*(mismatch.claim for mismatch in mismatches), *marked)
+    kept: list[TextSpan] = []
+    for place in sorted(places, key=lambda place: (place.start, -place.end)):
+        if not kept or place.end > kept[-1].end:
+            kept.append(place)
+    return tuple(kept)
 
 
 def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -> int:

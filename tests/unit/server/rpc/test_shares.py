@@ -35,7 +35,11 @@ class CountingModel:
             token_counts=[1] * len(pairs),
             timings=SimpleNamespace(queue_s=0.0),
             errors={},
+            marks=[((0, len(premise), 0.5),) for premise, _ in pairs],
         )
+
+    async def check(self, pairs: Sequence[tuple[str, str]], call: Call) -> Any:  # noqa: ANN401 - part of a batch
+        return await self.entail(pairs, call)
 
 
 def bound(model: CountingModel, scope: CallScope) -> BoundEntailment:
@@ -49,6 +53,14 @@ async def test_a_long_list_is_asked_in_shares_and_answered_in_order() -> None:
     assert scores[:, 0].tolist() == [len(premise) for premise, _ in PAIRS]
     assert scope.usage.item_count == len(PAIRS)
     assert scope.usage.truncated_pair_count == sum(premise.endswith("0") for premise, _ in PAIRS)
+
+
+async def test_marks_are_asked_in_shares_too() -> None:
+    model = CountingModel()
+    checked = await bound(model, CallScope(Call())).check(PAIRS)
+    assert model.sizes == [SHARE, SHARE, SHARE, 1]
+    assert [mark.end for (mark,) in checked.marks] == [len(premise) for premise, _ in PAIRS]
+    assert len(checked.probabilities) == len(PAIRS)
 
 
 async def test_a_call_that_was_admitted_waits_for_room_for_its_next_share() -> None:
