@@ -119,6 +119,8 @@ def _png_size(data: bytes) -> tuple[int, int]:
             break
     if kinds[0] != b"IHDR" or b"IDAT" not in kinds:
         raise BrokenImageError("the PNG has no header or no data")
+    if kinds.count(b"IHDR") > 1:
+        raise BrokenImageError("the PNG has two headers")  # decoders believe the last
     width, height = struct.unpack_from(">II", data, 16)
     return width, height
 
@@ -137,6 +139,8 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
             continue
         (length,) = struct.unpack_from(">H", data, position + 2)
         if marker in _FRAMES:
+            if size is not None:
+                raise BrokenImageError("the JPEG has two frames")  # decoders differ in which they believe
             height, width = struct.unpack_from(">HH", data, position + 5)
             size = width, height
         if marker == _START_OF_SCAN:

@@ -112,6 +112,8 @@ def _opened(image: Image) -> Iterator[Any]:
 
     try:
         with Pillow.open(io.BytesIO(image.data), formats=("PNG", "JPEG", "WEBP")) as picture:
+            if picture.size != (image.width, image.height):  # the decoder sees more than was checked
+                raise ValueError(picture.size)
             yield picture
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:  # what its decoders raise
         raise InvalidInputError(image.path, "an image that can be decoded", type(error).__name__) from None

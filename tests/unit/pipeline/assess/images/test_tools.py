@@ -1,6 +1,7 @@
 import io
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,3 +162,9 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(pixels_module, "find_spec", lambda _: None)
     with pytest.raises(MissingImageToolsError, match=r"precis\[images\]"):
         measure_image(image(scene()))
+
+
+def test_a_picture_that_is_larger_than_its_header_said_is_refused() -> None:
+    told = replace(image(scene()), width=64)
+    with pytest.raises(InvalidInputError, match="can be decoded"):
+        decode(told)
