@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
-from precis.calls import SERVICES
+from precis.calls import INFERENCE, SERVICES
 from precis.v1 import judge_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
@@ -29,10 +29,12 @@ from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, MetricsServer, new_registry
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
+from server.rpc.admission import MIB, CallPolicy
 from server.rpc.auth import KeyRing
-from server.rpc.calls import CallPolicy, CallRunner
+from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port
+from server.rpc.wire import WireLimits
 from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
@@ -115,7 +117,7 @@ class App:
             self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
         summary_metrics = SummaryMetrics(registry)
         summarizer = await self._open_summaries(stack, summary_metrics)
-        health = HealthServicer(SERVICES)
+        health = HealthServicer(SERVICES, settings.listen.max_health_watches)
         engine = Engine(settings.engine_config, observer=BatchMetrics(registry), open_backend=self._open_backend)
         engine.watch(health.set_ready)
         try:
@@ -124,8 +126,7 @@ class App:
             raise StartupError(str(error)) from error
         registry.register(EngineCollector(engine.statistics))
         backends = await open_backends(stack, engine, settings.llm, registry=registry)
-        policy = CallPolicy(settings.listen.max_concurrent_calls, settings.log.ok_call_sample, self._keys)
-        runner = CallRunner(policy, CallMetrics(registry))
+        runner = CallRunner(self._policy(), CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
         services = self._services(runner, engine, backends, cpu)
         self._add_judge(services, stack, backends, registry)
@@ -138,8 +139,22 @@ class App:
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
 
+    def _policy(self) -> CallPolicy:
+        listen = self._settings.listen
+        return CallPolicy(
+            listen.max_concurrent_calls,
+            self._settings.log.ok_call_sample,
+            self._keys,
+            body_timeout_s=listen.body_timeout_s,
+            idle_timeout_s=listen.idle_timeout_s,
+            max_request_bytes=listen.max_request_mib * MIB,
+            max_unsent_bytes=listen.max_unsent_mib * MIB,
+        )
+
     def _services(self, runner: CallRunner, engine: Engine, backends: Backends, cpu: Executor) -> HandlerTable:
-        table = HandlerTable(runner, is_traced=self._settings.tracing.endpoint is not None)
+        lists = WireLimits(self._settings.listen.max_list_mib * MIB, self._settings.limits.max_items)
+        is_traced = self._settings.tracing.endpoint is not None
+        table = HandlerTable(runner, limits={INFERENCE.full_name: lists}, is_traced=is_traced)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
         settings = self._settings

@@ -26,12 +26,36 @@ class ListenConfig(FrozenModel):
         description="Largest request message in MiB. Generous on purpose: a too long text shall reach the check that "
         "names its field, not be cut off by the transport.",
     )
+    max_list_mib: int = Field(
+        default=4, ge=1, le=2047, description="Likewise for InferenceService, whose messages hold no documents."
+    )
     max_send_mib: int = Field(default=64, ge=1, le=2047, description="Largest response message in MiB.")
     max_concurrent_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. Bounds memory: each may hold "
-        "a message of max_receive_mib.",
+        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several keys each gets at "
+        "most as many as are free.",
+    )
+    max_request_mib: int = Field(
+        default=512, ge=1, description="All requests that are worked on, in MiB; more are refused before they are read."
+    )
+    max_unsent_mib: int = Field(
+        default=256,
+        ge=1,
+        description="All answers that clients have not taken, in MiB. A client may have as much as is free.",
+    )
+    body_timeout_s: float = Field(
+        default=30, gt=0, description="How long the message of a call may take to arrive; then the call is ended."
+    )
+    idle_timeout_s: float = Field(
+        default=600, gt=0, description="How long a client may send nothing into a stream; then the stream is ended."
+    )
+    max_connections: int = Field(default=4096, ge=1, description="Connections; more are closed at once.")
+    max_streams: int = Field(
+        default=1000, ge=1, description="Calls of one connection; its client holds back what is more."
+    )
+    max_health_watches: int = Field(
+        default=256, ge=0, description="Health watches, which need no key; more are refused. Checks always have room."
     )
     gzip_responses: bool = Field(
         default=False,

@@ -3,7 +3,8 @@
     ServerError
     ├── InvalidRequestError(violations)   the request's fields break rules
     ├── UnauthenticatedError              no bearer key, or a wrong one
-    ├── TooManyCallsError(retry_after_s)  `max_concurrent_calls` are in flight
+    ├── TooManyCallsError(retry_after_s)  more in flight than the server, or this caller's share, allows
+    ├── RequestTimeoutError               a call whose message does not come
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
     ├── NoWriterError                     the server runs without anything that could write a summary
     └── StartupError                      the server cannot start; one line for the operator
@@ -76,11 +77,18 @@ class UnauthenticatedError(ServerError):
 
 
 class TooManyCallsError(ServerError):
-    """As many calls are in flight as the server accepts."""
+    """More is in flight, altogether or for this caller, than the server accepts."""
 
-    def __init__(self, limit: int, *, retry_after_s: float) -> None:
-        super().__init__(f"{limit} calls are in flight, the most this server accepts; try again later")
+    def __init__(self, reason: str, *, retry_after_s: float) -> None:
+        super().__init__(reason)
         self.retry_after_s = retry_after_s
+
+
+class RequestTimeoutError(ServerError):
+    """A client began a call, and its message did not come."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no message came for {seconds:g} s")
 
 
 class ModelNotLoadedError(ServerError):
@@ -128,6 +136,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
+    RequestTimeoutError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "REQUEST_TIMEOUT"),
     ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
     QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
     DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),

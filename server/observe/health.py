@@ -24,7 +24,7 @@ from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
-from server.rpc.calls import Context
+from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
 
@@ -35,10 +35,12 @@ REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v
 class HealthServicer(HealthBase):
     """Answers with the last status that was set. All services start as NOT_SERVING."""
 
-    def __init__(self, services: Iterable[str]) -> None:
+    def __init__(self, services: Iterable[str], max_watches: int = 256) -> None:
         self._is_serving = dict.fromkeys((OVERALL, *services), False)
         self._is_stopping = False
         self._changed = asyncio.Event()
+        self._max_watches = max_watches
+        self._watch_count = 0
 
     def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
         """Sets the status of all services: each of them needs the models."""
@@ -59,11 +61,22 @@ class HealthServicer(HealthBase):
         return HealthCheckResponse(status=self._status(request.service))
 
     async def Watch(self, request: HealthCheckRequest, context: Context) -> AsyncGenerator[HealthCheckResponse, None]:
-        """Sends the status now and at every change, until the server stops."""
+        """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
+        if self._watch_count >= self._max_watches:
+            limit = f"{self._max_watches} watches are open, the most this server accepts: ask with Check instead"
+            await context.abort(StatusCode.RESOURCE_EXHAUSTED, limit)
+        self._watch_count += 1
+        try:
+            async for response in self._changes(request.service):
+                yield response
+        finally:
+            self._watch_count -= 1
+
+    async def _changes(self, service: str) -> AsyncGenerator[HealthCheckResponse, None]:
         sent = None
         while True:
             changed = self._changed  # taken before the status is read, so that no change is missed
-            status = self._status(request.service)
+            status = self._status(service)
             if status != sent:
                 yield HealthCheckResponse(status=status)
                 sent = status

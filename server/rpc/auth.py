@@ -9,6 +9,7 @@ from server.errors import StartupError, UnauthenticatedError
 
 HEADER = "authorization"
 SCHEME = "bearer "
+_CALLER_BYTES = 6
 
 
 class KeyRing:
@@ -25,17 +26,26 @@ class KeyRing:
         """Reads the file again. Raises StartupError and keeps the old keys when that fails."""
         self._digests = _read(self._path)
 
-    def check(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
-        """Raises UnauthenticatedError unless the metadata holds a known key."""
+    @property
+    def count(self) -> int:
+        """How many keys there are."""
+        return len(self._digests)
+
+    def caller_of(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> str:
+        """Returns what a caller is known by: the beginning of its key's digest, in hexadecimal.
+
+        Raises:
+            UnauthenticatedError: the metadata holds no known key.
+        """
         for name, value in metadata or ():
             if name == HEADER and isinstance(value, str) and value[: len(SCHEME)].lower() == SCHEME:
-                if self._is_known(value[len(SCHEME) :]):
-                    return
+                presented = _digest(value[len(SCHEME) :])
+                if self._is_known(presented):
+                    return presented[:_CALLER_BYTES].hex()
                 break
         raise UnauthenticatedError
 
-    def _is_known(self, key: str) -> bool:
-        presented = _digest(key)
+    def _is_known(self, presented: bytes) -> bool:
         # No early exit, and digests of equal length: the time tells neither which key nor how much of it is right.
         matches = [hmac.compare_digest(presented, digest) for digest in self._digests]
         return any(matches)

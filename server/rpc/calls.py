@@ -14,22 +14,22 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import grpc
-from grpc.aio import AbortError, ServicerContext
+from grpc.aio import EOF, AbortError
 
-from server.errors import InvalidRequestError, TooManyCallsError, rule_for
+from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, rule_for
 from server.observe.metrics import CallMetrics, MethodMetrics
-from server.rpc.auth import KeyRing
+from server.rpc.admission import Admission, CallPolicy, Context, Place
 from server.rpc.status import has_passed, to_status
 from server.rpc.wire import MalformedRequest
 
-Context = ServicerContext[Any, Any]
 UnaryHandler = Callable[[Any, Context], Awaitable[Any]]
 StreamHandler = Callable[[Any, Context], AsyncGenerator[Any, None]]
+RawHandler = Callable[[Any, Context], Awaitable[bytes | None]]
+Parse = Callable[[bytes], object]
 
-RETRY_AFTER_S = 1.0  # calls take tens of milliseconds: by then the crowd has gone
 LINE = "id=%s rpc=%s code=%s ms=%.1f queue_ms=%.1f items=%d peer=%s"
 OK = grpc.StatusCode.OK.name
 
@@ -42,7 +42,7 @@ class CallRecord:
 
     Attributes:
         call_id: unique among the calls of all server processes.
-        started_s: `time.monotonic` when the request had been read.
+        started_s: `time.monotonic` when the headers had been read.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
     """
@@ -62,91 +62,80 @@ def current_call() -> CallRecord:
     return _current.get()
 
 
-@dataclass(frozen=True, slots=True)
-class CallPolicy:
-    """What every call is subject to.
-
-    Attributes:
-        max_concurrent_calls: more are refused.
-        ok_call_sample: one of N successful calls gets a log line; 0: none.
-        keys: who may call; None: anybody.
-    """
-
-    max_concurrent_calls: int
-    ok_call_sample: int = 1
-    keys: KeyRing | None = None
-
-
 class CallRunner:
-    """Runs the handlers of all services inside the same frame."""
+    """Runs the handlers of all services inside the same frame.
+
+    Messages are read and written here as bytes: whoever has no key or no place is refused before anything is read, a
+    message that is too large before it is parsed, and an answer counts until the client has taken it.
+    """
 
     def __init__(self, policy: CallPolicy, metrics: CallMetrics) -> None:
         self._policy = policy
         self._metrics = metrics
+        self._admission = Admission(policy)
         self._call_ids = _call_ids()
-        self._in_flight = 0
         self._ok_count = 0
-        metrics.watch_in_flight(lambda: self._in_flight)
+        metrics.watch_in_flight(lambda: self._admission.in_flight)
 
-    def unary(self, rpc: str, handler: UnaryHandler) -> UnaryHandler:
-        """Wraps a handler that returns one response."""
+    def unary(self, rpc: str, handler: UnaryHandler, parse: Parse) -> RawHandler:
+        """Wraps a handler that takes one message and returns one."""
+
+        async def answer(place: Place, context: Context) -> bytes:
+            data = await _first(context, self._policy.body_timeout_s)
+            place.receive(len(data))
+            raw: bytes = (await handler(_checked(parse(data)), context)).SerializeToString()
+            place.hold(context, len(raw))
+            return raw
+
+        return self._framed(rpc, answer)
+
+    def server_stream(self, rpc: str, handler: StreamHandler, parse: Parse) -> RawHandler:
+        """Wraps a handler that takes one message and yields responses."""
+
+        async def answer(place: Place, context: Context) -> None:
+            data = await _first(context, self._policy.body_timeout_s)
+            place.receive(len(data))
+            await _write_all(handler(_checked(parse(data)), context), context)
+
+        return self._framed(rpc, answer)
+
+    def stream(self, rpc: str, handler: StreamHandler, parse: Parse) -> RawHandler:
+        """Wraps a handler that takes a stream of messages and yields responses."""
+
+        async def answer(_: Place, context: Context) -> None:
+            async with aclosing(_messages(context, parse, self._policy.idle_timeout_s)) as messages:
+                await _write_all(handler(messages, context), context)
+
+        return self._framed(rpc, answer)
+
+    def _framed(self, rpc: str, answer: Callable[[Place, Context], Awaitable[bytes | None]]) -> RawHandler:
         metrics = self._metrics.method(rpc)
 
-        async def call(request: object, context: Context) -> object:
+        async def call(_: object, context: Context) -> bytes | None:
             record = self._enter()
-            code = OK
+            code, status = OK, None
             try:
-                self._admit(request, context)
-                return await handler(request, context)
-            except BaseException as error:  # noqa: BLE001  _end raises it or the abort
+                with self._admission.enter(context) as place:
+                    return await answer(place, context)
+            except BaseException as error:
                 code = _code_of(error, context)
-                await _end(error, context, record.call_id)
+                if _is_passed_on(error):
+                    raise
+                status = to_status(error, record.call_id)
             finally:
                 self._leave(record, code, metrics, context)
-
-        return call
-
-    def stream(self, rpc: str, handler: StreamHandler) -> UnaryHandler:
-        """Wraps a handler that yields responses.
-
-        Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves
-        closes the generator at once instead of when it is garbage collected.
-        """
-        metrics = self._metrics.method(rpc)
-
-        async def call(request: object, context: Context) -> None:
-            record = self._enter()
-            code = OK
-            try:
-                self._admit(request, context)
-                async with aclosing(handler(request, context)) as responses:
-                    async for response in responses:
-                        await context.write(response)
-                        record.item_count += 1
-            except BaseException as error:  # noqa: BLE001  _end raises it or the abort
-                code = _code_of(error, context)
-                await _end(error, context, record.call_id)
-            finally:
-                self._leave(record, code, metrics, context)
+            # Outside of `except`: gRPC keeps the error of the abort, and with its context it would keep the request.
+            await _abort(context, status)
+            return None
 
         return call
 
     def _enter(self) -> CallRecord:
         record = CallRecord(next(self._call_ids), time.monotonic())
         _current.set(record)  # grpc.aio runs every call in a task of its own, hence in its own context
-        self._in_flight += 1
         return record
 
-    def _admit(self, request: object, context: Context) -> None:
-        if self._policy.keys is not None:
-            self._policy.keys.check(context.invocation_metadata())
-        if self._in_flight > self._policy.max_concurrent_calls:
-            raise TooManyCallsError(self._policy.max_concurrent_calls, retry_after_s=RETRY_AFTER_S)
-        if type(request) is MalformedRequest:
-            raise InvalidRequestError([request.violation])
-
     def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
-        self._in_flight -= 1
         record.code = code
         seconds = time.monotonic() - record.started_s
         metrics.observe(code, seconds)
@@ -193,8 +182,47 @@ def _code_of(error: BaseException, context: Context) -> str:
     return code.name if isinstance(code, grpc.StatusCode) else grpc.StatusCode.UNKNOWN.name
 
 
-async def _end(error: BaseException, context: Context, call_id: str) -> NoReturn:
-    """Ends a call that failed: sends the status, or passes the error on."""
-    if _is_passed_on(error):
-        raise error
-    await context.abort_with_status(to_status(error, call_id))
+async def _abort(context: Context, status: grpc.Status) -> None:
+    await context.abort_with_status(status)
+
+
+def _checked(request: object) -> object:
+    """Returns a request that could be read. Raises InvalidRequestError."""
+    if type(request) is MalformedRequest:
+        raise InvalidRequestError([request.violation])
+    return request
+
+
+async def _first(context: Context, timeout_s: float) -> bytes:
+    """Returns the one message of a call. Raises RequestTimeoutError."""
+    data = await _next(context, timeout_s)
+    if data is None:
+        raise InvalidRequestError([FieldViolation("", "expected a message, got none")])
+    return bytes(data)
+
+
+async def _messages(context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
+    """Yields what a client sends. Raises RequestTimeoutError."""
+    while (data := await _next(context, timeout_s)) is not None:
+        yield parse(data)
+
+
+async def _next(context: Context, timeout_s: float) -> Any | None:  # noqa: ANN401 - bytes, which the stubs do not know
+    try:
+        async with asyncio.timeout(timeout_s):
+            data: Any = await context.read()
+    except TimeoutError:
+        raise RequestTimeoutError(timeout_s) from None
+    return None if data is EOF else data
+
+
+async def _write_all(responses: AsyncGenerator[Any, None], context: Context) -> None:
+    """Writes responses as fast as the client takes them.
+
+    Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves closes
+    the generator at once instead of when it is garbage collected.
+    """
+    async with aclosing(responses):
+        async for response in responses:
+            await context.write(response.SerializeToString())
+            current_call().item_count += 1

@@ -13,8 +13,9 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from server.rpc.calls import CallRunner, Context, UnaryHandler, current_call
-from server.rpc.wire import tolerant
+from server.rpc.admission import Context
+from server.rpc.calls import CallRunner, RawHandler, current_call
+from server.rpc.wire import NO_LIMITS, WireLimits, tolerant
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"  # a string: generic for the type checker alone
 
@@ -25,16 +26,26 @@ class HandlerTable(grpc.GenericRpcHandler):
     Stands in for the server in the generated `add_XServicer_to_server`, so that servicers stay plain generated classes.
     """
 
-    def __init__(self, runner: CallRunner | None, *, is_traced: bool = False) -> None:
-        """Takes handlers as they are when there is no runner; `is_traced` gives every call a span."""
+    def __init__(
+        self, runner: CallRunner | None, *, limits: Mapping[str, WireLimits] | None = None, is_traced: bool = False
+    ) -> None:
+        """Takes the names of no method yet.
+
+        Args:
+            runner: frames the handlers. None: they stay as they are.
+            limits: of messages, by service.
+            is_traced: gives every call a span.
+        """
         self._runner = runner
+        self._limits = limits or {}
         self._is_traced = is_traced
         self._handlers: dict[str, Handler] = {}
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Wraps and keeps the handlers of one service."""
         for method, handler in handlers.items():
-            self._handlers[f"/{service}/{method}"] = self._wrapped(f"{service}/{method}", handler)
+            limits = self._limits.get(service, NO_LIMITS)
+            self._handlers[f"/{service}/{method}"] = self._wrapped(f"{service}/{method}", handler, limits)
 
     def add_generic_rpc_handlers(self, handlers: object) -> None:
         """Ignores them: generated code offers the same handlers a second time, for old servers."""
@@ -43,30 +54,29 @@ class HandlerTable(grpc.GenericRpcHandler):
         """Finds the handler of one call."""
         return self._handlers.get(handler_call_details.method)
 
-    def _wrapped(self, rpc: str, handler: Handler) -> Handler:
+    def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
+        """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""
         runner = self._runner
         if runner is None:
             return handler
-        inner: Any = handler.unary_unary or handler.stream_unary or handler.unary_stream or handler.stream_stream
-        behavior = runner.stream(rpc, inner) if handler.response_streaming else runner.unary(rpc, inner)
+        inner: Any = handler.unary_unary or handler.unary_stream or handler.stream_stream
+        parse = _tolerant(handler, limits)
+        if handler.request_streaming:
+            behavior = runner.stream(rpc, inner, parse)
+        elif handler.response_streaming:
+            behavior = runner.server_stream(rpc, inner, parse)
+        else:
+            behavior = runner.unary(rpc, inner, parse)
         if self._is_traced:
             behavior = in_span(rpc, behavior)
-        return _maker_of(handler)(behavior, _tolerant(handler), handler.response_serializer)
+        if handler.response_streaming:
+            return grpc.stream_stream_rpc_method_handler(behavior)
+        return grpc.stream_unary_rpc_method_handler(behavior)
 
 
-def _maker_of(handler: Handler) -> Callable[..., Handler]:
-    if handler.request_streaming:
-        return (
-            grpc.stream_stream_rpc_method_handler
-            if handler.response_streaming
-            else grpc.stream_unary_rpc_method_handler
-        )
-    return grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
-
-
-def _tolerant(handler: Handler) -> Callable[[bytes], object]:
+def _tolerant(handler: Handler, limits: WireLimits) -> Callable[[bytes], object]:
     parse: Any = handler.request_deserializer
-    return tolerant(parse, type(parse(b"")))
+    return tolerant(parse, type(parse(b"")), limits)
 
 
 _tracer = trace.get_tracer("precis.server")
@@ -76,11 +86,11 @@ _propagator = TraceContextTextMapPropagator()
 _SERVER_ERRORS = {"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"}
 
 
-def in_span(rpc: str, handler: UnaryHandler) -> UnaryHandler:
+def in_span(rpc: str, handler: RawHandler) -> RawHandler:
     """Wraps what CallRunner makes of a handler: all that the call does is part of its trace."""
     attributes = {"rpc.system.name": "grpc", "rpc.method": rpc}
 
-    async def call(request: object, context: Context) -> object:
+    async def call(request: object, context: Context) -> bytes | None:
         parent = _propagator.extract(_headers(context))
         with _tracer.start_as_current_span(
             rpc,

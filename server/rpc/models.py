@@ -24,7 +24,7 @@ from pipeline.llm.chat_model import ChatModel
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
-from server.rpc.calls import Context
+from server.rpc.admission import Context
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)

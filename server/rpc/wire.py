@@ -32,19 +32,61 @@ class MalformedRequest:
     strings: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class WireLimits:
+    """What a message may be, checked before it is parsed: a list of ten million empty texts is 20 MB on the wire.
+
+    Attributes:
+        max_bytes: of a message.
+        max_items: of each list of its top level.
+    """
+
+    max_bytes: int
+    max_items: int
+
+
+NO_LIMITS = WireLimits(1 << 31, 1 << 31)
+_SMALL = 1 << 16  # bytes that are parsed faster than counted
+
+
 def tolerant(
-    parse: Callable[[bytes], Message], message_type: type[Message]
+    parse: Callable[[bytes], Message], message_type: type[Message], limits: WireLimits = NO_LIMITS
 ) -> Callable[[bytes], Message | MalformedRequest]:
-    """Wraps a message's parser so that it answers MalformedRequest where it would raise."""
+    """Wraps a message's parser so that it answers MalformedRequest where it would raise, and for too large messages."""
     descriptor: Any = message_type.DESCRIPTOR
 
     def deserialize(data: bytes) -> Message | MalformedRequest:
+        if len(data) > _SMALL and (violation := _too_large(data, descriptor, limits)):
+            return MalformedRequest(violation, {})
         try:
             return parse(data)
         except DecodeError:
             return explain(data, descriptor)
 
     return deserialize
+
+
+def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> FieldViolation | None:
+    """Says what of a message is too much, and blames its largest part. Looks at no more items than are allowed."""
+    counts: dict[int, int] = {}
+    largest, blamed = -1, ""
+    try:
+        for number, value in _length_delimited(data):
+            field = descriptor.fields_by_number.get(number)
+            name = field.name if field else ""
+            at = counts.get(number, 0)
+            if at >= limits.max_items:
+                return FieldViolation(name, f"expected at most {limits.max_items} items, got more")
+            counts[number] = at + 1
+            if len(value) > largest:
+                largest, blamed = len(value), f"{name}[{at}]" if field and field.is_repeated else name
+    except _UnreadableError:
+        pass  # the parser will say so
+    if len(data) <= limits.max_bytes:
+        return None
+    mib = 1 << 20
+    expected = f"expected at most {limits.max_bytes / mib:g} MiB in one message, got {len(data) / mib:.1f}"
+    return FieldViolation(blamed, expected)
 
 
 def explain(data: bytes, descriptor: Descriptor) -> MalformedRequest:

@@ -12,7 +12,8 @@ from inference.errors import ShuttingDownError
 from pipeline.errors import InvalidInputError
 from server.config import BulkConfig
 from server.errors import FieldViolation, InvalidRequestError
-from server.rpc.calls import Context, current_call
+from server.rpc.admission import Context
+from server.rpc.calls import current_call
 from server.rpc.models import CallScope, parse_priority, to_call
 from server.rpc.status import to_item_error
 from server.rpc.streams import map_concurrently, until_stopping

@@ -11,7 +11,8 @@ from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
 from server.config import EvaluateServiceConfig
-from server.rpc.calls import Context, current_call
+from server.rpc.admission import Context
+from server.rpc.calls import current_call
 from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
 from server.services.bulk import Bulk
 from server.services.evaluate_reply import EVALUATE_REPLIES

@@ -18,7 +18,8 @@ from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
 from inference.models.model import LoadedModel
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
-from server.rpc.calls import CallRecord, Context, current_call
+from server.rpc.admission import Context
+from server.rpc.calls import CallRecord, current_call
 from server.rpc.fields import to_model_identity
 from server.rpc.models import priority_violations, to_call, to_identity
 from server.rpc.status import to_item_error

@@ -15,7 +15,7 @@ from pipeline.summarize.events import Accepted, Event
 from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
-from server.rpc.calls import Context
+from server.rpc.admission import Context
 from server.rpc.handlers import name_session
 from server.rpc.streams import until_stopping
 from server.services.summarize_reply import to_event, to_plan, to_view

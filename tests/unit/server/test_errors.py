@@ -48,7 +48,7 @@ def detail(error: Exception, into: Message) -> bool:
         (BAD_REQUEST, grpc.StatusCode.INVALID_ARGUMENT),
         (InvalidInputError("datum", "10 facts", "9"), grpc.StatusCode.INVALID_ARGUMENT),
         (UnauthenticatedError(), grpc.StatusCode.UNAUTHENTICATED),
-        (TooManyCallsError(8, retry_after_s=1), grpc.StatusCode.RESOURCE_EXHAUSTED),
+        (TooManyCallsError("8 calls", retry_after_s=1), grpc.StatusCode.RESOURCE_EXHAUSTED),
         (QueueFullError(0.5), grpc.StatusCode.RESOURCE_EXHAUSTED),
         (DeadlineExpiredError(), grpc.StatusCode.DEADLINE_EXCEEDED),
         (ShuttingDownError(), grpc.StatusCode.UNAVAILABLE),

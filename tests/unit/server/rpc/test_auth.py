@@ -17,7 +17,7 @@ def keys_file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("value", ["Bearer first-key", "bearer second-key"])
 def test_every_key_of_the_file_opens(keys_file: Path, value: str) -> None:
-    KeyRing(keys_file).check([("user-agent", "x"), ("authorization", value)])
+    KeyRing(keys_file).caller_of([("user-agent", "x"), ("authorization", value)])
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_every_key_of_the_file_opens(keys_file: Path, value: str) -> None:
 )
 def test_anything_else_is_refused(keys_file: Path, metadata: list[tuple[str, str | bytes]] | None) -> None:
     with pytest.raises(UnauthenticatedError):
-        KeyRing(keys_file).check(metadata)
+        KeyRing(keys_file).caller_of(metadata)
 
 
 def test_reload_takes_the_new_keys_and_forgets_the_old(keys_file: Path) -> None:
     ring = KeyRing(keys_file)
     keys_file.write_text("third-key\n", encoding="utf-8")
     ring.reload()
-    ring.check([("authorization", "Bearer third-key")])
+    ring.caller_of([("authorization", "Bearer third-key")])
     with pytest.raises(UnauthenticatedError):
-        ring.check([("authorization", "Bearer first-key")])
+        ring.caller_of([("authorization", "Bearer first-key")])
 
 
 def test_a_failed_reload_keeps_the_old_keys(keys_file: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_failed_reload_keeps_the_old_keys(keys_file: Path) -> None:
     keys_file.unlink()
     with pytest.raises(StartupError, match="PRECIS_AUTH__KEYS_FILE"):
         ring.reload()
-    ring.check([("authorization", "Bearer first-key")])
+    ring.caller_of([("authorization", "Bearer first-key")])
 
 
 @pytest.mark.parametrize("content", [b"", b"# only a comment\n", b"\xff\xfe"])

@@ -3,7 +3,7 @@
 import pytest
 from precis.v1 import common_pb2, evaluate_pb2, inference_pb2
 
-from server.rpc.wire import MalformedRequest, explain, tolerant
+from server.rpc.wire import MalformedRequest, WireLimits, explain, tolerant
 
 BAD = b"caf\xe9 au lait"  # Latin-1
 
@@ -69,3 +69,32 @@ def test_bytes_that_are_no_message_blame_no_field(data: bytes) -> None:
 def test_unknown_fields_and_numbers_are_passed_over() -> None:
     data = b"\x10\x01" + b"\x99\x01" + bytes(8) + b"\x1d" + bytes(4) + delimited(9, BAD) + delimited(1, BAD)
     assert explain(data, inference_pb2.EmbedRequest.DESCRIPTOR).violation.field == "texts[0]"
+
+
+LIMITS = WireLimits(max_bytes=1 << 17, max_items=10_000)
+
+
+@pytest.mark.parametrize(
+    ("texts", "field", "expected"),
+    [
+        (["x", "y" * (1 << 17), "z"], "texts[1]", "at most 0.125 MiB"),
+        ([""] * 50_000, "texts", "at most 10000 items"),
+    ],
+    ids=["bytes", "items"],
+)
+def test_what_is_too_large_is_refused_without_being_parsed(texts: list[str], field: str, expected: str) -> None:
+    def never(data: bytes) -> inference_pb2.EmbedRequest:
+        raise AssertionError("parsed")
+
+    parse = tolerant(never, inference_pb2.EmbedRequest, LIMITS)
+    request = parse(inference_pb2.EmbedRequest(texts=texts).SerializeToString())
+    assert isinstance(request, MalformedRequest)
+    assert request.violation.field == field
+    assert expected in request.violation.description
+
+
+def test_what_is_within_the_limits_is_parsed() -> None:
+    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest, LIMITS)
+    request = inference_pb2.EmbedRequest(texts=["word " * 2] * 10_000)
+    assert len(request.SerializeToString()) <= LIMITS.max_bytes
+    assert parse(request.SerializeToString()) == request

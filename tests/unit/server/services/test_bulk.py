@@ -14,21 +14,26 @@ from pipeline.errors import InvalidInputError
 from server.config import BulkConfig
 from server.errors import FieldViolation
 from server.observe.metrics import CallMetrics, new_registry
-from server.rpc.calls import CallPolicy, CallRunner
+from server.rpc.admission import CallPolicy
+from server.rpc.calls import CallRunner
 from server.rpc.models import CallScope
 from server.rpc.wire import MalformedRequest
 from server.services.bulk import Bulk
 
 
 class FakeContext:
-    """What a call needs of gRPC."""
+    """What a call needs of gRPC; its messages are read as they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, items: AsyncIterator[Any]) -> None:
         self.written: list[pb.JudgeBatchResponse] = []
         self.status: Any = None
+        self._items = items
 
-    async def write(self, response: pb.JudgeBatchResponse) -> None:
-        self.written.append(response)
+    async def read(self) -> Any:  # noqa: ANN401 - a message, or the end
+        return await anext(self._items, grpc.aio.EOF)
+
+    async def write(self, response: bytes) -> None:
+        self.written.append(pb.JudgeBatchResponse.FromString(response))
 
     async def abort_with_status(self, status: grpc.Status) -> None:
         self.status = status
@@ -81,9 +86,9 @@ async def run(
     stream = messages() if isinstance(items, Sequence) else items
     bulk = Bulk(pb.JudgeBatchResponse, BulkConfig.model_validate(limits), stopping or asyncio.Event())
     runner = CallRunner(CallPolicy(8), CallMetrics(new_registry()))
-    context: Any = FakeContext()
-    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker))
-    await handler(stream, context)
+    context: Any = FakeContext(stream)
+    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), lambda message: message)
+    await handler(None, context)
     return context  # type: ignore[no-any-return]  # a FakeContext
 
 

@@ -1,0 +1,146 @@
+"""Who may come in: keys, calls in flight and each caller's share of them, bytes that wait in either direction.
+
+A caller is a key, or without keys the host at the other end. It may have as much as nobody uses (Choudhury and Hahne
+1998, dynamic thresholds): alone up to half of what there is, beside another a third, so that there is always room for
+one who comes. Calls are shared between keys alone, since without keys all callers may be one proxy.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from grpc.aio import ServicerContext
+
+from server.errors import TooManyCallsError
+from server.rpc.auth import KeyRing
+
+Context = ServicerContext[Any, Any]
+
+RETRY_AFTER_S = 1.0  # calls take tens of milliseconds: by then the crowd has gone
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """What every call is subject to.
+
+    Attributes:
+        max_concurrent_calls: more are refused.
+        ok_call_sample: one of N successful calls gets a log line; 0: none.
+        keys: who may call; None: anybody.
+        body_timeout_s: how long a request may take to arrive.
+        idle_timeout_s: how long a stream may send nothing.
+        max_request_bytes: of all requests that are worked on.
+        max_unsent_bytes: of all answers that clients have not taken yet.
+    """
+
+    max_concurrent_calls: int
+    ok_call_sample: int = 1
+    keys: KeyRing | None = None
+    body_timeout_s: float = 30.0
+    idle_timeout_s: float = 600.0
+    max_request_bytes: int = 512 * MIB
+    max_unsent_bytes: int = 256 * MIB
+
+
+class Admission:
+    """Counts what is in flight, and refuses what would be too much."""
+
+    def __init__(self, policy: CallPolicy) -> None:
+        self.in_flight = 0
+        self._policy = policy
+        self._calls_of = Counter[str]()
+        self._request_bytes = 0
+        self._unsent_bytes = 0
+        self._unsent_bytes_of = Counter[str]()
+
+    def enter(self, context: Context) -> "Place":
+        """Gives a call its place, before anything of its request is read.
+
+        Raises:
+            UnauthenticatedError: no known key.
+            TooManyCallsError: no place for this caller.
+        """
+        policy = self._policy
+        if policy.keys is not None:
+            caller = policy.keys.caller_of(context.invocation_metadata())
+        else:
+            caller = context.peer().rpartition(":")[0]
+        free = policy.max_concurrent_calls - self.in_flight
+        if free <= 0:
+            limit = policy.max_concurrent_calls
+            raise _refusal(f"{limit} calls are in flight, the most this server accepts")
+        is_shared = policy.keys is not None and policy.keys.count > 1
+        if is_shared and self._calls_of[caller] >= free:
+            raise _refusal(f"{self._calls_of[caller]} calls of this key are in flight, all but the share of others")
+        if self._unsent_bytes_of[caller] >= max(1, policy.max_unsent_bytes - self._unsent_bytes):
+            raise _refusal("answers wait to be read by this client; read them first")
+        self.in_flight += 1
+        self._calls_of[caller] += 1
+        return Place(self, caller)
+
+    def receive(self, size: int) -> None:
+        """Counts a request. Raises TooManyCallsError; an only request is let in whatever its size."""
+        if self._request_bytes and self._request_bytes + size > self._policy.max_request_bytes:
+            raise _refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
+        self._request_bytes += size
+
+    def leave(self, caller: str, request_bytes: int) -> None:
+        """Takes back a place."""
+        self.in_flight -= 1
+        self._request_bytes -= request_bytes
+        _take(self._calls_of, caller, 1)
+
+    def hold(self, context: Context, caller: str, size: int) -> None:
+        """Counts an answer until the client has taken it, or has gone."""
+        self._unsent_bytes += size
+        self._unsent_bytes_of[caller] += size
+
+        def release(_: Any) -> None:  # noqa: ANN401 - the context
+            self._release(caller, size)
+
+        context.add_done_callback(release)  # type: ignore[arg-type]  # the stubs ask for a class of their own
+
+    def _release(self, caller: str, size: int) -> None:
+        self._unsent_bytes -= size
+        _take(self._unsent_bytes_of, caller, size)
+
+
+class Place:
+    """A call's place among those in flight: a context manager that gives it back."""
+
+    __slots__ = ("_admission", "_caller", "_request_bytes")
+
+    def __init__(self, admission: Admission, caller: str) -> None:
+        self._admission = admission
+        self._caller = caller
+        self._request_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._admission.leave(self._caller, self._request_bytes)
+
+    def receive(self, size: int) -> None:
+        """Counts the call's request, before it is parsed. Raises TooManyCallsError."""
+        self._admission.receive(size)
+        self._request_bytes += size
+
+    def hold(self, context: Context, size: int) -> None:
+        """Counts the call's answer beyond its end, until it is sent."""
+        self._admission.hold(context, self._caller, size)
+
+
+def _refusal(reason: str) -> TooManyCallsError:
+    return TooManyCallsError(f"{reason}; try again later", retry_after_s=RETRY_AFTER_S)
+
+
+def _take(counter: Counter[str], key: str, size: int) -> None:
+    """Subtracts, and forgets who has nothing left."""
+    counter[key] -= size
+    if counter[key] <= 0:
+        del counter[key]

@@ -1,0 +1,233 @@
+"""Who is let in: keys before bodies, places that idle clients cannot keep, shares, and bytes in both directions."""
+
+import asyncio
+import gc
+import weakref
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc import StatusCode
+from grpc.aio import AioRpcError, Channel
+from grpc_health.v1.health_pb2 import HealthCheckRequest
+from grpc_health.v1.health_pb2_grpc import HealthStub
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+
+from inference.errors import QueueFullError
+from server.observe.metrics import CallMetrics, new_registry
+from server.rpc.admission import CallPolicy
+from server.rpc.calls import CallRunner
+from tests.integration.conftest import Start
+from tests.integration.support.gate import Gate
+from tests.integration.support.raw_http2 import deaf_client
+from tests.integration.support.rich_errors import details_of
+
+EMBED = "/precis.v1.InferenceService/Embed"
+ONE = EmbedRequest(texts=["w1 w2"])
+
+
+def key_of(name: str) -> list[tuple[str, str]]:
+    return [("authorization", f"Bearer {name}")]
+
+
+@pytest.fixture
+def keys_file(tmp_path: Path) -> Path:
+    path = tmp_path / "keys"
+    path.write_text("heavy\nlight\n", encoding="utf-8")
+    return path
+
+
+def bodiless(channel: Channel, metadata: list[tuple[str, str]] | None = None) -> Any:  # noqa: ANN401 - a call
+    """Begins a call whose message never comes."""
+
+    async def nothing() -> AsyncIterator[bytes]:
+        await asyncio.get_running_loop().create_future()
+        yield b""
+
+    method: Any = channel.stream_unary(EMBED)
+    return method(nothing(), metadata=metadata)
+
+
+async def error_of(call: Any) -> AioRpcError:  # noqa: ANN401 - a call
+    with pytest.raises(AioRpcError) as caught:
+        await call
+    return caught.value
+
+
+def retry_delay_s(error: AioRpcError) -> float:
+    delay = details_of(error, error_details_pb2.RetryInfo()).retry_delay
+    return float(delay.seconds + delay.nanos / 1e9)
+
+
+async def test_a_call_without_a_key_ends_before_its_message_comes(start: Start, keys_file: Path) -> None:
+    async with (
+        start(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        assert (await error_of(bodiless(channel))).code() is StatusCode.UNAUTHENTICATED
+
+
+async def test_a_message_that_does_not_come_gives_its_place_back(start: Start) -> None:
+    async with (
+        start(listen={"body_timeout_s": 0.05, "max_concurrent_calls": 1}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        error = await error_of(bodiless(channel))
+        assert error.code() is StatusCode.DEADLINE_EXCEEDED
+        assert details_of(error, error_details_pb2.ErrorInfo()).reason == "REQUEST_TIMEOUT"
+        assert (await InferenceServiceStub(channel).Embed(ONE)).results
+
+
+async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not(start: Start) -> None:
+    async with start(listen={"max_concurrent_calls": 4}) as app, grpc.aio.insecure_channel(app.address) as channel:
+        calls = [bodiless(channel) for _ in range(40)]
+        done, waiting = set[Any](), {asyncio.ensure_future(call) for call in calls}
+        while len(waiting) > 4:
+            ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            done |= ended
+        for refused in done:
+            error = await error_of(refused)
+            assert error.code() is StatusCode.RESOURCE_EXHAUSTED
+            assert retry_delay_s(error) > 0
+        health: Any = HealthStub(channel)
+        assert await health.Check(HealthCheckRequest())
+        for call in waiting:
+            call.cancel()
+
+
+async def test_health_watches_are_bounded_and_checks_are_not(start: Start) -> None:
+    async with start(listen={"max_health_watches": 2}) as app, grpc.aio.insecure_channel(app.address) as channel:
+        stub: Any = HealthStub(channel)
+        watches = [stub.Watch(HealthCheckRequest()) for _ in range(2)]
+        for watch in watches:
+            await watch.read()
+        refused = stub.Watch(HealthCheckRequest())
+        assert (await error_of(refused.read())).code() is StatusCode.RESOURCE_EXHAUSTED
+        assert await stub.Check(HealthCheckRequest())
+        watches[0].cancel()
+        async with asyncio.timeout(60):
+            while await _is_refused(stub.Watch(HealthCheckRequest())):
+                pass
+
+
+async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
+    try:
+        await watch.read()
+    except AioRpcError:
+        return True
+    return False
+
+
+async def test_one_key_leaves_room_for_another(start: Start, keys_file: Path, gate: Gate) -> None:
+    async with (
+        start(auth={"keys_file": keys_file}, listen={"max_concurrent_calls": 8}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        stub = InferenceServiceStub(channel)
+        gate.close()
+        heavy = [asyncio.ensure_future(stub.Embed(ONE, metadata=key_of("heavy"))) for _ in range(8)]
+        refused: set[Any] = set()
+        waiting: set[Any] = set(heavy)
+        while len(waiting) > 4:
+            ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            refused |= ended
+        for call in refused:
+            error = await error_of(call)
+            assert (error.code(), retry_delay_s(error)) == (StatusCode.RESOURCE_EXHAUSTED, 1)
+        light = asyncio.ensure_future(stub.Embed(ONE, metadata=key_of("light")))
+        gate.open()
+        assert (await light).results
+        for call in waiting:
+            assert (await call).results
+
+
+@pytest.mark.parametrize(
+    ("request_", "found"),
+    [
+        (EmbedRequest(texts=["x" * 99_000] * 50), "at most 4 MiB"),
+        (EmbedRequest(texts=[""] * 100_000), "at most 10000 items"),
+    ],
+    ids=["bytes", "items"],
+)
+async def test_a_list_that_is_too_large_is_refused_before_it_is_parsed(
+    channel: Channel, request_: EmbedRequest, found: str
+) -> None:
+    error = await error_of(InferenceServiceStub(channel).Embed(request_))
+    assert error.code() is StatusCode.INVALID_ARGUMENT
+    [violation] = details_of(error, error_details_pb2.BadRequest()).field_violations
+    assert found in violation.description
+
+
+async def test_who_takes_no_answers_gets_no_more_and_others_do(start: Start, keys_file: Path) -> None:
+    many = EmbedRequest(texts=["w1"] * 4_000)
+    async with (
+        start(auth={"keys_file": keys_file}, listen={"max_unsent_mib": 1}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        stub = InferenceServiceStub(channel)
+        answer = await stub.Embed(many, metadata=key_of("light"))
+        needed = (1 << 20) // answer.ByteSize() + 1
+        async with asyncio.timeout(60):
+            async with deaf_client(app.address) as deaf:
+                for _ in range(needed):
+                    await deaf.call(EMBED, many.SerializeToString(), "heavy")
+                while not await _is_full(stub, "heavy"):
+                    pass
+                assert (await stub.Embed(many, metadata=key_of("light"))).results
+            while await _is_full(stub, "heavy"):  # until the server has seen that the client is gone
+                pass
+
+
+async def _is_full(stub: InferenceServiceStub, key: str) -> bool:
+    try:
+        await stub.Embed(ONE, metadata=key_of(key))
+    except AioRpcError as error:
+        assert error.code() is StatusCode.RESOURCE_EXHAUSTED  # noqa: PT017 - polled
+        assert retry_delay_s(error) > 0  # noqa: PT017
+        return True
+    return False
+
+
+class Parsed:
+    """A request that can be watched."""
+
+    def __init__(self, _: bytes) -> None:
+        kept.append(weakref.ref(self))
+
+
+kept: list["weakref.ref[Parsed]"] = []
+
+
+async def _are_freed(count: int) -> bool:
+    await asyncio.sleep(0)
+    return len(kept) == count and all(one() is None for one in kept)
+
+
+async def test_a_refused_request_is_freed_without_the_garbage_collector() -> None:
+    async def refuse(request: object, context: object) -> object:
+        raise QueueFullError(0.5)
+
+    runner = CallRunner(CallPolicy(8), CallMetrics(new_registry()))
+    maker: Any = grpc
+    handler = maker.stream_unary_rpc_method_handler(runner.unary("test.Test/Refuse", refuse, Parsed))
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((maker.method_handlers_generic_handler("test.Test", {"Refuse": handler}),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    gc.disable()
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            calls: Any = channel.unary_unary("/test.Test/Refuse")
+            for _ in range(3):
+                assert (await error_of(calls(b"x"))).code() is StatusCode.RESOURCE_EXHAUSTED
+            async with asyncio.timeout(60):
+                while not await _are_freed(3):
+                    pass
+    finally:
+        gc.enable()
+        kept.clear()
+        await server.stop(None)
