@@ -32,14 +32,14 @@ class FrontDoor:
     ) -> tuple[Ticket, list[Encoded]]:
         """Tokenizes and computes all items, or raises before anything was computed."""
         if self._is_short(items):
-            self.batcher.check_room(len(items))
+            self.batcher.check_room(len(items), call)
             rows = encode(items)
         else:
-            self.batcher.hold(len(items))
+            self.batcher.hold(len(items), call)
             try:
                 rows = await self.thread.encode(items, encode)
             finally:
-                self.batcher.release(len(items))
+                self.batcher.release(len(items), call)
         return await self.batcher.submit(rows, call), rows
 
     def _is_short(self, items: Sequence[Item]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+import random
+from collections import Counter, deque
+from collections.abc import Callable
 
+from inference.call import Call, Priority
 from inference.config import QueueConfig
 from inference.errors import ListTooLongError, QueueFullError
 
@@ -13,39 +16,70 @@ _MAX_RETRY_S = 60.0
 _UNMEASURED_RETRY_S = 1.0  # no two batches have ended since the queue was empty
 
 
+_SHARES = {Priority.INTERACTIVE: 7 / 8, Priority.BULK: 3 / 4}
+"""Of the queue, what those may fill who have much in it; the rest is for who comes with little."""
+
+_LITTLE = 64  # items of one caller; no more than a few batches
+_LONGEST_JITTER = 0.5  # of a retry time: who is refused together shall not come back together
+
+
 class Admission:
     """Counts items and tokens from admission to answer. One rule for single items, lists and streams.
 
     An item counts once for each caller that waits for it. Tokens count once for each computation, so joining work
-    that is in flight already costs none.
+    that is in flight already costs none. An empty queue takes all that it can hold; in a queue that is not, bulk work
+    finds room up to three quarters, other work up to seven eighths, and a caller with few items up to the end.
     """
 
-    def __init__(self, config: QueueConfig) -> None:
+    def __init__(self, config: QueueConfig, jitter: Callable[[], float] = random.random) -> None:
+        """Takes the bounds, and what spreads retry times: numbers in [0, 1)."""
         self._config = config
+        self._jitter = jitter
         self._drained: deque[tuple[float, int, int]] = deque(maxlen=_RATE_BATCHES)
+        self._items_of = Counter[str]()
         self.items = 0
         self.tokens = 0
         self.refused_count = 0
 
-    def check(self, items: int, tokens: int) -> None:
+    def add(self, caller: str, items: int) -> None:
+        """Counts items in."""
+        self.items += items
+        self._items_of[caller] += items
+
+    def remove(self, caller: str, items: int) -> None:
+        """Counts items out."""
+        self.items -= items
+        self._items_of[caller] -= items
+        if self._items_of[caller] <= 0:
+            del self._items_of[caller]
+
+    def check(self, items: int, tokens: int, call: Call) -> None:
         """Refuses work for which there is no room now.
 
         Raises:
             QueueFullError: there will be room later.
             ListTooLongError: there will never be.
         """
-        for size, limit, unit in (
-            (items, self._config.max_queue_items, "items"),
-            (tokens, self._config.max_queue_tokens, "tokens"),
-        ):
+        limits = self._config.max_queue_items, self._config.max_queue_tokens
+        for size, limit, unit in ((items, limits[0], "items"), (tokens, limits[1], "tokens")):
             if size > limit:
                 self.refused_count += 1
                 raise ListTooLongError(size, limit=limit, unit=unit)
-        excess_items = self.items + items - self._config.max_queue_items
-        excess_tokens = self.tokens + tokens - self._config.max_queue_tokens
+        share = self._share(items, call)
+        excess_items = self.items + items - int(share * limits[0])
+        excess_tokens = self.tokens + tokens - int(share * limits[1])
         if excess_items > 0 or excess_tokens > 0:
-            self.refused_count += 1
-            raise QueueFullError(self._seconds_to_drain(excess_items, excess_tokens))
+            raise self.refusal(self._seconds_to_drain(excess_items, excess_tokens))
+
+    def refusal(self, retry_after_s: float) -> QueueFullError:
+        """Counts a refusal, and returns it with a retry time that is spread."""
+        self.refused_count += 1
+        spread_s = retry_after_s * (1 + _LONGEST_JITTER * self._jitter())
+        return QueueFullError(min(max(spread_s, _MIN_RETRY_S), _MAX_RETRY_S))
+
+    def _share(self, items: int, call: Call) -> float:
+        has_little = call.priority is Priority.INTERACTIVE and self._items_of[call.caller] + items <= _LITTLE
+        return 1.0 if has_little or self.items == 0 else _SHARES[call.priority]
 
     def note_drained(self, now_s: float, items: int, tokens: int) -> None:
         """Takes the end of a batch into the drain rate."""
@@ -54,12 +88,15 @@ class Admission:
         self._drained.append((now_s, items, tokens))
 
     def _seconds_to_drain(self, items: int, tokens: int) -> float:
-        """When that much will be gone, at the rate of the last batches."""
+        """When that much will be gone, and half of the rest with it, at the rate of the last batches.
+
+        Sooner there would be room, and others would have taken it.
+        """
         done = list(self._drained)[1:]
         if not done:
             return _UNMEASURED_RETRY_S
         span_s = max(self._drained[-1][0] - self._drained[0][0], 1e-6)
         item_rate = sum(batch[1] for batch in done) / span_s
         token_rate = sum(batch[2] for batch in done) / span_s
-        wait_s = max(items / max(item_rate, 1e-9), tokens / max(token_rate, 1e-9))
-        return min(max(wait_s, _MIN_RETRY_S), _MAX_RETRY_S)
+        items, tokens = max(items, self.items // 2), max(tokens, self.tokens // 2)
+        return max(items / max(item_rate, 1e-9), tokens / max(token_rate, 1e-9))

@@ -16,6 +16,7 @@ from inference.config import InferenceConfig
 from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
 from inference.statistics import BatchRecord, Counters, ModelStatistics, Observer
 
+_LEARNING = 0.1  # weight of the last batch in the mean
 _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
 
 
@@ -44,11 +45,12 @@ class DynamicBatcher:
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}
         self._counters = Counters()
+        self._slowdown = 1.0  # what batches cost by what the cost table says
         self._is_closing = False
         self._drained: asyncio.Event | None = None
         pool.add_source(self._source)
 
-    def check_room(self, item_count: int) -> None:
+    def check_room(self, item_count: int, call: Call) -> None:
         """Refuses a call before any work is done for it, tokenization included.
 
         Raises:
@@ -60,16 +62,16 @@ class DynamicBatcher:
             raise ShuttingDownError
         if not self._pool.is_alive:
             raise NoWorkerError
-        self._admission.check(item_count, item_count)  # no item has less than one token
+        self._admission.check(item_count, item_count, call)  # no item has less than one token
 
-    def hold(self, item_count: int) -> None:
+    def hold(self, item_count: int, call: Call) -> None:
         """Admits items that are still to be tokenized elsewhere. `release` before they are submitted."""
-        self.check_room(item_count)
-        self._admission.items += item_count
+        self.check_room(item_count, call)
+        self._admission.add(call.caller, item_count)
 
-    def release(self, item_count: int) -> None:
+    def release(self, item_count: int, call: Call) -> None:
         """Ends `hold`."""
-        self._admission.items -= item_count
+        self._admission.remove(call.caller, item_count)
         self._check_drained()
 
     async def submit(self, items: Sequence[Encoded], call: Call) -> Ticket:
@@ -80,7 +82,7 @@ class DynamicBatcher:
             DeadlineExpiredError: the deadline passed before all of them were begun.
         """
         now_s = self._pool.clock()
-        self.check_room(0)
+        self.check_room(0, call)
         ticket = Ticket(len(items), self._model.dimension, call, now_s=now_s)
         misses = self._answer_cached(ticket, items)
         if not misses:
@@ -88,9 +90,10 @@ class DynamicBatcher:
         if call.deadline_s is not None and call.deadline_s <= now_s:
             self._counters.expired_items += len(misses)
             raise DeadlineExpiredError
-        tokens = sum(items[i].length for i in misses if items[i].key not in self._in_flight)
-        self._admission.check(len(misses), tokens)
-        self._admission.items += len(misses)
+        lengths = [items[index].length for index in misses if items[index].key not in self._in_flight]
+        self._admission.check(len(misses), sum(lengths), call)
+        self._check_deadline(lengths, call, now_s)
+        self._admission.add(call.caller, len(misses))
         queued = 0
         try:
             while queued < len(misses) and not ticket.future.done():
@@ -101,10 +104,21 @@ class DynamicBatcher:
             await ticket.future
         except BaseException:
             unqueued = max(0, len(misses) - queued)
-            self._admission.items -= unqueued
+            self._admission.remove(call.caller, unqueued)
             self._leave(ticket, unqueued)
             raise
         return ticket
+
+    def _check_deadline(self, lengths: Sequence[int], call: Call, now_s: float) -> None:
+        """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError."""
+        if call.deadline_s is None or not lengths:
+            return
+        worths, left_s = self._model.limits.worths, call.deadline_s - now_s
+        seconds = sum(worths[length] for length in lengths)
+        alone_s = max(seconds / self._pool.worker_count, worths[max(lengths)]) * self._slowdown
+        turn_s = self._pool.predict_turn(self._source, call, seconds) * self._slowdown
+        if alone_s <= left_s < turn_s:
+            raise self._admission.refusal(turn_s - left_s)
 
     def close(self) -> None:
         """Admits nothing more."""
@@ -149,7 +163,7 @@ class DynamicBatcher:
             item = items[index]
             entry = in_flight.get(item.key)
             if entry is None:
-                entry = Entry(item, call.priority, deadline_s=call.deadline_s, now_s=ticket.queued_s)
+                entry = Entry(item, call, now_s=ticket.queued_s, worth_s=self._model.limits.worths[item.length])
                 in_flight[item.key] = entry
                 self._admission.tokens += item.length
                 fresh.append(entry)
@@ -162,8 +176,8 @@ class DynamicBatcher:
 
     def _join(self, ticket: Ticket, entry: Entry) -> None:
         entry.allow(ticket.call.deadline_s)
-        if ticket.call.priority < entry.priority:
-            self._pool.promote(self._source, entry, ticket.call.priority)
+        if ticket.call.priority < entry.priority or ticket.call.caller != entry.caller:
+            self._pool.join(self._source, entry, ticket.call)
         ticket.cache_hit_count += 1
         self._counters.joined_items += 1
 
@@ -176,7 +190,7 @@ class DynamicBatcher:
             if left == 0:
                 continue
             entry.waiters = others
-            self._admission.items -= left
+            self._admission.remove(ticket.call.caller, left)
             gone += left
             if not others and self._pool.remove(self._source, entry):
                 self._forget(entry)
@@ -198,8 +212,9 @@ class DynamicBatcher:
         for index, entry in enumerate(batch.entries):
             self._forget(entry)
             waiter_count += len(entry.waiters)
+            for ticket, _ in entry.waiters:
+                self._admission.remove(ticket.call.caller, 1)
             self._answer_waiters(entry, batch, index)
-        self._admission.items -= waiter_count
         if batch.values:
             self._note(batch, waiter_count)
         for entry, drop in batch.dropped:
@@ -233,7 +248,8 @@ class DynamicBatcher:
             self._pool.put(self._source, [entry])
         else:
             self._forget(entry)
-        self._admission.items -= len(late)
+        for ticket in late:
+            self._admission.remove(ticket.call.caller, 1)
         if drop is Drop.EXPIRED:
             self._counters.expired_items += len(late)
         else:
@@ -253,6 +269,9 @@ class DynamicBatcher:
             queue_s=batch.started_s - min(entry.queued_s for entry in batch.entries),
             compute_s=batch.finished_s - batch.started_s,
         )
+        costs = self._model.limits.costs
+        predicted_s = costs.seconds(rows, tokens, max(entry.length for entry in batch.entries))
+        self._slowdown += _LEARNING * (record.compute_s / max(predicted_s, 1e-9) - self._slowdown)
         self._admission.note_drained(batch.finished_s, waiter_count, tokens)
         self._counters.add_batch(record)
         if self._observer is not None:

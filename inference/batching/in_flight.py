@@ -10,7 +10,7 @@ import asyncio
 import numpy as np
 import numpy.typing as npt
 
-from inference.call import Call, Priority
+from inference.call import Call
 from inference.errors import InferenceError
 
 
@@ -90,6 +90,7 @@ class Entry:
     """
 
     __slots__ = (
+        "caller",
         "crash_count",
         "deadline_s",
         "encoded",
@@ -98,14 +99,17 @@ class Entry:
         "priority",
         "queued_s",
         "waiters",
+        "worth_s",
     )
 
-    def __init__(self, encoded: Encoded, priority: Priority, *, deadline_s: float | None, now_s: float) -> None:
+    def __init__(self, encoded: Encoded, call: Call, *, now_s: float, worth_s: float = 0.0) -> None:
         self.encoded = encoded
         self.length = encoded.length
-        self.priority = priority
-        self.deadline_s = deadline_s  # the latest of its waiters' deadlines; None when one of them has none
+        self.priority = call.priority
+        self.caller = call.caller
+        self.deadline_s = call.deadline_s  # the latest of its waiters' deadlines; None when one of them has none
         self.queued_s = now_s
+        self.worth_s = worth_s  # what it costs in ideal company
         self.is_queued = False
         self.crash_count = 0  # workers that died while they computed it
         self.waiters: list[tuple[Ticket, int]] = []

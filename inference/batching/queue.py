@@ -1,27 +1,49 @@
 """Holds what waits for a worker: a lane for each model and priority, and whose turn it is.
 
-A lane keeps its entries in order of length and in order of age, as the two ways to fill a batch need them.
+A lane keeps its entries in order of length and, for each caller, in order of age, as the two ways to fill a batch need
+them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heapify, heappop, heapreplace
 from itertools import islice
 
 from inference.batching.batch import Batch, BatchLimits, ComputeModel, Drop, plan_nearest, plan_oldest
 from inference.batching.in_flight import Entry
-from inference.call import Priority
+from inference.call import Call, Priority
 
 _AS_GOOD = 0.98  # of the throughput of the nearest, for which taking the oldest is the fairer choice
+
+
+class Backlog:
+    """What one caller has waiting in a lane, in order of age.
+
+    Attributes:
+        virtual_s: compute time that the caller was given, and from the moment it came, the present of the lane.
+        waiting_s: compute time of its entries in ideal company.
+    """
+
+    __slots__ = ("entries", "virtual_s", "waiting_s")
+
+    def __init__(self, virtual_s: float) -> None:
+        self.waiting_s = 0.0
+        self.entries: OrderedDict[Entry, None] = OrderedDict()
+        self.virtual_s = virtual_s
 
 
 class Lane:
     """A queue from which whole batches are cut. The caller holds the pool's lock.
 
-    Two views of the same entries: lists sorted by length, from which a batch is a slice, and a linked dict in order
-    of age (a plain dict finds its first key in time proportional to the keys deleted before it).
+    Callers take turns: the next batch begins with the oldest entry of the one who was given least compute time, and
+    takes the best company from all of them, each charged for its own. So a batch is as full as if there were one
+    caller, and nobody waits longer for the crowd of another.
+
+    Two views of the same entries: lists sorted by length, from which a batch is a slice, and for each caller a linked
+    dict in order of age (a plain dict finds its first key in time proportional to the keys deleted before it).
     Adding and removing move list tails in memory: 3 us at 16,000 entries.
     """
 
@@ -30,69 +52,114 @@ class Lane:
         self.virtual_s = 0.0  # compute time given to this lane, divided by its weight
         self._lengths: list[int] = []
         self._by_length: list[Entry] = []
-        self._by_age: OrderedDict[Entry, None] = OrderedDict()
+        self._backlogs: dict[str, Backlog] = {}
+        self._present_s = 0.0  # virtual time of the caller whose turn it was last
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def add(self, entry: Entry) -> None:
-        """Puts a new entry behind those of its age and among those of its length."""
+        """Puts a new entry behind those of its caller and among those of its length."""
         index = bisect_right(self._lengths, entry.length)
         self._lengths.insert(index, entry.length)
         self._by_length.insert(index, entry)
-        self._by_age[entry] = None
+        backlog = self._backlogs.get(entry.caller)
+        if backlog is None:
+            backlog = self._backlogs[entry.caller] = Backlog(self._present_s)
+        backlog.entries[entry] = None
+        backlog.waiting_s += entry.worth_s
         entry.is_queued = True
 
     def remove(self, entry: Entry) -> None:
         """Takes one entry out, wherever it is."""
         index = self._index(entry)
-        del self._by_length[index], self._lengths[index], self._by_age[entry]
+        del self._by_length[index], self._lengths[index]
+        backlog = self._backlogs[entry.caller]
+        del backlog.entries[entry]
+        backlog.waiting_s -= entry.worth_s
+        if not backlog.entries:
+            del self._backlogs[entry.caller]
         entry.is_queued = False
 
     def cut(self, limits: BatchLimits, now_s: float) -> tuple[list[Entry], list[tuple[Entry, Drop]]]:
-        """Takes the oldest entry and its best company out. The lane is not empty.
+        """Takes the entry whose turn it is and its best company out. The lane is not empty.
 
         Entries whose deadline cannot be met are dropped instead, and their callers hear of it before the next batch
-        is computed. An entry that can meet it alone but not in company makes the oldest go alone: a larger batch
+        is computed. An entry that can meet it alone but not in company makes the first go alone: a larger batch
         may not cost anybody the deadline.
 
         Returns:
             Either a batch or the dropped; the other is empty.
         """
-        entries = self._plan(limits)
+        first = next(self._in_turn(limits))
+        entries = self._plan(first, limits)
         finish_s = now_s + predict_seconds(entries, limits)
         late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
         dropped = [(entry, drop) for entry in late if (drop := _doom(entry, limits, now_s)) is not None]
         if dropped:
             entries = []
         elif late:
-            entries = [next(iter(self._by_age))]
+            entries = [first]
+        self._present_s = max(self._present_s, self._backlogs[first.caller].virtual_s)
+        for entry in entries:
+            self._backlogs[entry.caller].virtual_s += limits.worths[entry.length]
         for entry in entries or [entry for entry, _ in dropped]:
             self.remove(entry)
         return entries, dropped
 
     def take_all(self) -> list[Entry]:
         """Takes everything out."""
-        entries = list(self._by_age)
+        entries = [entry for backlog in self._backlogs.values() for entry in backlog.entries]
         for entry in entries:
             self.remove(entry)
         return entries
 
-    def _plan(self, limits: BatchLimits) -> list[Entry]:
-        oldest = next(iter(self._by_age))
+    @property
+    def waiting_s(self) -> float:
+        """Compute time of all entries in ideal company."""
+        return sum(backlog.waiting_s for backlog in self._backlogs.values())
+
+    def predict_turn(self, caller: str, seconds: float) -> float:
+        """Returns the compute time that this lane gets until so much more work of a caller is done."""
+        own = self._backlogs.get(caller)
+        own_s = seconds + (own.waiting_s if own else 0.0)
+        return own_s + sum(min(one.waiting_s, own_s) for one in self._backlogs.values() if one is not own)
+
+    def waiting(self, caller: str) -> int:
+        """Returns how many entries of a caller wait."""
+        backlog = self._backlogs.get(caller)
+        return len(backlog.entries) if backlog else 0
+
+    def _in_turn(self, limits: BatchLimits) -> Iterator[Entry]:
+        """Yields the entries in the order in which callers would be served one entry at a time."""
+        if len(self._backlogs) == 1:
+            yield from next(iter(self._backlogs.values())).entries
+            return
+        turns = [(one.virtual_s, at, iter(one.entries)) for at, one in enumerate(self._backlogs.values())]
+        heapify(turns)
+        while turns:
+            virtual_s, at, entries = turns[0]
+            entry = next(entries, None)
+            if entry is None:
+                heappop(turns)
+                continue
+            yield entry
+            heapreplace(turns, (virtual_s + limits.worths[entry.length], at, entries))
+
+    def _plan(self, first: Entry, limits: BatchLimits) -> list[Entry]:
         if len(self._lengths) == 1:
-            return [oldest]
-        nearest = plan_nearest(self._lengths, self._index(oldest), limits)
+            return [first]
+        nearest = plan_nearest(self._lengths, self._index(first), limits)
         if limits.costs.skips_padding:
-            lengths = [entry.length for entry in islice(self._by_age, limits.max_rows)]
-            fair = plan_oldest(lengths, limits)
+            in_turn = list(islice(self._in_turn(limits), limits.max_rows))
+            fair = plan_oldest([entry.length for entry in in_turn], limits)
             if fair.quality >= nearest.quality * _AS_GOOD:
-                return list(islice(self._by_age, fair.count))
+                return in_turn[: fair.count]
         return self._by_length[nearest.start : nearest.stop]
 
     def _index(self, entry: Entry) -> int:
         first = bisect_left(self._lengths, entry.length)
-        return self._by_length.index(entry, first)  # equal lengths stand in order of age: the oldest is at once
+        return self._by_length.index(entry, first)  # equal lengths stand in order of age: the oldest is soon found
 
 
 def predict_seconds(entries: list[Entry], limits: BatchLimits) -> float:
@@ -162,12 +229,29 @@ class WorkQueue:
             source.lanes[entry.priority].remove(entry)
         return True
 
-    def promote(self, source: Source, entry: Entry, priority: Priority) -> None:
-        """Moves an entry to another lane, if it still waits."""
-        if entry.is_queued and not entry.crash_count:
-            source.lanes[entry.priority].remove(entry)
-            entry.priority = priority
+    def join(self, source: Source, entry: Entry, call: Call) -> None:
+        """Moves an entry to where another caller, who wants it too, is served sooner, if it still waits.
+
+        That is in the lane of its priority, if that is higher, or among the fewer entries that it has waiting.
+        """
+        if not entry.is_queued or entry.crash_count:
+            return
+        lane = source.lanes[entry.priority]
+        is_sooner = call.priority == entry.priority and lane.waiting(call.caller) < lane.waiting(entry.caller) - 1
+        if call.priority < entry.priority or is_sooner:
+            lane.remove(entry)
+            entry.priority, entry.caller = call.priority, call.caller
             self.put(source, [entry])
+
+    def predict_turn(self, source: Source, call: Call, seconds: float) -> float:
+        """Returns the compute time that is given to anybody until so much more work of a call is done.
+
+        Lanes get theirs by weight, callers of a lane alike; nobody waits for more than there is.
+        """
+        lane = source.lanes[call.priority]
+        turn_s = lane.predict_turn(call.caller, seconds)
+        others = [one for each in self._sources for one in each.lanes.values() if one is not lane]
+        return turn_s + sum(min(one.waiting_s, turn_s * one.weight / lane.weight) for one in others)
 
     def take(self, now_s: float) -> tuple[Source, Batch] | None:
         """Cuts the next batch, or returns None when nothing waits. A batch has entries or dropped ones."""

@@ -14,7 +14,7 @@ from inference.batching.batch import Batch
 from inference.batching.in_flight import Entry
 from inference.batching.queue import Source, WorkQueue
 from inference.batching.worker import Worker
-from inference.call import Priority
+from inference.call import Call
 from inference.config import RuntimeConfig
 from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
 
@@ -83,6 +83,16 @@ class WorkerPool:
         """Whether any worker can compute, or is about to for the first time since the last one died."""
         return bool(self._ready) or all(count <= 1 for count in self._failures.values())
 
+    @property
+    def worker_count(self) -> int:
+        """How many workers there are when all is well."""
+        return len(self._failures)
+
+    def predict_turn(self, source: Source, call: Call, seconds: float) -> float:
+        """Returns how long it will take until so much more work of a call is done, if batches cost what they should."""
+        with self._wakeup:
+            return self._queue.predict_turn(source, call, seconds) / self.worker_count
+
     def watch(self, callback: Callable[[bool], None]) -> None:
         """Calls back, on the event loop, each time that `is_ready` changes."""
         self._watchers.append(callback)
@@ -106,10 +116,10 @@ class WorkerPool:
         with self._wakeup:
             return self._queue.remove(source, entry)
 
-    def promote(self, source: Source, entry: Entry, priority: Priority) -> None:
-        """Moves an entry that still waits to another priority."""
+    def join(self, source: Source, entry: Entry, call: Call) -> None:
+        """Moves an entry that still waits to where another call, which wants it too, is served sooner."""
         with self._wakeup:
-            self._queue.promote(source, entry, priority)
+            self._queue.join(source, entry, call)
 
     def take(self) -> tuple[Source, Batch] | None:
         """Waits for a batch. Returns None when the pool closes. Called by the workers."""

@@ -64,21 +64,22 @@ class Admission:
         """
         policy = self._policy
         if policy.keys is not None:
-            caller = policy.keys.caller_of(context.invocation_metadata())
+            caller = owner = policy.keys.caller_of(context.invocation_metadata())
         else:
-            caller = context.peer().rpartition(":")[0]
+            caller = context.peer()
+            owner = caller.rpartition(":")[0]
         free = policy.max_concurrent_calls - self.in_flight
         if free <= 0:
             limit = policy.max_concurrent_calls
             raise _refusal(f"{limit} calls are in flight, the most this server accepts")
         is_shared = policy.keys is not None and policy.keys.count > 1
-        if is_shared and self._calls_of[caller] >= free:
-            raise _refusal(f"{self._calls_of[caller]} calls of this key are in flight, all but the share of others")
-        if self._unsent_bytes_of[caller] >= max(1, policy.max_unsent_bytes - self._unsent_bytes):
+        if is_shared and self._calls_of[owner] >= free:
+            raise _refusal(f"{self._calls_of[owner]} calls of this key are in flight, all but the share of others")
+        if self._unsent_bytes_of[owner] >= max(1, policy.max_unsent_bytes - self._unsent_bytes):
             raise _refusal("answers wait to be read by this client; read them first")
         self.in_flight += 1
-        self._calls_of[caller] += 1
-        return Place(self, caller)
+        self._calls_of[owner] += 1
+        return Place(self, caller, owner)
 
     def receive(self, size: int) -> None:
         """Counts a request. Raises TooManyCallsError; an only request is let in whatever its size."""
@@ -86,35 +87,40 @@ class Admission:
             raise _refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
         self._request_bytes += size
 
-    def leave(self, caller: str, request_bytes: int) -> None:
+    def leave(self, owner: str, request_bytes: int) -> None:
         """Takes back a place."""
         self.in_flight -= 1
         self._request_bytes -= request_bytes
-        _take(self._calls_of, caller, 1)
+        _take(self._calls_of, owner, 1)
 
-    def hold(self, context: Context, caller: str, size: int) -> None:
+    def hold(self, context: Context, owner: str, size: int) -> None:
         """Counts an answer until the client has taken it, or has gone."""
         self._unsent_bytes += size
-        self._unsent_bytes_of[caller] += size
+        self._unsent_bytes_of[owner] += size
 
         def release(_: Any) -> None:  # noqa: ANN401 - the context
-            self._release(caller, size)
+            self._release(owner, size)
 
         context.add_done_callback(release)  # type: ignore[arg-type]  # the stubs ask for a class of their own
 
-    def _release(self, caller: str, size: int) -> None:
+    def _release(self, owner: str, size: int) -> None:
         self._unsent_bytes -= size
-        _take(self._unsent_bytes_of, caller, size)
+        _take(self._unsent_bytes_of, owner, size)
 
 
 class Place:
-    """A call's place among those in flight: a context manager that gives it back."""
+    """A call's place among those in flight: a context manager that gives it back.
 
-    __slots__ = ("_admission", "_caller", "_request_bytes")
+    Attributes:
+        caller: whose work it is where the models are shared: a key, or a connection.
+    """
 
-    def __init__(self, admission: Admission, caller: str) -> None:
+    __slots__ = ("_admission", "_owner", "_request_bytes", "caller")
+
+    def __init__(self, admission: Admission, caller: str, owner: str) -> None:
+        self.caller = caller
         self._admission = admission
-        self._caller = caller
+        self._owner = owner
         self._request_bytes = 0
 
     def __enter__(self) -> Self:
@@ -123,7 +129,7 @@ class Place:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._admission.leave(self._caller, self._request_bytes)
+        self._admission.leave(self._owner, self._request_bytes)
 
     def receive(self, size: int) -> None:
         """Counts the call's request, before it is parsed. Raises TooManyCallsError."""
@@ -132,7 +138,7 @@ class Place:
 
     def hold(self, context: Context, size: int) -> None:
         """Counts the call's answer beyond its end, until it is sent."""
-        self._admission.hold(context, self._caller, size)
+        self._admission.hold(context, self._owner, size)
 
 
 def _refusal(reason: str) -> TooManyCallsError:

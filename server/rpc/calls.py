@@ -30,7 +30,7 @@ StreamHandler = Callable[[Any, Context], AsyncGenerator[Any, None]]
 RawHandler = Callable[[Any, Context], Awaitable[bytes | None]]
 Parse = Callable[[bytes], object]
 
-LINE = "id=%s rpc=%s code=%s ms=%.1f queue_ms=%.1f items=%d peer=%s"
+LINE = "id=%s rpc=%s code=%s ms=%.1f queue_ms=%.1f items=%d peer=%s caller=%s"
 OK = grpc.StatusCode.OK.name
 
 logger = logging.getLogger(__name__)
@@ -43,12 +43,14 @@ class CallRecord:
     Attributes:
         call_id: unique among the calls of all server processes.
         started_s: `time.monotonic` when the headers had been read.
+        caller: the beginning of its key's digest; without keys the other end of its connection.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
     """
 
     call_id: str
     started_s: float
+    caller: str = ""
     queue_ms: float = 0.0
     item_count: int = 0
     code: str = "OK"
@@ -60,6 +62,12 @@ _current: ContextVar[CallRecord] = ContextVar("current_call")
 def current_call() -> CallRecord:
     """Returns the record of the call that the running task serves."""
     return _current.get()
+
+
+def current_caller() -> str:
+    """Returns whose call the running task serves; empty outside of calls."""
+    record = _current.get(None)
+    return record.caller if record else ""
 
 
 class CallRunner:
@@ -116,6 +124,7 @@ class CallRunner:
             code, status = OK, None
             try:
                 with self._admission.enter(context) as place:
+                    record.caller = place.caller
                     return await answer(place, context)
             except BaseException as error:
                 code = _code_of(error, context)
@@ -141,7 +150,8 @@ class CallRunner:
         metrics.observe(code, seconds)
         if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
-            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer)
+            caller = record.caller if self._policy.keys is not None and record.caller else "-"
+            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer, caller)
 
     def _is_logged(self, code: str) -> bool:
         if code != OK:

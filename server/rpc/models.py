@@ -25,6 +25,7 @@ from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, Tok
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
+from server.rpc.calls import current_caller
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)
@@ -202,7 +203,7 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     Raises:
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
-    return Call(deadline_s=deadline_s_of(context), priority=PRIORITIES.get(priority, default))
+    return Call(deadline_s_of(context), PRIORITIES.get(priority, default), current_caller())
 
 
 def deadline_s_of(context: Context) -> float | None:

@@ -38,7 +38,7 @@ async def test_a_call_leaves_one_log_line_with_its_facts(channel: grpc.aio.Chann
     await stub_of(channel).Embed(EmbedRequest(texts=["w1", "w2", "w3"]))
     line = await lines.wait_for("rpc=precis.v1.InferenceService/Embed")
     facts = dict(pair.split("=", 1) for pair in line.split())
-    assert list(facts) == ["id", "rpc", "code", "ms", "queue_ms", "items", "peer"]
+    assert list(facts) == ["id", "rpc", "code", "ms", "queue_ms", "items", "peer", "caller"]
     assert (facts["code"], facts["items"]) == ("OK", "3")
     assert float(facts["ms"]) >= float(facts["queue_ms"]) >= 0
     assert "w1" not in line.split()

@@ -3,19 +3,22 @@ from __future__ import annotations
 import pytest
 
 from inference.batching.admission import Admission
+from inference.call import Call, Priority
 from inference.config import QueueConfig
 from inference.errors import ListTooLongError, QueueFullError
 
+CALL = Call(caller="one")
+
 
 def make_admission(*, items: int = 10, tokens: int = 100) -> Admission:
-    return Admission(QueueConfig(max_queue_items=items, max_queue_tokens=tokens))
+    return Admission(QueueConfig(max_queue_items=items, max_queue_tokens=tokens), jitter=lambda: 0.0)
 
 
 @pytest.mark.parametrize(("items", "tokens"), [(1, 1), (4, 40)])
 def test_work_within_both_bounds_is_admitted(items: int, tokens: int) -> None:
     admission = make_admission()
     admission.items, admission.tokens = 6, 60
-    admission.check(items, tokens)
+    admission.check(items, tokens, CALL)
     assert admission.refused_count == 0
 
 
@@ -24,14 +27,14 @@ def test_either_bound_refuses(items: int, tokens: int) -> None:
     admission = make_admission()
     admission.items, admission.tokens = 6, 60
     with pytest.raises(QueueFullError):
-        admission.check(items, tokens)
+        admission.check(items, tokens, CALL)
     assert admission.refused_count == 1
 
 
 @pytest.mark.parametrize(("items", "tokens", "unit"), [(11, 11, "items"), (1, 101, "tokens")])
 def test_what_the_queue_could_never_hold_is_not_told_to_try_again(items: int, tokens: int, unit: str) -> None:
     with pytest.raises(ListTooLongError) as caught:
-        make_admission().check(items, tokens)
+        make_admission().check(items, tokens, CALL)
     assert caught.value.unit == unit
 
 
@@ -41,7 +44,7 @@ def test_the_time_to_wait_is_the_excess_over_the_measured_rate() -> None:
     for second in range(4):
         admission.note_drained(float(second), 2, 20)  # two items a second
     with pytest.raises(QueueFullError) as caught:
-        admission.check(6, 6)
+        admission.check(6, 6, CALL)
     assert caught.value.retry_after_s == pytest.approx(3.0)
 
 
@@ -51,8 +54,8 @@ def test_the_scarcer_of_items_and_tokens_sets_the_time() -> None:
     for second in range(4):
         admission.note_drained(float(second), 2, 20)
     with pytest.raises(QueueFullError) as caught:
-        admission.check(1, 100)
-    assert caught.value.retry_after_s == pytest.approx(5.0)
+        admission.check(1, 100, CALL)
+    assert caught.value.retry_after_s == pytest.approx(25.0)  # half of the tokens
 
 
 def test_idle_time_does_not_count_as_slowness() -> None:
@@ -65,7 +68,7 @@ def test_idle_time_does_not_count_as_slowness() -> None:
     for second in (1001.0, 1002.0, 1003.0):
         admission.note_drained(second, 1, 1)
     with pytest.raises(QueueFullError) as caught:
-        admission.check(1, 1)
+        admission.check(1, 1, CALL)
     assert caught.value.retry_after_s < 1000
 
 
@@ -73,5 +76,40 @@ def test_without_a_measurement_there_is_a_guess() -> None:
     admission = make_admission()
     admission.items = 10
     with pytest.raises(QueueFullError) as caught:
-        admission.check(1, 1)
+        admission.check(1, 1, CALL)
     assert 0 < caught.value.retry_after_s <= 60
+
+
+def refused_s(admission: Admission, items: int, call: Call) -> float | None:
+    """How long a call shall wait; None when there is room."""
+    try:
+        admission.check(items, items, call)
+    except QueueFullError as error:
+        return error.retry_after_s
+    return None
+
+
+def test_bulk_work_and_large_callers_leave_room_for_who_comes_with_little() -> None:
+    admission = make_admission(items=8_000, tokens=80_000)
+    heavy, bulk, light = Call(caller="heavy"), Call(priority=Priority.BULK, caller="bulk"), Call(caller="light")
+    assert refused_s(admission, 8_000, bulk) is None  # the queue is empty
+    admission.add("heavy", 5_900)
+    assert refused_s(admission, 100, bulk) is None
+    assert refused_s(admission, 101, bulk) is not None
+    assert refused_s(admission, 1_100, heavy) is None
+    assert refused_s(admission, 1_101, heavy) is not None
+    admission.add("heavy", 2_000)
+    assert refused_s(admission, 1, heavy) is not None
+    assert refused_s(admission, 64, light) is None
+    assert refused_s(admission, 65, light) is not None
+    admission.remove("heavy", 7_900)
+    assert refused_s(admission, 8_000, heavy) is None
+
+
+def test_who_is_refused_together_does_not_come_back_together() -> None:
+    spread = iter([0.0, 0.5, 0.999])
+    admission = Admission(QueueConfig(max_queue_items=10), jitter=lambda: next(spread))
+    admission.add("one", 10)
+    delays = [refused_s(admission, 8, CALL) for _ in range(3)]
+    assert delays == sorted(set(delays), key=float)  # type: ignore[arg-type]  # none is None
+    assert None not in delays

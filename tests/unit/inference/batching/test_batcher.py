@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from inference.call import Call, Priority
-from inference.errors import ListTooLongError, QueueFullError, ShuttingDownError
+from inference.errors import DeadlineExpiredError, ListTooLongError, QueueFullError, ShuttingDownError
 from inference.statistics import BatchRecord
 from tests.unit.inference.serving import make_item, make_limits, serving, settle
 
@@ -108,12 +108,12 @@ async def test_a_full_queue_refuses_a_list_whole_and_at_once(bound: dict[str, in
 
 async def test_room_is_checked_and_held_before_tokens_are_known() -> None:
     async with serving(queue={"max_queue_items": 3}) as s:
-        s.batcher.hold(2)
+        s.batcher.hold(2, ANY)
         with pytest.raises(QueueFullError):
-            s.batcher.check_room(2)
-        s.batcher.check_room(1)
-        s.batcher.release(2)
-        s.batcher.check_room(3)
+            s.batcher.check_room(2, ANY)
+        s.batcher.check_room(1, ANY)
+        s.batcher.release(2, ANY)
+        s.batcher.check_room(3, ANY)
 
 
 async def test_a_long_list_lets_other_calls_through_while_it_is_queued() -> None:
@@ -178,3 +178,34 @@ async def test_answers_are_the_callers_own_to_change() -> None:
         first.values[:] = -1
         second = await s.batcher.submit([make_item(1)], ANY)
     assert np.array_equal(second.values, [[1, 4]])
+
+
+async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arrival() -> None:
+    clock_s = 100.0
+    limits = make_limits(fixed_s=0.0, token_s=0.1, max_rows=1)  # 0.4 s an item
+    async with serving(limits=limits, clock=lambda: clock_s) as s:
+        s.backend.close_gate()
+        heavy = [asyncio.create_task(s.batcher.submit([make_item(i)], Call(caller="heavy"))) for i in range(50)]
+        await s.backend.wait_entered()
+        soon, later = clock_s + 2.0, clock_s + 60.0
+        with pytest.raises(QueueFullError) as caught:
+            await s.batcher.submit([make_item(90)], Call(soon, caller="heavy"))
+        assert 15 < caught.value.retry_after_s < 30  # 49 items wait: 19.6 s
+        admitted = [
+            asyncio.create_task(s.batcher.submit([make_item(91)], Call(soon, caller="light"))),
+            asyncio.create_task(s.batcher.submit([make_item(92)], Call(later, caller="heavy"))),
+        ]
+        await settle()
+        assert s.batcher.statistics().pending_items == 52
+        s.backend.open_gate()
+        await asyncio.gather(*heavy, *admitted)
+        numbers = [number for batch in s.backend.batches for number in batch]
+        assert numbers.index(91) < 5  # one caller's turn, however many items another has
+        assert numbers[-1] == 92
+
+
+async def test_what_is_too_much_for_its_deadline_by_itself_is_no_matter_of_the_queue() -> None:
+    limits = make_limits(fixed_s=0.0, token_s=0.1, max_rows=1)
+    async with serving(limits=limits, clock=lambda: 100.0) as s:
+        with pytest.raises(DeadlineExpiredError):
+            await s.batcher.submit([make_item(1)], Call(100.1))

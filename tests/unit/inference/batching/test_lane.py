@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from inference.batching.batch import Drop
 from inference.batching.in_flight import Entry
 from inference.batching.queue import Lane
-from inference.call import Priority
+from inference.call import Call, Priority
 from tests.unit.inference.serving import MAX_LENGTH, make_item, make_limits
 
 
-def make_entry(number: int, length: int = 4, *, deadline_s: float | None = None) -> Entry:
-    return Entry(make_item(number, length), Priority.BULK, deadline_s=deadline_s, now_s=0.0)
+def make_entry(number: int, length: int = 4, *, deadline_s: float | None = None, caller: str = "") -> Entry:
+    return Entry(make_item(number, length), Call(deadline_s, Priority.BULK, caller), now_s=0.0)
 
 
 def make_lane(*entries: Entry) -> Lane:
@@ -99,3 +99,35 @@ def test_both_orders_always_hold_the_same_entries(actions: list[tuple[bool, int]
     while lane:
         cut += lane.cut(make_limits(), 0.0)[0]
     assert set(cut) == set(inside)
+
+
+@given(counts=st.lists(st.integers(1, 20), min_size=2, max_size=5), max_rows=st.integers(1, 8))
+def test_nobody_waits_longer_for_the_crowd_of_another(counts: list[int], max_rows: int) -> None:
+    of_callers = [[make_entry(100 * at + n, caller=str(at)) for n in range(count)] for at, count in enumerate(counts)]
+    lane = make_lane(*(entry for entries in of_callers for entry in entries))
+    limits = make_limits(max_rows=max_rows, fixed_s=10.0, token_s=1.0, price=0.0)
+    seen: set[Entry] = set()
+    turn = 0
+    while lane:
+        seen |= set(lane.cut(limits, 0.0)[0])
+        turn += 1
+        for entries in of_callers:
+            assert seen.issuperset(entries[: turn // len(counts)])
+
+
+def test_a_batch_is_as_full_with_many_callers_as_with_one() -> None:
+    limits = make_limits(max_rows=8, fixed_s=900.0, token_s=1.0, price=0.0)
+    batch, _ = make_lane(*(make_entry(number, caller=str(number)) for number in range(8))).cut(limits, 0.0)
+    assert len(batch) == 8
+
+
+def test_company_is_charged_to_its_own_caller() -> None:
+    crowd = [make_entry(number, caller="heavy") for number in range(9)]
+    late = [make_entry(10, caller="light"), make_entry(11, caller="light")]
+    lane, limits = make_lane(*crowd), make_limits(max_rows=4, fixed_s=900.0, token_s=1.0, price=0.0)
+    lane.cut(limits, 0.0)
+    for entry in late:
+        lane.add(entry)
+    batch, _ = lane.cut(limits, 0.0)
+    assert batch[:2] == late  # who has just come is owed nothing, and owes nothing
+    assert {entry.caller for entry in batch} == {"heavy", "light"}

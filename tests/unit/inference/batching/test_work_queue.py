@@ -7,7 +7,7 @@ import pytest
 from inference.batching.batch import Batch, ComputeModel
 from inference.batching.in_flight import Entry
 from inference.batching.queue import Source, WorkQueue
-from inference.call import Priority
+from inference.call import Call, Priority
 from inference.models.model import pass_through
 from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_item, make_limits
@@ -31,7 +31,7 @@ def make_source(queue: WorkQueue, *, weight: int = 4, fixed_s: float = 1.0) -> S
 
 
 def put(queue: WorkQueue, source: Source, priority: Priority, count: int) -> list[Entry]:
-    entries = [Entry(make_item(number), priority, deadline_s=None, now_s=0.0) for number in range(count)]
+    entries = [Entry(make_item(number), Call(priority=priority), now_s=0.0) for number in range(count)]
     queue.put(source, entries)
     return entries
 
@@ -97,20 +97,31 @@ def test_suspects_go_first_and_alone() -> None:
     queue = WorkQueue()
     source = make_source(queue)
     put(queue, source, Priority.INTERACTIVE, 2)
-    suspects = [Entry(make_item(number), Priority.BULK, deadline_s=None, now_s=0.0) for number in (7, 8)]
+    suspects = [Entry(make_item(number), Call(priority=Priority.BULK), now_s=0.0) for number in (7, 8)]
     for entry in suspects:
         entry.crash_count = 1
     queue.put_suspects(source, suspects)
     assert [take(queue)[1].entries for _ in range(2)] == [[suspects[0]], [suspects[1]]]
 
 
-def test_promotion_moves_an_entry_that_waits() -> None:
+def test_an_entry_moves_to_the_lane_of_a_more_urgent_call_that_wants_it_too() -> None:
     queue = WorkQueue()
     source = make_source(queue)
     bulk = put(queue, source, Priority.BULK, 2)
-    queue.promote(source, bulk[1], Priority.INTERACTIVE)
+    queue.join(source, bulk[1], Call(priority=Priority.INTERACTIVE))
     assert bulk[1].priority is Priority.INTERACTIVE
     assert len(source.lanes[Priority.BULK]) == len(source.lanes[Priority.INTERACTIVE]) == 1
+
+
+def test_an_entry_moves_to_the_caller_who_has_less_before_it() -> None:
+    queue = WorkQueue()
+    source = make_source(queue)
+    crowd = put(queue, source, Priority.BULK, 5)
+    queue.join(source, crowd[4], Call(priority=Priority.BULK, caller="light"))
+    lane = source.lanes[Priority.BULK]
+    assert (lane.waiting(""), lane.waiting("light")) == (4, 1)
+    queue.join(source, crowd[4], Call(priority=Priority.BULK))
+    assert (lane.waiting(""), lane.waiting("light")) == (4, 1)
 
 
 def test_what_a_worker_has_cannot_be_taken_back() -> None:
