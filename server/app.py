@@ -27,13 +27,14 @@ from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
-from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, MetricsServer, new_registry
+from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry
+from server.observe.metrics_server import MetricsServer
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
 from server.rpc.admission import MIB, CallPolicy
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
-from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port
+from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
 from server.rpc.wire import WireLimits
 from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
@@ -92,6 +93,14 @@ class App:
             "event=serving address=%s metrics_port=%d start_s=%.1f",
             *(self.address, self.metrics_port, time.monotonic() - started_s),
         )
+        tls = settings.tls
+        is_open = exposure(
+            settings.listen.host,
+            has_keys=bool(settings.auth.keys_file or tls.client_ca_file),
+            has_tls=tls.certificate_file is not None,
+        )
+        if is_open:
+            logger.warning("event=exposed address=%s reason=%r", self.address, is_open)
         return self
 
     async def __aexit__(

@@ -1,19 +1,15 @@
-"""Prometheus metrics of calls, and the HTTP server that offers all metrics.
+"""Prometheus metrics of calls and of the engine.
 
-Prometheus metrics of the engine: one histogram entry for each forward pass, counters read when scraped.
+Of the engine: one histogram entry for each forward pass, counters read when scraped.
 """
 
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Self
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from inference.statistics import BatchRecord, EngineStatistics
-from server.config import MetricsConfig
-from server.errors import StartupError
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -63,34 +59,6 @@ def new_registry() -> CollectorRegistry:
     registry = CollectorRegistry()  # not the global one: two servers in one process must not share counts
     ProcessCollector(registry=registry)
     return registry
-
-
-class MetricsServer:
-    """Offers /metrics over HTTP while entered."""
-
-    def __init__(self, config: MetricsConfig, registry: CollectorRegistry) -> None:
-        self._config = config
-        self._registry = registry
-        self.port = 0
-
-    def __enter__(self) -> Self:
-        host, port = self._config.host, self._config.port
-        try:
-            self._server, self._thread = start_http_server(port, host, self._registry)
-        except OSError as error:
-            raise StartupError(
-                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; "
-                "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
-            ) from error
-        self.port = self._server.server_port
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 ROWS = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)

@@ -5,6 +5,7 @@ TLS and mutual TLS from PEM files that can change while the server runs.
 
 import asyncio
 import errno
+import ipaddress
 import socket
 import ssl
 from collections.abc import Sequence
@@ -119,6 +120,22 @@ def check_port(config: ListenConfig) -> None:
     except OSError as error:
         reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
         raise StartupError(f"cannot listen on {address}: {reason}; {_ADVICE}") from error
+
+
+def exposure(host: str, *, has_keys: bool, has_tls: bool) -> str | None:
+    """Says in what way a server is open to others; None when it is not, or listens to its own machine alone."""
+    if _is_loopback(host) or (has_keys and has_tls):
+        return None
+    if not has_keys:
+        return "anybody who reaches this address may call: set PRECIS_AUTH__KEYS_FILE, or mutual TLS"
+    return "keys travel unencrypted: set PRECIS_TLS__CERTIFICATE_FILE and PRECIS_TLS__KEY_FILE"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def address_of(host: str, port: int) -> str:

@@ -112,11 +112,16 @@ def _opened(image: Image) -> Iterator[Any]:
 
     try:
         with Pillow.open(io.BytesIO(image.data), formats=("PNG", "JPEG", "WEBP")) as picture:
-            if picture.size != (image.width, image.height):  # the decoder sees more than was checked
-                raise ValueError(picture.size)
+            _check_size(picture, image)
             yield picture
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:  # what its decoders raise
         raise InvalidInputError(image.path, "an image that can be decoded", type(error).__name__) from None
+
+
+def _check_size(picture: Any, image: Image) -> None:  # noqa: ANN401 - of Pillow, which is an extra
+    """Raises ValueError when the decoder sees another size than was checked."""
+    if picture.size != (image.width, image.height):
+        raise ValueError(picture.size)
 
 
 def _luminance(picture: Any) -> Float64:  # noqa: ANN401 - of Pillow, which is an extra

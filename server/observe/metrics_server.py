@@ -1,0 +1,95 @@
+"""The HTTP server that offers all metrics: few connections at once, none for long, and one path."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+
+from server.config import MetricsConfig
+from server.errors import StartupError
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+PATH = "/metrics"
+MOST_CONNECTIONS = 16
+"""At once; more are closed unread. A scraper needs one."""
+
+
+class MetricsHandler(WSGIRequestHandler):
+    """One connection; `timeout` ends it after so many seconds of silence."""
+
+    timeout = 5.0
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the standard library
+        """Writes nothing: scrapes come every few seconds."""
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        super().__init__((host, port), MetricsHandler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - of the standard library
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """Writes nothing: a client that leaves is no error of ours."""
+
+
+class MetricsServer:
+    """Offers /metrics over HTTP while entered."""
+
+    def __init__(self, config: MetricsConfig, registry: CollectorRegistry) -> None:
+        self._config = config
+        self._app = _only_at(PATH, make_wsgi_app(registry))
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        host, port = self._config.host, self._config.port
+        try:
+            self._server = _Server(host, port)
+        except OSError as error:
+            raise StartupError(
+                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; "
+                "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
+            ) from error
+        self._server.set_app(self._app)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="precis-metrics", daemon=True)
+        self._thread.start()
+        self.port = self._server.server_port
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _only_at(path: str, app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    def answer(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        if environ["PATH_INFO"] == path:
+            return app(environ, start_response)
+        start_response("404 Not Found", [("Content-Type", "text/plain")])
+        return [b"metrics are at /metrics\n"]
+
+    return answer
