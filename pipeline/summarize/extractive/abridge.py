@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.summarize.extractive.centrality import score_sentences
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind, write_markdown
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.selection import Budget, Candidates, Material, centrality, select
+from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 from pipeline.summarize.extractive.values import ExcerptValues
 
 _MOST_ATTEMPTS = 8
@@ -35,12 +36,14 @@ class Shortening:
     """How to shorten.
 
     Attributes:
+        starts_document: nothing stands before it, so that its first sentences open the document.
         ends_document: nothing follows, so that a heading at the end has nothing below it.
     """
 
     values: ExcerptValues
     budget: Budget
     relevance_weight: float
+    starts_document: bool
     ends_document: bool
 
 
@@ -58,7 +61,11 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
         dropped=material.dropped,
         values=shortening.values,
         sentences=material.sentences,
-        centrality=centrality(excerpts, material.sentences, material.vectors) if material.sentences else np.zeros(0),
+        centrality=score_sentences(
+            excerpts, material.sentences, material.vectors, starts_document=shortening.starts_document
+        )
+        if material.sentences
+        else np.zeros(0),
         vectors=material.vectors,
         relevance_weight=shortening.relevance_weight,
     )
@@ -87,7 +94,7 @@ def _shortest(material: Material) -> str:
 
 
 def _scaled(budget: Budget, factor: float) -> Budget:
-    return Budget(budget.values * factor, budget.fill * factor, budget.fill_extra * factor, budget.ceiling * factor)
+    return Budget(budget.central * factor, budget.fill * factor, budget.ceiling * factor)
 
 
 def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:

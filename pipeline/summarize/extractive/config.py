@@ -27,7 +27,7 @@ class ExtractiveConfig(FrozenModel):
         default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
     )
     relevance_weight: float = Field(
-        default=0.7, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
+        default=0.8, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
     )
     near_duplicate_cosine: float = Field(
         default=0.85, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model."

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
+from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
-from pipeline.summarize.extractive.lines import count_words, leans_on_previous
-from pipeline.summarize.extractive.selection import Float64
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.openings import Opening, opening_of
 from pipeline.text.terms import fold_word
 
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
@@ -93,7 +94,7 @@ def _is_compared(excerpt: Excerpt) -> bool:
     """Tells whether a sentence says by itself what it says: "This is the default." does not."""
     if excerpt.kind not in STATEMENTS or excerpt.is_cut or count_words(excerpt.text) < _MIN_WORDS:
         return False
-    return not leans_on_previous(excerpt.text)
+    return opening_of(excerpt.text) is Opening.FREE
 
 
 def _direction(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,10 @@ _ADMONITION = re.compile(r"(?:note|tip|hint|important|caution|warning|danger|exa
 _BULLET = re.compile(r"(?:[-*+•‣◦▪·]\s+)+(?:\[[ xX]\]\s+)?")
 _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")
+# What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
+_ENTRY = re.compile(
+    r"(?:[\w.$/-]+|--?[\w-]+\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
+)
 _SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
@@ -213,6 +217,8 @@ def _is_title(title: str, level: int) -> bool:
 
 
 def _is_label(text: str) -> bool:
+    if is_entry(text):
+        return True
     if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text):
         return False
     if is_caption(text):
@@ -225,6 +231,11 @@ def _is_label(text: str) -> bool:
 def is_link(text: str) -> bool:
     """Tells whether a text is nothing but a link, perhaps behind an arrow."""
     return bool(_LINK.fullmatch(text))
+
+
+def is_entry(text: str) -> bool:
+    """Tells whether a label names what all paragraphs below it are about: "shared_buffers (integer)"."""
+    return bool(_ENTRY.fullmatch(text))
 
 
 def is_caption(text: str) -> bool:

@@ -18,12 +18,13 @@ from pipeline.summarize.extractive.abridge import (
     keep_all,
     shorten,
 )
+from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import Excerpt
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Float64, Material
+from pipeline.summarize.extractive.selection import Budget, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.writer import (
     Critique,
@@ -39,10 +40,11 @@ from pipeline.summarize.writer import (
 )
 from pipeline.text.windows import token_offsets
 
-_VERSION = "extractive-2"
+_VERSION = "extractive-3"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
+_FIRST_CHUNKS = (0, 1)  # callers count from either
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
 
 
@@ -83,15 +85,15 @@ class ExtractiveWriter:
         texts = [chunk.text for chunk in task.chunks]
         config = self._config
         chunks = [(chunk.chunk_index, chunk.chunk_index) for chunk in task.chunks]
-        excerpts, tokens = await self._read(texts)
+        starts_document = task.batch_index == 0
+        excerpts, tokens = await self._read(texts, starts_document=starts_document)
         material, duplicates = await self._without_duplicates(excerpts, chunks, config.max_map_pairs, is_merge=False)
         keep = config.map_share * tokens
         text = await self._shorten(
             material,
             task,
-            None
-            if tokens <= config.min_map_tokens
-            else Budget(config.output_tokens, keep, config.fill_share * keep, config.output_tokens),
+            None if tokens <= config.min_map_tokens else Budget(config.fill_share * keep, keep, config.output_tokens),
+            starts_document=starts_document,
             ends_document=task.batch_index == task.batch_count - 1,
         )
         return self._written(text or _verbatim(texts), tokens, duplicates)
@@ -100,7 +102,8 @@ class ExtractiveWriter:
         """Joins texts, says once what they say twice, and shortens what is over the target."""
         texts = [extraction.text for extraction in task.extractions]
         chunks = [extraction.chunk_indexes for extraction in task.extractions]
-        excerpts, tokens = await self._read(texts)
+        starts_document = task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS
+        excerpts, tokens = await self._read(texts, starts_document=starts_document)
         limit = self._config.max_merge_pairs
         material, duplicates = await self._without_duplicates(excerpts, chunks, limit, is_merge=len(texts) > 1)
         target = float(min(task.target_tokens, self._config.output_tokens))
@@ -112,7 +115,8 @@ class ExtractiveWriter:
         text = await self._shorten(
             material,
             task,
-            None if kept_tokens <= target else Budget((1 - self._config.fill_share) * target, target, 0, target),
+            None if kept_tokens <= target else Budget(target, target, target),
+            starts_document=starts_document,
             ends_document=task.stage is not MergeStage.COMPRESS and task.group_index == task.group_count - 1,
         )
         return self._written(text or _verbatim(texts), tokens, duplicates)
@@ -139,9 +143,10 @@ class ExtractiveWriter:
             topics = (*topics, task.document_name.strip())
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
-    async def _read(self, texts: Sequence[str]) -> tuple[list[Excerpt], int]:
+    async def _read(self, texts: Sequence[str], *, starts_document: bool = True) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
-            return read_excerpts(texts, self.count_tokens), sum(map(self.count_tokens, texts))
+            excerpts = read_excerpts(texts, self.count_tokens, starts_document=starts_document)
+            return excerpts, sum(map(self.count_tokens, texts))
 
         return await self._off_loop(read)
 
@@ -168,7 +173,13 @@ class ExtractiveWriter:
         return checked_vectors(np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32), len(texts))
 
     async def _shorten(
-        self, material: Material, task: ExtractTask | MergeTask, budget: Budget | None, *, ends_document: bool
+        self,
+        material: Material,
+        task: ExtractTask | MergeTask,
+        budget: Budget | None,
+        *,
+        starts_document: bool,
+        ends_document: bool,
     ) -> str:
         """Writes what is worth most within a budget, or everything; empty if there is nothing but rules."""
 
@@ -176,7 +187,7 @@ class ExtractiveWriter:
             if budget is None or not material.excerpts:
                 return keep_all(material, ends_document=ends_document)
             values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
-            shortening = Shortening(values, budget, self._config.relevance_weight, ends_document)
+            shortening = Shortening(values, budget, self._config.relevance_weight, starts_document, ends_document)
             return shorten(material, shortening, self.count_tokens)
 
         return await self._off_loop(work)
