@@ -67,4 +67,4 @@ def opening_of(text: str) -> Opening:
 
 def starts_inside(text: str) -> bool:
     """Tells whether a text begins in the middle of a sentence: with a small letter or a closing mark."""
-    return text[:1].islower() or text[:1] in ",;:)]}"
+    return text[:1] in ",;:)]}" or text.lstrip("([\"'“‘")[:1].islower()

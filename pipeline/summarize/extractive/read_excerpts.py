@@ -242,7 +242,8 @@ def _points_back(excerpt: Excerpt, previous: Excerpt, *, has_label: bool) -> boo
 
 def _is_cut(piece: Excerpt) -> bool:
     if piece.kind is not ExcerptKind.SENTENCE:
-        return is_caption(piece.text)
+        is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
+        return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
     return not is_whole or starts_inside(piece.text)
 

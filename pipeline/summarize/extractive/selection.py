@@ -17,8 +17,6 @@ from pipeline.text.terms import Term
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
-# Added to what a sentence is worth that says values which are not said yet, in full for this weight of them.
-_VALUE_BONUS, _FULL_BONUS_VALUES = 0.1, 3.0
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
 
@@ -199,8 +197,7 @@ class _Selection:
             tokens += size
             if excerpts[each].kind not in STRUCTURE:
                 total += size * (central[self.rows[each]] if each in self.rows else own)
-        values = self.candidates.values.of([position], self.said)
-        return float(total / max(1.0, tokens) + _VALUE_BONUS * min(1.0, values / _FULL_BONUS_VALUES))
+        return float(total / max(1.0, tokens) + self.candidates.values.bonus(position, self.said))
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:
