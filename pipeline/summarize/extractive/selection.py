@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt
+from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
@@ -219,7 +219,11 @@ class _Selection:
         ]
 
     def _is_free(self, position: int) -> bool:
-        return position not in self.chosen and position not in self.candidates.dropped
+        excerpts, dropped = self.candidates.excerpts, self.candidates.dropped
+        if position in self.chosen or position in dropped:
+            return False
+        lost = (need for need in excerpts[position].needs if need < position and need in dropped)
+        return all(excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost)
 
     def _density(self, position: int) -> float:
         bundle = self.bundle(position)

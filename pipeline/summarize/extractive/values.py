@@ -29,7 +29,10 @@ _WANTED_WEIGHT = 5.0
 _LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
 _MIN_WARNING_WORDS = 5
 _TECHNICAL_KINDS = frozenset({TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND, TermKind.PATH})
-_FEW_TECHNICAL, _MANY_TECHNICAL = 0.15, 0.2  # share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29
+_FEW_TECHNICAL, _MANY_TECHNICAL = (
+    0.15,
+    0.2,
+)  # share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29
 _PLAIN_BONUS, _TECHNICAL_BONUS = 0.1, 0.5
 _FULL_BONUS_VALUES = 3.0
 
