@@ -19,8 +19,9 @@ _PRONOUN_LIST = "he she it they his her its their him them this that these those
 _PRONOUNS = frozenset(_PRONOUN_LIST.split())
 _CONNECTIVES = (POINTING_WORDS - _PRONOUNS - _EXPLETIVE) | frozenset(_CONNECTIVE_LIST.split())
 _PHRASE = re.compile(
-    r"in (?:addition|contrast|turn|other words|particular|such cases?|both cases)|for (?:example|instance)|as a (?:result|consequence)"
-    r"|on the (?:other hand|contrary)|at the same time|of (?:course|these|those|them)|unlike|among (?:them|these)",
+    r"in (?:addition|contrast|turn|other words|particular|such cases?)|for (?:example|instance)|unlike"
+    r"|as a (?:result|consequence)|on the (?:other hand|contrary)|at the same time|of (?:course|these|those|them)"
+    r"|among (?:them|these)",
     re.IGNORECASE,
 )
 # What belongs to something that was named before: "The default is 8 MB.", "The latter runs."
@@ -34,7 +35,11 @@ _RELATIVES = frozenset(_RELATIVE_LIST.split())
 _ITSELF_LIST = "article appendix book chapter document guide manual page paper part report section"
 _ITSELF = frozenset(_ITSELF_LIST.split())
 _SAID_BEHIND = frozenset(["who", "which", "whose", "whom", "with"])
-_QUANTIFIERS = frozenset(["all", "any", "both", "each", "either", "most", "none", "some"])
+_BEFORE_PRONOUNS_LIST = """
+    after all although any because before besides both despite during each either most none once since some though
+    unless until upon while without
+"""
+_BEFORE_PRONOUNS = PROSE_WORDS | frozenset(_BEFORE_PRONOUNS_LIST.split())
 _MOST_WORDS_BEFORE = 4
 _EDGES = "\"'“”‘’(),;:.!?*_`[]…"
 
@@ -61,7 +66,7 @@ def opening_of(text: str) -> Opening:
         following = words[before + 1] if before + 1 < len(words) else ""
         if word in _PRONOUNS and following not in _ITSELF and not (word == "those" and following in _SAID_BEHIND):
             return Opening.ENTRY if following in _RELATIVES else Opening.PREVIOUS
-        if word in _PRONOUNS or not (word in PROSE_WORDS or word in _QUANTIFIERS or word.endswith("ing")):
+        if word in _PRONOUNS or not (word in _BEFORE_PRONOUNS or word.endswith("ing")):
             break
     return Opening.FREE
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
+from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
@@ -34,7 +35,11 @@ _MAX_SENTENCE_CHARS = 1_500
 _MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
 _MAX_LISTING_CHARS = 2_000
-_ITEM_KINDS = {SourceBlockKind.BULLET: ExcerptKind.BULLET, SourceBlockKind.STEP: ExcerptKind.STEP}
+_PROSE_KINDS = {
+    SourceBlockKind.BULLET: ExcerptKind.BULLET,
+    SourceBlockKind.STEP: ExcerptKind.STEP,
+    SourceBlockKind.TURN: ExcerptKind.TURN,
+}
 
 
 def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
@@ -90,13 +95,17 @@ def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
 
 
 def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
-    kind = _ITEM_KINDS.get(block.kind, ExcerptKind.SENTENCE)
-    if block.kind in _ITEM_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
+    kind = _PROSE_KINDS.get(block.kind, ExcerptKind.SENTENCE)
+    if kind in LIST_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
         yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
+        if kind is ExcerptKind.TURN:
+            if text := tidy(text):
+                yield Excerpt(kind, text, block.level, block.mark)
+        else:
+            yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
 
 
 def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
@@ -241,6 +250,8 @@ def _points_back(excerpt: Excerpt, previous: Excerpt, *, has_label: bool) -> boo
 
 
 def _is_cut(piece: Excerpt) -> bool:
+    if piece.kind is ExcerptKind.TURN:
+        return count_words(piece.text) < _FEW_WORDS
     if piece.kind is not ExcerptKind.SENTENCE:
         is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
         return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))

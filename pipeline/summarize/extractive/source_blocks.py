@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of
 from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_wordy
 
 GAP_MARK = "[…]"
@@ -47,6 +48,7 @@ class SourceBlockKind(Enum):
     STEP = auto()
     LISTING = auto()
     TABLE = auto()
+    TURN = auto()  # what one person says in a dialogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class SourceBlock:
     Attributes:
         start: first character of what it says, behind marks.
         level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
-        mark: of a list item; the words behind the fence of a listing; else empty.
+        mark: of a list item; who speaks; the words behind the fence of a listing; else empty.
     """
 
     kind: SourceBlockKind
@@ -86,9 +88,15 @@ def split_source(text: str) -> list[SourceBlock]:
     lines = _lines(text)
     position = 0
     is_after_listing = False
+    is_talk = is_dialogue([line.text for line in lines])
     while position < len(lines):
         line = lines[position]
-        if fence := _FENCE.match(line.text):
+        if is_talk and speaker_of(line.text):
+            end = _turn_end(lines, position)
+            start = line.start + line.text.index(":") + 1
+            blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker_of(line.text)))
+            position, is_after_listing = end, False
+        elif fence := _FENCE.match(line.text):
             end = _fence_end(lines, position, fence.group(1))
             if end > position + 1:
                 mark = fence.group(2).strip()
@@ -130,6 +138,16 @@ def _run_end(lines: list[_Line], start: int) -> int:
     """Returns the end of lines without a blank line or a fence between them."""
     end = start + 1
     while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
+        end += 1
+    return end
+
+
+def _turn_end(lines: list[_Line], start: int) -> int:
+    """Returns the end of what one person says: the next turn, a blank line, a fence."""
+    end = start + 1
+    while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
+        if speaker_of(lines[end].text):
+            break
         end += 1
     return end
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -45,6 +45,7 @@ _VERSION = "extractive-3"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
+_SHORT_CHARS, _REMEMBERED_COUNTS = 300, 1 << 14  # of texts whose tokens were counted
 _FIRST_CHUNKS = (0, 1)  # callers count from either
 _DUPLICATE_ROUNDS = 3  # what takes the place of a duplicate may be one
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
@@ -66,6 +67,7 @@ class ExtractiveWriter:
         self._config = config
         self._models = models
         self._off_loop = OffLoop(executor)
+        self._count_short = lru_cache(maxsize=_REMEMBERED_COUNTS)(self._count)
         self._rule = DuplicateRule(
             config.equal_cosine, config.near_duplicate_cosine, config.near_duplicate_entailment, config.max_pairs
         )
@@ -82,7 +84,10 @@ class ExtractiveWriter:
         )
 
     def count_tokens(self, text: str) -> int:
-        """Counts tokens of the embedding model."""
+        """Counts tokens of the embedding model; excerpts come again on every level of the reduction."""
+        return self._count_short(text) if len(text) <= _SHORT_CHARS else self._count(text)
+
+    def _count(self, text: str) -> int:
         return len(token_offsets(self._models.tokenizer, text))
 
     async def extract(self, task: ExtractTask) -> Written:
