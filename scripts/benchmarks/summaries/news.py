@@ -4,7 +4,7 @@ REALSumm and Newsroom are not part of the project; --data names the folder that 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -101,9 +101,3 @@ async def count_repeats(models: Models, texts: Sequence[str]) -> int:
             says_same = entailed[2 * number : 2 * number + 2].max() > REPEATED_ENTAILMENT
             total += bool(cosines[left, right] > REPEATED_COSINE or says_same)
     return total
-
-
-def table(scores: Mapping[tuple[str, str], Rouge]) -> Iterator[tuple[str, ...]]:
-    """Yields rows of a report: system and length, then the scores in percent."""
-    for (system, length), score in scores.items():
-        yield (f"{system} {length}", *(f"{100 * each:.1f}" for each in score))

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import snowballstemmer
 from rapidfuzz.distance import LCSseq
+
+Gram = TypeVar("Gram", str, tuple[str, str])
 
 _WORD = re.compile(r"[a-z0-9]+")
 _SHORTEST_STEMMED = 4
@@ -57,8 +59,8 @@ def _against(sentences: Sequence[str], reference: Sequence[str]) -> Rouge:
     )
 
 
-def _f1(told: Counter[str] | Counter[tuple[str, str]], wanted: Counter[str] | Counter[tuple[str, str]]) -> float:
-    shared = sum(min(count, told[gram]) for gram, count in wanted.items())  # type: ignore[index]
+def _f1(told: Counter[Gram], wanted: Counter[Gram]) -> float:
+    shared = (told & wanted).total()
     total = told.total() + wanted.total()
     return 2 * shared / total if total else 0.0
 
