@@ -30,7 +30,10 @@ class ExtractiveConfig(FrozenModel):
         default=0.8, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
     )
     equal_cosine: float = Field(
-        default=0.9, ge=-1, le=1, description="Sentences closer than this say the same, unless one has its own value."
+        default=0.9, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model, chosen or not."
+    )
+    equal_entailment: float = Field(
+        default=0.5, ge=0, le=1, description="Of two that close, one that the other entails with this is left out."
     )
     near_duplicate_cosine: float = Field(
         default=0.6, ge=-1, le=1, description="Chosen sentences closer than this are compared by the NLI model."

@@ -1,7 +1,8 @@
 """Finds near duplicates, sentences that say the same in other words, or that say less than another one.
 
-The embedder finds those that are as good as equal; of other close ones the NLI model is asked whether one says all that
-the other says. It is asked about sentences that were chosen, so that its cost follows the length of the summary.
+The embedder proposes close pairs, such as "must" and "must not"; the NLI model tells whether one says all that the
+other says. Of all sentences it is asked about the closest alone, of those that were chosen about more, so that its cost
+follows the length of the summary.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,33 +29,14 @@ class DuplicateRule:
     """When a sentence says nothing that another does not say.
 
     Attributes:
-        same_cosine: sentences closer than this say the same, unless one has a value of its own.
         min_cosine: pairs closer than this are candidates for the NLI model.
         min_entailment: the kept one must entail the dropped one with this probability.
         max_pairs: the closest pairs are asked about, at most this many.
     """
 
-    same_cosine: float
     min_cosine: float
     min_entailment: float
     max_pairs: int
-
-
-def find_equal(material: Material, rule: DuplicateRule) -> dict[int, int]:
-    """Returns the positions of sentences to drop that are as good as equal to another one, with that one's position.
-
-    A sentence that another needs is not dropped.
-    """
-    excerpts = material.excerpts
-    needed = {need for excerpt in excerpts for need in excerpt.needs}
-    free = [position for position in material.sentences if position not in material.dropped]
-    duplicates: dict[int, int] = {}
-    for first, second in _close_pairs(material, free, rule.same_cosine):
-        for dropped, kept in _directions(excerpts, first, second):
-            if dropped not in needed and _is_apart(duplicates, dropped, kept):
-                duplicates[dropped] = kept
-                break
-    return duplicates
 
 
 async def find_entailed(

@@ -23,7 +23,7 @@ from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import Excerpt, write_markdown
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
-from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed, find_equal
+from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
@@ -68,9 +68,9 @@ class ExtractiveWriter:
         self._models = models
         self._off_loop = OffLoop(executor)
         self._count_short = lru_cache(maxsize=_REMEMBERED_COUNTS)(self._count)
-        self._rule = DuplicateRule(
-            config.equal_cosine, config.near_duplicate_cosine, config.near_duplicate_entailment, config.max_pairs
-        )
+        most = config.max_pairs
+        self._near = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, most)
+        self._equal = DuplicateRule(config.equal_cosine, config.equal_entailment, most)
         named = models.identities
         parts = (_VERSION, str(named.embedder), str(named.entailment), named.tokenizer, config.model_dump_json())
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -160,8 +160,7 @@ class ExtractiveWriter:
         choose = partial(self._choose, stretch=stretch, task=task, budget=budget)
         chosen = await self._off_loop(partial(choose, material))
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
-            rule, models = self._rule, self._models
-            near = await find_entailed(material, set(chosen), rule, models.entailment, keeps_needed=budget is None)
+            near = await self._entailed(material, chosen, self._near, keeps_needed=budget is None)
             if not near:
                 break
             duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
@@ -191,17 +190,22 @@ class ExtractiveWriter:
     async def _without_repeats(
         self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]]
     ) -> tuple[Material, list[RemovedDuplicate]]:
-        """Finds what is said again, word for word or as good as that, and embeds the rest."""
+        """Finds what is said again, word for word or nearly so, and embeds the rest."""
         repeats = find_repeats(excerpts)
         sentences = [position for position in comparable(excerpts) if position not in repeats]
         vectors = await self._embed([excerpts[position].text for position in sentences])
         material = Material(excerpts, sentences, vectors, frozenset(repeats))
-        equal = await self._off_loop(partial(find_equal, material, self._rule))
+        equal = await self._entailed(material, sentences, self._equal, keeps_needed=True)
         removed = [
             *_removed(excerpts, repeats, chunks, is_exact=True),
             *_removed(excerpts, equal, chunks, is_exact=False),
         ]
         return replace(material, dropped=material.dropped | equal.keys()), removed
+
+    async def _entailed(
+        self, material: Material, chosen: Sequence[int], rule: DuplicateRule, *, keeps_needed: bool
+    ) -> dict[int, int]:
+        return await find_entailed(material, set(chosen), rule, self._models.entailment, keeps_needed=keeps_needed)
 
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
