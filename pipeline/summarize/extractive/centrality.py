@@ -15,7 +15,7 @@ from pipeline.summarize.extractive.lines import count_words
 
 Float64 = npt.NDArray[np.float64]
 
-# Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom) and of 35 meetings (QMSum).
+# Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
 _FADING_SENTENCES = 8.0
 _OPENING_WEIGHT = 5.0  # of a section's first sentence in the middle that others are compared with; else 1
