@@ -18,7 +18,8 @@ _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s")
 _BULLET = re.compile(r"\s*[-*+•‣◦▪·]\s+")
 _CODE_OR_TABLE = re.compile(r"\s*\||\t| {4,}\S")
 _ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
-_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
+_MARKS = re.compile(r"\*{1,3}|_{2,3}|[\"“”„«»‘’`]|'(?!\w)|(?<!\w)'")
+_CLOSING = ".!?。！？ "
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 _MAX_SENTENCE_CHARS = 2_000
 
@@ -42,7 +43,7 @@ class DuplicateFilter:
             if _FENCE.match(line):
                 in_code = not in_code
             elif not in_code and _HEADING.match(line):
-                heading = _normalise(line)
+                heading = fold_sentence(line)
             elif not in_code and not _NUMBERED.match(line) and not _CODE_OR_TABLE.match(line):
                 line = self._clean_line(line, heading, extraction.chunk_indexes)  # noqa: PLW2901
             kept.append(line)
@@ -80,17 +81,20 @@ class DuplicateFilter:
         return True
 
 
-def _normalise(text: str) -> str:
-    """Folds white space, emphasis and the first letter; anything else may be a value: "-5", "MW" and "mW"."""
-    folded = " ".join(_EMPHASIS.sub("", text).split())
+def fold_sentence(text: str) -> str:
+    """Folds white space, emphasis, quotation marks, the full stop and the first letter.
+
+    Anything else may be a value: "-5", "MW" and "mW".
+    """
+    folded = " ".join(_MARKS.sub("", text).split()).rstrip(_CLOSING)
     return folded[:1].lower() + folded[1:]
 
 
 def _key(sentence: str, heading: str) -> bytes | None:
     """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
-    words = _normalise(sentence)
+    words = fold_sentence(sentence)
     if sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS or not (
-        heading or _BULLET.match(sentence) or words.endswith(_ENDS)
+        heading or _BULLET.match(sentence) or sentence.rstrip(" *_").endswith(_ENDS)
     ):
         return None
     return hashlib.blake2b(f"{heading}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -53,3 +53,10 @@ PROSE_WORDS = _SHARED | frozenset(_PROSE_LIST.split())
 
 NO_NAMES = _SHARED | frozenset(["he", "i", "i'm", "it's", "she", "use", "why"])
 """A single one of them, capitalised, is no name."""
+
+_POINTING_LIST = """
+    he she it they we his her its their him them this that these those such both neither another here there then also
+    instead otherwise however
+"""
+POINTING_WORDS = frozenset(_POINTING_LIST.split())
+"""A sentence that begins with one of them points back to what was said before it."""

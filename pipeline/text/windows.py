@@ -83,11 +83,14 @@ def split_chunks(
 
 
 # As much as fits, up to and including white space, else as much as fits. Word pieces never cross white space.
-_PIECE = re.compile(r"[\s\S]{0,7999}\s|[\s\S]{1,8000}")
+_PIECE_CHARS = 8_000
+_PIECE = re.compile(rf"[\s\S]{{0,{_PIECE_CHARS - 1}}}\s|[\s\S]{{1,{_PIECE_CHARS}}}")
 
 
 def token_offsets(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """Returns start and end of every token of `text`, in code points."""
+    if len(text) <= _PIECE_CHARS:
+        return list(tokenizer.offsets(text))
     return [
         (piece.start() + start, piece.start() + end)
         for piece in _PIECE.finditer(text)

@@ -4,15 +4,16 @@ Sentences that were said before, word for word, are found and left out. Steps, l
 procedure needs its own "# apt update".
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.summarize.duplicates import fold_sentence
+from pipeline.summarize.extractive.centrality import score_sentences
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind, write_markdown
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.selection import Budget, Candidates, Material, centrality, select
+from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 from pipeline.summarize.extractive.values import ExcerptValues
 
 _MOST_ATTEMPTS = 8
@@ -24,10 +25,10 @@ def comparable(excerpts: Sequence[Excerpt]) -> list[int]:
     return [position for position, excerpt in enumerate(excerpts) if excerpt.kind in PROSE]
 
 
-def keep_all(material: Material, *, ends_document: bool) -> str:
-    """Writes everything but duplicates, and headings with nothing below them."""
+def keep_all(material: Material, *, ends_document: bool) -> list[int]:
+    """Returns the positions of everything but duplicates, and headings with nothing below them."""
     everything = [position for position in range(len(material.excerpts)) if position not in material.dropped]
-    return write_markdown(material.excerpts, _with_use(material.excerpts, everything, ends_document=ends_document))
+    return _with_use(material.excerpts, everything, ends_document=ends_document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,23 @@ class Shortening:
     """How to shorten.
 
     Attributes:
+        starts_document: nothing stands before it, so that its first sentences open the document.
         ends_document: nothing follows, so that a heading at the end has nothing below it.
     """
 
     values: ExcerptValues
     budget: Budget
     relevance_weight: float
+    starts_document: bool
     ends_document: bool
 
 
-def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[str], int]) -> str:
-    """Writes what is worth most within the budget; at least one excerpt, whatever the budget.
+def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[str], int]) -> list[int]:
+    """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        count_tokens: of a text; the result is never longer than the budget's ceiling by this count if an excerpt
+        count_tokens: of a text; what is kept is never longer than the budget's ceiling by this count if an excerpt
             is that short.
     """
     excerpts = material.excerpts
@@ -58,7 +61,11 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
         dropped=material.dropped,
         values=shortening.values,
         sentences=material.sentences,
-        centrality=centrality(excerpts, material.sentences, material.vectors) if material.sentences else np.zeros(0),
+        centrality=score_sentences(
+            excerpts, material.sentences, material.vectors, starts_document=shortening.starts_document
+        )
+        if material.sentences
+        else np.zeros(0),
         vectors=material.vectors,
         relevance_weight=shortening.relevance_weight,
     )
@@ -71,23 +78,22 @@ def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[
         positions = _with_use(excerpts, chosen, ends_document=shortening.ends_document)
         if all(excerpts[position].kind in STRUCTURE for position in positions):
             break  # no sentence fits
-        text = write_markdown(excerpts, positions)
-        excess = count_tokens(text) / shortening.budget.ceiling
+        excess = count_tokens(write_markdown(excerpts, positions)) / shortening.budget.ceiling
         if excess <= 1:
-            return text
+            return positions
         budget = _scaled(budget, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
     return _shortest(material)
 
 
-def _shortest(material: Material) -> str:
-    """Writes the shortest excerpt that says something, for budgets below one sentence."""
+def _shortest(material: Material) -> list[int]:
+    """Returns the shortest excerpt that says something, for budgets below one sentence."""
     free = [position for position in range(len(material.excerpts)) if position not in material.dropped]
     said = [position for position in free if material.excerpts[position].kind not in STRUCTURE] or free
-    return write_markdown(material.excerpts, [min(said, key=lambda each: material.excerpts[each].token_count)])
+    return [min(said, key=lambda each: material.excerpts[each].token_count)]
 
 
 def _scaled(budget: Budget, factor: float) -> Budget:
-    return Budget(budget.values * factor, budget.fill * factor, budget.fill_extra * factor, budget.ceiling * factor)
+    return Budget(budget.central * factor, budget.fill * factor, budget.ceiling * factor)
 
 
 def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:
@@ -136,7 +142,6 @@ def _stands_alone(excerpts: Sequence[Excerpt], position: int, chosen: set[int]) 
 
 
 _MIN_WORDS = 4  # "See below." belongs to what stands around it
-_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
 
 
 def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
@@ -155,7 +160,5 @@ def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
     """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
     if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _MIN_WORDS:
         return None
-    text = _EMPHASIS.sub("", excerpt.text)
     heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
-    # Only the first letter is folded: anything else may be a value, "mW" and "MW".
-    return f"{heading}\n{text[:1].lower()}{text[1:]}"
+    return f"{heading}\n{fold_sentence(excerpt.text)}"

@@ -27,16 +27,21 @@ class ExtractiveConfig(FrozenModel):
         default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
     )
     relevance_weight: float = Field(
-        default=0.7, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
+        default=0.8, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
+    )
+    equal_cosine: float = Field(
+        default=0.9, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model, chosen or not."
+    )
+    equal_entailment: float = Field(
+        default=0.5, ge=0, le=1, description="Of two that close, one that the other entails with this is left out."
     )
     near_duplicate_cosine: float = Field(
-        default=0.85, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model."
+        default=0.6, ge=-1, le=1, description="Chosen sentences closer than this are compared by the NLI model."
     )
     near_duplicate_entailment: float = Field(
-        default=0.6, ge=0, le=1, description="Each must entail the other with this probability to be said once."
+        default=0.85, ge=0, le=1, description="A sentence that another entails with this probability is left out."
     )
-    max_map_pairs: int = Field(default=8, ge=0, description="Sentence pairs that a map call may send to the NLI model.")
-    max_merge_pairs: int = Field(default=32, ge=0, description="The same of a reduce call.")
+    max_pairs: int = Field(default=128, ge=0, description="Sentence pairs of one text that the NLI model may compare.")
     min_retention: float = Field(
         default=0.95, ge=0, le=1, description="Share of values that the summary must keep while it has room."
     )

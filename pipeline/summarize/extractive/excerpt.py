@@ -24,16 +24,17 @@ class ExcerptKind(Enum):
     BULLET = auto()
     STEP = auto()  # of a procedure
     CODE = auto()  # lines that must stay lines: commands, files, listings
+    TURN = auto()  # sentence of somebody who speaks in a dialogue
     TABLE_HEAD = auto()  # with the rule below it
     TABLE_ROW = auto()
 
 
-PROSE = frozenset({ExcerptKind.SENTENCE, ExcerptKind.BULLET, ExcerptKind.STEP})
+PROSE = frozenset({ExcerptKind.SENTENCE, ExcerptKind.BULLET, ExcerptKind.STEP, ExcerptKind.TURN})
 """Kinds that say something in words, which an embedder and an NLI model can compare."""
 
 LIST_KINDS = (ExcerptKind.BULLET, ExcerptKind.STEP)
 STRUCTURE = (ExcerptKind.HEADING, ExcerptKind.LABEL)
-STATEMENTS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET)
+STATEMENTS = (ExcerptKind.SENTENCE, ExcerptKind.BULLET, ExcerptKind.TURN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Excerpt:
     Attributes:
         text: the document's characters; white space collapsed but for code, without marks such as "##" or "- ".
         level: 1 to 6 of a heading, `LABEL_LEVEL` of a label; indentation in spaces of a list item; else 0.
-        mark: "1." of a step, "-" of a bullet; the words behind the fence of code; else empty.
+        mark: "1." of a step, "-" of a bullet, "Ann:" of a turn; the words behind the fence of code; else empty.
         block: excerpts of one paragraph, list item or listing share this number.
         origin: which text it was read from: a chunk of a batch, an extraction of a group; from 0.
         section: position of the heading above it; -1 without one.
@@ -52,6 +53,7 @@ class Excerpt:
         terms: technical terms that it has, in order.
         is_cut: it begins or ends in the middle of a sentence, or is none; fit to save a value, not to fill space.
         follows_gap: lines of its listing are missing before it.
+        dangles: what it points back to is not there or too far away; it is not chosen.
     """
 
     kind: ExcerptKind
@@ -66,9 +68,11 @@ class Excerpt:
     terms: tuple[Term, ...] = ()
     is_cut: bool = False
     follows_gap: bool = False
+    dangles: bool = False
 
 
 _BACKTICKS = re.compile(r"`{3,}")
+_TIGHT_KINDS = (*LIST_KINDS, ExcerptKind.TURN)
 _TABLE_KINDS = (ExcerptKind.TABLE_HEAD, ExcerptKind.TABLE_ROW)
 
 
@@ -90,7 +94,7 @@ def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str
     parts: list[str] = []
     for number, (kind, text) in enumerate(blocks):
         if number:
-            parts.append("\n" if kind in LIST_KINDS and blocks[number - 1][0] in LIST_KINDS else "\n\n")
+            parts.append("\n" if kind in _TIGHT_KINDS and blocks[number - 1][0] in _TIGHT_KINDS else "\n\n")
         parts.append(text)
     return "".join(parts)
 
@@ -120,7 +124,7 @@ def _block(group: Sequence[Excerpt], positions: Sequence[int]) -> list[str]:
     text = " ".join(excerpt.text for excerpt in group)
     if first.kind in LIST_KINDS:
         return [f"{' ' * first.level}{first.mark or '-'} {text}"]
-    return [text]
+    return [f"{first.mark} {text}" if first.mark else text]
 
 
 def _fenced(group: Sequence[Excerpt], positions: Sequence[int]) -> list[str]:

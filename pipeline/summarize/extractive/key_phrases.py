@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.selection import Float64
 from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4

@@ -3,7 +3,7 @@
 Plain text from manuals marks neither. A line that is torn from its listing is a dangling fragment, and "# reboot" is a
 root prompt, no heading. The signs are the prompt, symbols and columns; function words speak for prose.
 
-The words of a sentence tell how many there are, that it warns, or that it points back.
+The words of a sentence tell how many there are, or that it warns.
 """
 
 import re
@@ -98,15 +98,6 @@ _WARNING = re.compile(
     r"|achtung|warnung|vorsicht|gefahr|avertissement|danger|advertencia|precaución|peligro|avvertenza|pericolo)\b",
     re.IGNORECASE,
 )
-_OPENER = re.compile(
-    r"[\"“'(]*(?:th(?:is|at|ese|ose|ey|en|us|erefore)|it|its|their|he|she|his|her|such|however|hence|moreover"
-    r"|furthermore|also|additionally|otherwise|instead|similarly|likewise|but|and|or|so|nevertheless|nonetheless"
-    r"|conversely|consequently|still|yet|finally|afterwards?|meanwhile|again|both|neither|another|others?"
-    r"|in (?:addition|this case|that case|these cases|both cases|contrast|turn|other words|particular|such cases?)"
-    r"|for (?:example|instance|this|that)|as (?:a result|such)"
-    r"|on the other hand|the (?:latter|former|same|second|other))\b",
-    re.IGNORECASE,
-)
 
 
 def count_words(text: str) -> int:
@@ -117,13 +108,3 @@ def count_words(text: str) -> int:
 def is_warning(text: str) -> bool:
     """Tells whether a text warns of something or forbids it."""
     return bool(_WARNING.search(text))
-
-
-def leans_on_previous(text: str) -> bool:
-    """Tells whether a sentence begins with a word that points back: "It", "However", "For example"."""
-    return bool(_OPENER.match(text))
-
-
-def starts_inside(text: str) -> bool:
-    """Tells whether a text begins in the middle of a sentence: with a small letter or a closing mark."""
-    return text[:1].islower() or text[:1] in ",;:)]}"

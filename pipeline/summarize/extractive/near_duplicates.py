@@ -1,14 +1,22 @@
-"""Finds near duplicates, sentences that say the same in other words: the embedder proposes, the NLI model decides."""
+"""Finds near duplicates, sentences that say the same in other words, or that say less than another one.
+
+The embedder proposes close pairs, such as "must" and "must not"; the NLI model tells whether one says all that the
+other says. Of all sentences it is asked about the closest alone, of those that were chosen about more, so that its cost
+follows the length of the summary.
+"""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
-from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
-from pipeline.summarize.extractive.lines import count_words, leans_on_previous
-from pipeline.summarize.extractive.selection import Float64
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.openings import Opening, opening_of
+from pipeline.summarize.extractive.selection import Material
+from pipeline.summarize.extractive.values import VALUE_KINDS
 from pipeline.text.terms import fold_word
 
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
@@ -18,94 +26,98 @@ _MIN_WORDS = 5  # "Beware!" says something else in every place
 
 @dataclass(frozen=True, slots=True)
 class DuplicateRule:
-    """When two sentences say the same.
+    """When a sentence says nothing that another does not say.
 
     Attributes:
-        min_cosine: pairs closer than this are candidates.
-        min_entailment: each must entail the other with this probability.
+        min_cosine: pairs closer than this are candidates for the NLI model.
+        min_entailment: the kept one must entail the dropped one with this probability.
         max_pairs: the closest pairs are asked about, at most this many.
-        across_origins_only: sentences of one text were compared when that text was made.
     """
 
     min_cosine: float
     min_entailment: float
     max_pairs: int
-    across_origins_only: bool
 
 
-async def find_near_duplicates(
-    excerpts: Sequence[Excerpt],
-    positions: Sequence[int],
-    vectors: Float64,
-    *,
-    rule: DuplicateRule,
-    entailment: Entailment,
+async def find_entailed(
+    material: Material, chosen: AbstractSet[int], rule: DuplicateRule, entailment: Entailment, *, keeps_needed: bool
 ) -> dict[int, int]:
-    """Returns the positions of sentences to drop, with the position of the one that says the same.
-
-    The kept one has all terms of the dropped one; a sentence that another needs is not dropped.
+    """Returns the positions of chosen sentences to drop, with the position of the one that says all of it.
 
     Args:
-        positions: of the sentences, rising.
-        vectors: shape (sentences, dimension), rows of length 1.
         entailment: asked once, about at most twice `rule.max_pairs` pairs.
+        keeps_needed: a sentence that another needs is not dropped, since that one stays.
     """
-    needed = {need for excerpt in excerpts for need in excerpt.needs}
+    excerpts = material.excerpts
+    free = [position for position in material.sentences if position in chosen]
+    pairs = _close_pairs(material, free, rule.min_cosine)[: rule.max_pairs]
+    needed = {need for position in chosen for need in excerpts[position].needs} if keeps_needed else set()
     candidates = [
         (dropped, kept)
-        for first, second in _close_pairs(excerpts, positions, vectors, rule)
-        for dropped, kept in _direction(excerpts, first, second)
+        for first, second in pairs
+        for dropped, kept in _directions(excerpts, first, second)
         if dropped not in needed
-    ][: rule.max_pairs]
+    ]
     if not candidates:
         return {}
-    texts = [(excerpts[kept].text, excerpts[dropped].text) for dropped, kept in candidates]
-    scores = (await entailment.entail([*texts, *((after, before) for before, after in texts)]))[:, ENTAILMENT]
-    weaker = np.minimum(scores[: len(candidates)], scores[len(candidates) :])
+    asked = [(excerpts[kept].text, excerpts[dropped].text) for dropped, kept in candidates]
+    scores = (await entailment.entail(asked))[:, ENTAILMENT]
     duplicates: dict[int, int] = {}
-    for (dropped, kept), score in zip(candidates, weaker, strict=True):
-        is_said_elsewhere = kept not in duplicates and dropped not in duplicates.values()
-        if score >= rule.min_entailment and dropped not in duplicates and is_said_elsewhere:
+    for (dropped, kept), score in zip(candidates, scores, strict=True):
+        if score >= rule.min_entailment and _is_apart(duplicates, dropped, kept):
             duplicates[dropped] = kept
     return duplicates
 
 
-def _close_pairs(
-    excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64, rule: DuplicateRule
-) -> list[tuple[int, int]]:
+def _is_apart(duplicates: dict[int, int], dropped: int, kept: int) -> bool:
+    """Tells whether the kept one stays and the dropped one keeps no other out."""
+    return dropped not in duplicates and kept not in duplicates and dropped not in duplicates.values()
+
+
+def _close_pairs(material: Material, free: Sequence[int], min_cosine: float) -> list[tuple[int, int]]:
     """Returns pairs of positions whose sentences are close, the closest first."""
-    compared = [row for row, position in enumerate(positions) if _is_compared(excerpts[position])]
-    by_length = sorted(compared, key=lambda row: (-len(excerpts[positions[row]].text), row))
-    rows = sorted(by_length[:_MOST_COMPARED])
+    excerpts = material.excerpts
+    row_of = {position: row for row, position in enumerate(material.sentences)}
+    compared = [position for position in free if _is_compared(excerpts[position])]
+    positions = sorted(sorted(compared, key=lambda each: (-len(excerpts[each].text), each))[:_MOST_COMPARED])
+    vectors = material.vectors[[row_of[position] for position in positions]]
     found: list[tuple[float, int, int]] = []
-    chosen = vectors[rows]
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        cosines = chosen[start : start + _ROWS_AT_ONCE] @ chosen[start:].T
-        lefts, rights = np.nonzero(np.triu(cosines >= rule.min_cosine, k=1))
+    for start in range(0, len(positions), _ROWS_AT_ONCE):
+        cosines = vectors[start : start + _ROWS_AT_ONCE] @ vectors[start:].T
+        lefts, rights = np.nonzero(np.triu(cosines >= min_cosine, k=1))
         for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
-            first, second = positions[rows[start + left]], positions[rows[start + right]]
-            if not (rule.across_origins_only and excerpts[first].origin == excerpts[second].origin):
+            first, second = positions[start + left], positions[start + right]
+            if _is_about_the_same(excerpts, first, second):
                 found.append((-float(cosines[left, right]), first, second))
     return [(first, second) for _, first, second in sorted(found)]
 
 
 def _is_compared(excerpt: Excerpt) -> bool:
-    """Tells whether a sentence says by itself what it says: "This is the default." does not."""
-    if excerpt.kind not in STATEMENTS or excerpt.is_cut or count_words(excerpt.text) < _MIN_WORDS:
-        return False
-    return not leans_on_previous(excerpt.text)
+    return excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _MIN_WORDS
 
 
-def _direction(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
-    """Yields which of two sentences could be dropped for the other: the later one, unless only it has all terms."""
-    terms = [_terms(excerpts[each]) for each in (first, second)]
-    if terms[1] <= terms[0]:
+def _is_about_the_same(excerpts: Sequence[Excerpt], first: int, second: int) -> bool:
+    """Tells whether "This is the default." can mean the same twice: it stands in one section, under one label."""
+    if all(opening_of(excerpts[each].text) is Opening.FREE for each in (first, second)):
+        return True
+    left, right = (_label(excerpts, excerpts[each]) for each in (first, second))
+    return excerpts[first].section == excerpts[second].section and left == right
+
+
+def _label(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> set[int]:
+    return {need for need in excerpt.needs if excerpts[need].kind is ExcerptKind.LABEL}
+
+
+def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
+    """Yields what could be dropped for which, the later sentence first: the kept one has all values of the other."""
+    values = [_values(excerpts[each]) for each in (first, second)]
+    if values[1] <= values[0]:
         yield second, first
-    elif terms[0] <= terms[1]:
+    if values[0] <= values[1]:
         yield first, second
 
 
-def _terms(excerpt: Excerpt) -> set[str]:
-    """Returns the terms, and names such as "HashGrow" that are no term at the start of a sentence."""
+def _values(excerpt: Excerpt) -> set[str]:
+    """Returns the values, and names such as "HashGrow"."""
     names = {fold_word(word) for word in excerpt.text.split() if word[1:] != word[1:].lower()}
-    return names | {term.text for term in excerpt.terms}
+    return names | {term.text for term in excerpt.terms if term.kind in VALUE_KINDS}

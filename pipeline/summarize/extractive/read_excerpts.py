@@ -9,19 +9,21 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
+from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
     is_prompt,
     is_sentence_end,
-    leans_on_previous,
-    starts_inside,
+    is_warning,
 )
+from pipeline.summarize.extractive.openings import Opening, opening_of, starts_inside
 from pipeline.summarize.extractive.source_blocks import (
     GAP_MARK,
     SourceBlock,
     SourceBlockKind,
     is_caption,
+    is_entry,
     is_link,
     split_source,
 )
@@ -33,7 +35,11 @@ _MAX_SENTENCE_CHARS = 1_500
 _MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
 _MAX_LISTING_CHARS = 2_000
-_ITEM_KINDS = {SourceBlockKind.BULLET: ExcerptKind.BULLET, SourceBlockKind.STEP: ExcerptKind.STEP}
+_PROSE_KINDS = {
+    SourceBlockKind.BULLET: ExcerptKind.BULLET,
+    SourceBlockKind.STEP: ExcerptKind.STEP,
+    SourceBlockKind.TURN: ExcerptKind.TURN,
+}
 
 
 def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
@@ -89,13 +95,17 @@ def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
 
 
 def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
-    kind = _ITEM_KINDS.get(block.kind, ExcerptKind.SENTENCE)
-    if block.kind in _ITEM_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
+    kind = _PROSE_KINDS.get(block.kind, ExcerptKind.SENTENCE)
+    if kind in LIST_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
         yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
+        if kind is ExcerptKind.TURN:
+            if text := tidy(text):
+                yield Excerpt(kind, text, block.level, block.mark)
+        else:
+            yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
 
 
 def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
@@ -139,16 +149,19 @@ _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
 
 
-def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> list[Excerpt]:
+def read_excerpts(
+    texts: Sequence[str], count_tokens: Callable[[str], int], *, starts_document: bool = True
+) -> list[Excerpt]:
     """Reads texts that follow each other in one document: sentences, lists and sections may go on in the next.
 
     Args:
         texts: chunks of a batch, or texts that this writer made, in the order of the document.
+        starts_document: nothing stands before them that their first sentence could point back to.
 
     Returns:
         Excerpts in the order of the document. Linear in the length of the texts.
     """
-    reader = _Reader()
+    reader = _Reader(starts_document)
     for piece in cut_pieces(texts):
         reader.place(piece, count_tokens)
     return _with_later_needs(reader.excerpts)
@@ -156,10 +169,17 @@ def read_excerpts(texts: Sequence[str], count_tokens: Callable[[str], int]) -> l
 
 @dataclass(slots=True)
 class _Reader:
-    """Places pieces one by one, and knows what stands above."""
+    """Places pieces one by one, and knows what stands above.
 
+    Attributes:
+        label: position of the label that the current block stands under; -1 without one.
+        chain_length: how many sentences in a row point back.
+    """
+
+    starts_document: bool
     excerpts: list[Excerpt] = field(default_factory=list)
     open_headings: list[int] = field(default_factory=list)
+    label: int = -1
     chain_length: int = 0
 
     def place(self, piece: Excerpt, count_tokens: Callable[[str], int]) -> None:
@@ -167,56 +187,74 @@ class _Reader:
         if piece.kind is ExcerptKind.HEADING:
             while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
                 self.open_headings.pop()
+        self._find_label(piece)
         section = self.open_headings[-1] if self.open_headings else -1
         marked = "# " + piece.text if piece.kind is ExcerptKind.HEADING else piece.text
-        excerpt = replace(
-            piece,
-            section=section,
-            needs=() if section < 0 else (section,),
-            terms=tuple(find_terms(marked)),
-            is_cut=_is_cut(piece),
-        )
-        needs = excerpt.needs + self._leans_on(excerpt)
-        excerpt = replace(excerpt, needs=needs, token_count=count_tokens(written_alone(excerpt)))
+        terms = tuple(find_terms(marked))
+        excerpt = replace(piece, section=section, terms=terms, is_cut=_is_cut(piece))
+        before, dangles = self._leans_on(excerpt)
+        above = [position for position in (section, self.label) if position >= 0]
+        needs = tuple(dict.fromkeys([*above, *before]))
+        excerpt = replace(excerpt, needs=needs, dangles=dangles, token_count=count_tokens(written_alone(excerpt)))
         if piece.kind is ExcerptKind.HEADING:
             self.open_headings.append(len(self.excerpts))
         self.excerpts.append(excerpt)
 
-    def _leans_on(self, excerpt: Excerpt) -> tuple[int, ...]:
-        """Returns the excerpt right before it if that must not be missing: at most one."""
+    def _find_label(self, piece: Excerpt) -> None:
+        """Notes under which label a piece stands: that of its block, or of an entry, which goes on to the next one."""
         previous = self.excerpts[-1] if self.excerpts else None
-        if previous is None or previous.kind is ExcerptKind.HEADING or excerpt.kind is ExcerptKind.HEADING:
-            return ()
+        if previous is None or ExcerptKind.HEADING in (piece.kind, previous.kind) or piece.kind is ExcerptKind.LABEL:
+            self.label = -1
+        elif previous.kind is ExcerptKind.LABEL:
+            self.label = -1 if is_caption(previous.text) else len(self.excerpts) - 1
+        elif self.label >= 0 and piece.block != previous.block and not is_entry(self.excerpts[self.label].text):
+            self.label = -1
+
+    def _leans_on(self, excerpt: Excerpt) -> tuple[tuple[int, ...], bool]:
+        """Returns the excerpt before it that must not be missing, at most one, and whether even that is not enough."""
+        previous = self.excerpts[-1] if self.excerpts else None
+        structure = (ExcerptKind.HEADING, ExcerptKind.LABEL)
+        if previous is None or previous.kind in structure or excerpt.kind in structure:
+            self.chain_length = 0
+            return (), previous is None and not self.starts_document and _continues(excerpt, excerpt)
         position = len(self.excerpts) - 1
         if excerpt.kind is ExcerptKind.TABLE_ROW:
-            return (position,) if previous.kind is ExcerptKind.TABLE_HEAD else previous.needs[-1:]
-        if previous.kind is ExcerptKind.LABEL:
-            is_labelled = excerpt.kind is not ExcerptKind.LABEL and not is_caption(previous.text)
-            return (position,) if is_labelled else ()
+            return (position,) if previous.kind is ExcerptKind.TABLE_HEAD else previous.needs[-1:], False
         if excerpt.kind in LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
-            return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":"))
-        is_linked = _continues(excerpt, previous) and self.chain_length < _LONGEST_CHAIN
+            return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":")), False
+        is_linked = _continues(excerpt, previous, has_label=self.label >= 0)
         self.chain_length = self.chain_length + 1 if is_linked else 0
-        return (position,) if is_linked else ()
+        is_too_long = self.chain_length > _LONGEST_CHAIN
+        return (position,) if is_linked and not is_too_long else (), is_too_long
 
 
-def _continues(excerpt: Excerpt, previous: Excerpt) -> bool:
+def _continues(excerpt: Excerpt, previous: Excerpt, *, has_label: bool = False) -> bool:
     """Tells whether an excerpt goes on with a list item, was announced, or points back."""
-    if previous.kind not in PROSE:
-        return False
     if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
+        return previous.kind in PROSE
+    if previous.kind in PROSE and ((excerpt.kind in LIST_KINDS and not excerpt.mark) or previous.text.endswith(":")):
         return True
-    if (excerpt.kind in LIST_KINDS and not excerpt.mark) or previous.text.endswith(":"):
+    is_answer = excerpt.kind is ExcerptKind.TURN and excerpt.block != previous.block
+    return excerpt.kind in PROSE and not is_answer and _points_back(excerpt, previous, has_label=has_label)
+
+
+def _points_back(excerpt: Excerpt, previous: Excerpt, *, has_label: bool) -> bool:
+    opening = opening_of(excerpt.text)
+    if opening is not Opening.FREE:
+        return opening is Opening.PREVIOUS or not has_label
+    if previous.kind in (ExcerptKind.STEP, ExcerptKind.CODE) and is_warning(excerpt.text):
         return True
-    if excerpt.kind is not ExcerptKind.SENTENCE or previous.kind is not ExcerptKind.SENTENCE:
-        return False
-    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or count_words(excerpt.text) < _FEW_WORDS
-    return is_fragment or leans_on_previous(excerpt.text)
+    is_short = count_words(excerpt.text) < _FEW_WORDS and not has_label
+    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or is_short
+    return excerpt.kind is ExcerptKind.SENTENCE and previous.kind is ExcerptKind.SENTENCE and is_fragment
 
 
 def _is_cut(piece: Excerpt) -> bool:
+    if piece.kind is ExcerptKind.TURN:
+        return count_words(piece.text) < _FEW_WORDS
     if piece.kind is not ExcerptKind.SENTENCE:
-        return is_caption(piece.text)
+        is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
+        return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
     return not is_whole or starts_inside(piece.text)
 
@@ -234,7 +272,8 @@ def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
                 later[position + 1].add(position)
     for position, (excerpt, following) in enumerate(pairwise(excerpts)):
         is_lead_in = excerpt.kind in (ExcerptKind.LABEL, ExcerptKind.TABLE_HEAD) or excerpt.text.endswith(":")
-        if is_lead_in and excerpt.kind is not ExcerptKind.HEADING and position in following.needs:
+        stands_alone = excerpt.kind is ExcerptKind.HEADING or is_entry(excerpt.text)
+        if is_lead_in and not stands_alone and position in following.needs:
             later[position].add(position + 1)
     return [
         replace(excerpt, needs=tuple(sorted({*excerpt.needs, *extra}))) if extra else excerpt

@@ -1,7 +1,7 @@
-"""Selects excerpts under a token budget: values first, then a sentence for every section, then what is central.
+"""Selects excerpts under a token budget: a sentence for every section, then what is central and says something new.
 
-Centrality is how much a sentence says of what its stretch of the document is about. It is linear in the number of
-sentences.
+Values are a bonus of the sentence that says them. Only what is left of the budget is filled with what has most of them.
+An excerpt brings all that it needs, and is worth the mean of what it brings: a heading says nothing by itself.
 """
 
 import heapq
@@ -9,72 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
-Float64 = npt.NDArray[np.float64]
-
-_WHOLE_WEIGHT, _SECTION_WEIGHT, _LEAD_WEIGHT = 0.45, 0.35, 0.2
-_FULL_LENGTH_WORDS = 12  # shorter sentences say less, whatever they are close to: "I hope you like it."
-
-
-def centrality(excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64) -> Float64:
-    """Scores sentences: close to the middle of the whole and of their section, early in a paragraph, not too short.
-
-    Args:
-        positions: of the sentences, rising; at least one.
-        vectors: shape (sentences, dimension), rows of length 1.
-
-    Returns:
-        Shape (sentences,), in [0, 1].
-    """
-    sections = [excerpts[position].section for position in positions]
-    blocks = [excerpts[position].block for position in positions]
-    leads = np.array(
-        [
-            excerpts[position].kind is ExcerptKind.SENTENCE and (row == 0 or blocks[row] != blocks[row - 1])
-            for row, position in enumerate(positions)
-        ],
-        dtype=np.float64,
-    )
-    words = np.array([count_words(excerpts[position].text) for position in positions], dtype=np.float64)
-    closeness = (
-        _WHOLE_WEIGHT * _scaled(vectors @ _middle(vectors))
-        + _SECTION_WEIGHT * _scaled(_closeness_to_groups(vectors, sections))
-        + _LEAD_WEIGHT * leads
-    )
-    return np.asarray(closeness * np.minimum(words / _FULL_LENGTH_WORDS, 1))
-
-
-def _closeness_to_groups(vectors: Float64, groups: Sequence[int]) -> Float64:
-    """Returns the cosine of each vector with the middle of its group, shape (vectors,)."""
-    names, rows = np.unique(groups, return_inverse=True)
-    middles = np.zeros((len(names), vectors.shape[1]))
-    np.add.at(middles, rows, vectors)
-    middles /= np.maximum(np.linalg.norm(middles, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.asarray(np.einsum("ij,ij->i", vectors, middles[rows]))
-
-
-def _middle(vectors: Float64) -> Float64:
-    total = vectors.sum(axis=0)
-    return np.asarray(total / max(np.linalg.norm(total), np.finfo(np.float64).tiny))
-
-
-def _scaled(values: Float64) -> Float64:
-    """Returns the values on a scale from 0 (the smallest) to 1; all 1 if they are equal."""
-    width = values.max() - values.min()
-    return np.ones_like(values) if width <= 0 else np.asarray((values - values.min()) / width)
-
-
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
-# Added to the centrality of a sentence that says a value which is not said yet: of two that are about as central, it
-# is taken. With 0.2 the summary of a manual has 6% more of the values that its sentences hold; more changes nothing.
-_VALUE_BONUS = 0.2
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
 
@@ -83,14 +25,13 @@ class Budget:
     """How much may be kept, in tokens.
 
     Attributes:
-        values: until here, excerpts are kept for their values.
-        fill: until here, excerpts are kept for being central, at least `fill_extra` beyond what the values took.
-        fill_extra: see `fill`.
+        central: until here, excerpts are kept for being central.
+        fill: the same, once the values are there.
+        ceiling: until here, excerpts are kept for their values.
     """
 
-    values: float
+    central: float
     fill: float
-    fill_extra: float
     ceiling: float
 
 
@@ -133,9 +74,12 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     selection = _Selection(candidates)
     for position in always:
         selection.add(selection.bundle(position))
-    selection.keep_values(min(budget.values, budget.ceiling))
-    fill = min(max(budget.fill, selection.tokens + budget.fill_extra), budget.ceiling)
-    selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, fill - selection.tokens))
+    central, fill = min(budget.central, budget.ceiling), min(budget.fill, budget.ceiling)
+    selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
+    selection.fill(central)
+    if central < budget.ceiling:
+        selection.keep_values(budget.ceiling)
+        selection.open_sections(min(budget.ceiling, selection.tokens + _SECTIONS_SHARE * central))
     selection.fill(fill)
     if selection.tokens < _POOR_SHARE * fill:  # a transcript without full stops, a list of titles
         selection.fill(fill, takes_cut=True)
@@ -151,6 +95,11 @@ class _Selection:
     chosen: set[int] = field(default_factory=set)
     tokens: int = 0
     said: set[Term] = field(default_factory=set)
+    rows: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Remembers where the sentences stand in the arrays."""
+        self.rows = {position: row for row, position in enumerate(self.candidates.sentences)}
 
     def bundle(self, position: int) -> list[int]:
         """Returns an excerpt with all that it needs and that is not chosen yet."""
@@ -177,11 +126,11 @@ class _Selection:
 
     def keep_values(self, limit: float) -> None:
         """Takes what has most new values for its length, again and again (greedy maximum coverage)."""
-        values = self.candidates.values
+        values, excerpts = self.candidates.values, self.candidates.excerpts
         heap = [
             (-self._density(position), position)
-            for position in range(len(self.candidates.excerpts))
-            if values.are_in(position) and self._is_free(position)
+            for position in range(len(excerpts))
+            if values.are_in(position) and self._is_free(position) and not excerpts[position].dangles
         ]
         heapq.heapify(heap)
         while heap:
@@ -200,48 +149,55 @@ class _Selection:
 
     def open_sections(self, limit: float) -> None:
         """Takes the best sentence of every section that has nothing yet: chapters first, then long sections."""
-        excerpts = self.candidates.excerpts
+        excerpts, sentences = self.candidates.excerpts, self.candidates.sentences
         served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in STRUCTURE}
-        best: dict[int, int] = {}
+        best: dict[int, tuple[float, int]] = {}
         sizes: dict[int, int] = {}
-        relevance = self._relevance()
         for row in self._filling_rows():
-            section = excerpts[self.candidates.sentences[row]].section
-            sizes[section] = sizes.get(section, 0) + excerpts[self.candidates.sentences[row]].token_count
-            if section not in best or relevance[row] > relevance[best[section]]:
-                best[section] = row
+            position = sentences[row]
+            section = excerpts[position].section
+            sizes[section] = sizes.get(section, 0) + excerpts[position].token_count
+            if section not in served:
+                best[section] = max(best.get(section, (-1.0, 0)), (self._worth(position), -position))
         levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
-        for section in sorted(best.keys() - served, key=lambda each: (levels[each], -sizes[each], each)):
-            self._add_if_fits(self.candidates.sentences[best[section]], limit)
+        for section in sorted(best, key=lambda each: (levels[each], -sizes[each], each)):
+            self._add_if_fits(-best[section][1], limit)
 
     def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
         sentences, vectors = self.candidates.sentences, self.candidates.vectors
         free = self._filling_rows(takes_cut=takes_cut)
-        worth = self._relevance()
-        best_rows = sorted(free, key=lambda row: (-worth[row], row))[:_MOST_COMPARED]
-        rows = np.array(sorted(best_rows), dtype=np.intp)
-        if not len(rows):
+        central = self.candidates.centrality
+        rows = np.array(sorted(sorted(free, key=lambda row: (-central[row], row))[:_MOST_COMPARED]), dtype=np.intp)
+        if not len(rows) or self.tokens >= limit:
             return
-        row_of = {position: row for row, position in enumerate(sentences)}
-        kept_rows = [row_of[position] for position in self.chosen if position in row_of]
-        likeness = np.zeros(len(rows))
-        if kept_rows:
-            likeness = np.maximum(likeness, (vectors[rows] @ vectors[kept_rows].T).max(axis=1))
+        worth = np.array([self._worth(sentences[row]) for row in rows])
+        kept_rows = [self.rows[position] for position in self.chosen if position in self.rows]
+        likeness = (vectors[rows] @ vectors[kept_rows].T).max(axis=1, initial=0.0)
         weight = self.candidates.relevance_weight
-        relevance = weight * worth[rows]
         is_open = np.ones(len(rows), dtype=bool)
         while is_open.any() and self.tokens < limit:
-            best = int(np.argmax(np.where(is_open, relevance - (1 - weight) * likeness, -np.inf)))
+            best = int(np.argmax(np.where(is_open, weight * worth - (1 - weight) * likeness, -np.inf)))
+            believed, worth[best] = worth[best], self._worth(sentences[rows[best]])
+            if worth[best] < believed:  # its values were said meanwhile
+                continue
             is_open[best] = False
+            before = set(self.chosen)
             if self._add_if_fits(sentences[rows[best]], limit):
-                likeness = np.maximum(likeness, vectors[rows] @ vectors[rows[best]])
+                added = [self.rows[position] for position in self.chosen - before if position in self.rows]
+                likeness = np.maximum(likeness, (vectors[rows] @ vectors[added].T).max(axis=1, initial=0.0))
 
-    def _relevance(self) -> Float64:
-        """Returns how much each sentence deserves to fill space, shape (sentences,)."""
-        values = self.candidates.values
-        says_new = [values.of([position], self.said) > 0 for position in self.candidates.sentences]
-        return np.asarray(self.candidates.centrality + _VALUE_BONUS * np.array(says_new, dtype=np.float64))
+    def _worth(self, position: int) -> float:
+        """Returns what a sentence deserves to fill space: the mean of what it brings, where a heading says nothing."""
+        excerpts, central = self.candidates.excerpts, self.candidates.centrality
+        own = central[self.rows[position]]
+        total = tokens = 0.0
+        for each in self.bundle(position):
+            size = excerpts[each].token_count
+            tokens += size
+            if excerpts[each].kind not in STRUCTURE:
+                total += size * (central[self.rows[each]] if each in self.rows else own)
+        return float(total / max(1.0, tokens) + self.candidates.values.bonus(position, self.said))
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:
@@ -259,11 +215,15 @@ class _Selection:
             for row, position in enumerate(self.candidates.sentences)
             if self._is_free(position)
             and excerpts[position].kind in STATEMENTS
-            and (takes_cut or not excerpts[position].is_cut)
+            and (takes_cut or not (excerpts[position].is_cut or excerpts[position].dangles))
         ]
 
     def _is_free(self, position: int) -> bool:
-        return position not in self.chosen and position not in self.candidates.dropped
+        excerpts, dropped = self.candidates.excerpts, self.candidates.dropped
+        if position in self.chosen or position in dropped:
+            return False
+        lost = (need for need in excerpts[position].needs if need < position and need in dropped)
+        return all(excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost)
 
     def _density(self, position: int) -> float:
         bundle = self.bundle(position)

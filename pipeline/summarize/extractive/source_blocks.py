@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of
 from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_wordy
 
 GAP_MARK = "[…]"
@@ -24,6 +25,10 @@ _ADMONITION = re.compile(r"(?:note|tip|hint|important|caution|warning|danger|exa
 _BULLET = re.compile(r"(?:[-*+•‣◦▪·]\s+)+(?:\[[ xX]\]\s+)?")
 _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")
+# What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
+_ENTRY = re.compile(
+    r"(?:[\w.$/-]+|--?[\w-]+\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
+)
 _SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
@@ -43,6 +48,7 @@ class SourceBlockKind(Enum):
     STEP = auto()
     LISTING = auto()
     TABLE = auto()
+    TURN = auto()  # what one person says in a dialogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class SourceBlock:
     Attributes:
         start: first character of what it says, behind marks.
         level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
-        mark: of a list item; the words behind the fence of a listing; else empty.
+        mark: of a list item; who speaks; the words behind the fence of a listing; else empty.
     """
 
     kind: SourceBlockKind
@@ -82,9 +88,15 @@ def split_source(text: str) -> list[SourceBlock]:
     lines = _lines(text)
     position = 0
     is_after_listing = False
+    is_talk = is_dialogue([line.text for line in lines])
     while position < len(lines):
         line = lines[position]
-        if fence := _FENCE.match(line.text):
+        if is_talk and speaker_of(line.text):
+            end = _turn_end(lines, position)
+            start = line.start + line.text.index(":") + 1
+            blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker_of(line.text)))
+            position, is_after_listing = end, False
+        elif fence := _FENCE.match(line.text):
             end = _fence_end(lines, position, fence.group(1))
             if end > position + 1:
                 mark = fence.group(2).strip()
@@ -126,6 +138,16 @@ def _run_end(lines: list[_Line], start: int) -> int:
     """Returns the end of lines without a blank line or a fence between them."""
     end = start + 1
     while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
+        end += 1
+    return end
+
+
+def _turn_end(lines: list[_Line], start: int) -> int:
+    """Returns the end of what one person says: the next turn, a blank line, a fence."""
+    end = start + 1
+    while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
+        if speaker_of(lines[end].text):
+            break
         end += 1
     return end
 
@@ -213,6 +235,8 @@ def _is_title(title: str, level: int) -> bool:
 
 
 def _is_label(text: str) -> bool:
+    if is_entry(text):
+        return True
     if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text):
         return False
     if is_caption(text):
@@ -225,6 +249,11 @@ def _is_label(text: str) -> bool:
 def is_link(text: str) -> bool:
     """Tells whether a text is nothing but a link, perhaps behind an arrow."""
     return bool(_LINK.fullmatch(text))
+
+
+def is_entry(text: str) -> bool:
+    """Tells whether a label names what all paragraphs below it are about: "shared_buffers (integer)"."""
+    return bool(_ENTRY.fullmatch(text))
 
 
 def is_caption(text: str) -> bool:

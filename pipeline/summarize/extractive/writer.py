@@ -1,9 +1,10 @@
 """Extractive summaries, for machines without a language model: every sentence written stands in the document."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from pipeline.summarize.extractive.abridge import (
     keep_all,
     shorten,
 )
+from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import Excerpt
+from pipeline.summarize.extractive.excerpt import Excerpt, write_markdown
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
-from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_near_duplicates
+from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Float64, Material
+from pipeline.summarize.extractive.selection import Budget, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.writer import (
     Critique,
@@ -39,10 +41,13 @@ from pipeline.summarize.writer import (
 )
 from pipeline.text.windows import token_offsets
 
-_VERSION = "extractive-2"
+_VERSION = "extractive-3"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
+_SHORT_CHARS, _REMEMBERED_COUNTS = 300, 1 << 14  # of texts whose tokens were counted
+_FIRST_CHUNKS = (0, 1)  # callers count from either
+_DUPLICATE_ROUNDS = 3  # what takes the place of a duplicate may be one
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
 
 
@@ -62,6 +67,10 @@ class ExtractiveWriter:
         self._config = config
         self._models = models
         self._off_loop = OffLoop(executor)
+        self._count_short = lru_cache(maxsize=_REMEMBERED_COUNTS)(self._count)
+        most = config.max_pairs
+        self._near = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, most)
+        self._equal = DuplicateRule(config.equal_cosine, config.equal_entailment, most)
         named = models.identities
         parts = (_VERSION, str(named.embedder), str(named.entailment), named.tokenizer, config.model_dump_json())
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -75,47 +84,47 @@ class ExtractiveWriter:
         )
 
     def count_tokens(self, text: str) -> int:
-        """Counts tokens of the embedding model."""
+        """Counts tokens of the embedding model; excerpts come again on every level of the reduction."""
+        return self._count_short(text) if len(text) <= _SHORT_CHARS else self._count(text)
+
+    def _count(self, text: str) -> int:
         return len(token_offsets(self._models.tokenizer, text))
 
     async def extract(self, task: ExtractTask) -> Written:
-        """Keeps values, warnings, procedures and commands, and of the rest what is central."""
-        texts = [chunk.text for chunk in task.chunks]
+        """Keeps what is central, values, warnings, procedures and commands."""
         config = self._config
-        chunks = [(chunk.chunk_index, chunk.chunk_index) for chunk in task.chunks]
-        excerpts, tokens = await self._read(texts)
-        material, duplicates = await self._without_duplicates(excerpts, chunks, config.max_map_pairs, is_merge=False)
-        keep = config.map_share * tokens
-        text = await self._shorten(
-            material,
-            task,
-            None
-            if tokens <= config.min_map_tokens
-            else Budget(config.output_tokens, keep, config.fill_share * keep, config.output_tokens),
+
+        def budget(tokens: int) -> Budget | None:
+            keep = config.map_share * tokens
+            is_small = tokens <= config.min_map_tokens
+            return None if is_small else Budget(config.fill_share * keep, keep, config.output_tokens)
+
+        stretch = _Stretch(
+            texts=[chunk.text for chunk in task.chunks],
+            chunks=[(chunk.chunk_index, chunk.chunk_index) for chunk in task.chunks],
+            starts_document=task.batch_index == 0,
             ends_document=task.batch_index == task.batch_count - 1,
+            is_last=task.batch_count == 1,
         )
-        return self._written(text or _verbatim(texts), tokens, duplicates)
+        return await self._abridge(stretch, task, budget)
 
     async def merge(self, task: MergeTask) -> Written:
         """Joins texts, says once what they say twice, and shortens what is over the target."""
-        texts = [extraction.text for extraction in task.extractions]
-        chunks = [extraction.chunk_indexes for extraction in task.extractions]
-        excerpts, tokens = await self._read(texts)
-        limit = self._config.max_merge_pairs
-        material, duplicates = await self._without_duplicates(excerpts, chunks, limit, is_merge=len(texts) > 1)
-        target = float(min(task.target_tokens, self._config.output_tokens))
-        if task.stage is MergeStage.COMPRESS:
-            target = min(target, _PROGRESS_SHARE * tokens)
-        kept_tokens = sum(
-            excerpt.token_count for position, excerpt in enumerate(excerpts) if position not in material.dropped
+        is_compression = task.stage is MergeStage.COMPRESS
+
+        def budget(tokens: int) -> Budget:
+            target = float(min(task.target_tokens, self._config.output_tokens))
+            target = min(target, _PROGRESS_SHARE * tokens) if is_compression else target
+            return Budget(target, target, target)
+
+        stretch = _Stretch(
+            texts=[extraction.text for extraction in task.extractions],
+            chunks=[extraction.chunk_indexes for extraction in task.extractions],
+            starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
+            ends_document=not is_compression and task.group_index == task.group_count - 1,
+            is_last=task.stage is MergeStage.FINAL,
         )
-        text = await self._shorten(
-            material,
-            task,
-            None if kept_tokens <= target else Budget((1 - self._config.fill_share) * target, target, 0, target),
-            ends_document=task.stage is not MergeStage.COMPRESS and task.group_index == task.group_count - 1,
-        )
-        return self._written(text or _verbatim(texts), tokens, duplicates)
+        return await self._abridge(stretch, task, budget)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Judges by what was measured: are the values there, or is the summary as long as it may be?"""
@@ -139,27 +148,64 @@ class ExtractiveWriter:
             topics = (*topics, task.document_name.strip())
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
-    async def _read(self, texts: Sequence[str]) -> tuple[list[Excerpt], int]:
+    async def _abridge(
+        self, stretch: "_Stretch", task: ExtractTask | MergeTask, budget_of: Callable[[int], Budget | None]
+    ) -> Written:
+        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it."""
+        excerpts, tokens = await self._read(stretch.texts, starts_document=stretch.starts_document)
+        material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
+        sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
+        budget = budget_of(tokens)
+        budget = None if budget is None or sum(sizes) <= budget.fill else budget
+        choose = partial(self._choose, stretch=stretch, task=task, budget=budget)
+        chosen = await self._off_loop(partial(choose, material))
+        for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
+            near = await self._entailed(material, chosen, self._near, keeps_needed=budget is None)
+            if not near:
+                break
+            duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
+            material = replace(material, dropped=material.dropped | near.keys())
+            chosen = await self._off_loop(partial(choose, material))
+        text = write_markdown(excerpts, chosen) or _verbatim(stretch.texts)
+        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
+
+    def _choose(
+        self, material: Material, stretch: "_Stretch", task: ExtractTask | MergeTask, budget: Budget | None
+    ) -> list[int]:
+        """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
+        if budget is None or not material.excerpts:
+            return keep_all(material, ends_document=stretch.ends_document)
+        values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
+        weight = self._config.relevance_weight
+        shortening = Shortening(values, budget, weight, stretch.starts_document, stretch.ends_document)
+        return shorten(material, shortening, self.count_tokens)
+
+    async def _read(self, texts: Sequence[str], *, starts_document: bool = True) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
-            return read_excerpts(texts, self.count_tokens), sum(map(self.count_tokens, texts))
+            excerpts = read_excerpts(texts, self.count_tokens, starts_document=starts_document)
+            return excerpts, sum(map(self.count_tokens, texts))
 
         return await self._off_loop(read)
 
-    async def _without_duplicates(
-        self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]], max_pairs: int, *, is_merge: bool
-    ) -> tuple[Material, tuple[RemovedDuplicate, ...]]:
-        """Finds exact repeats, embeds the rest, and asks the NLI model about the closest pairs."""
-        config = self._config
+    async def _without_repeats(
+        self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]]
+    ) -> tuple[Material, list[RemovedDuplicate]]:
+        """Finds what is said again, word for word or nearly so, and embeds the rest."""
         repeats = find_repeats(excerpts)
         sentences = [position for position in comparable(excerpts) if position not in repeats]
         vectors = await self._embed([excerpts[position].text for position in sentences])
-        rule = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, max_pairs, is_merge)
-        near = await find_near_duplicates(excerpts, sentences, vectors, rule=rule, entailment=self._models.entailment)
-        material = Material(excerpts, sentences, vectors, frozenset((*repeats, *near)))
-        return material, (
+        material = Material(excerpts, sentences, vectors, frozenset(repeats))
+        equal = await self._entailed(material, sentences, self._equal, keeps_needed=True)
+        removed = [
             *_removed(excerpts, repeats, chunks, is_exact=True),
-            *_removed(excerpts, near, chunks, is_exact=False),
-        )
+            *_removed(excerpts, equal, chunks, is_exact=False),
+        ]
+        return replace(material, dropped=material.dropped | equal.keys()), removed
+
+    async def _entailed(
+        self, material: Material, chosen: Sequence[int], rule: DuplicateRule, *, keeps_needed: bool
+    ) -> dict[int, int]:
+        return await find_entailed(material, set(chosen), rule, self._models.entailment, keeps_needed=keeps_needed)
 
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
@@ -167,22 +213,23 @@ class ExtractiveWriter:
         parts = [await self._models.embedder.embed(texts[start : start + size]) for start in range(0, len(texts), size)]
         return checked_vectors(np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32), len(texts))
 
-    async def _shorten(
-        self, material: Material, task: ExtractTask | MergeTask, budget: Budget | None, *, ends_document: bool
-    ) -> str:
-        """Writes what is worth most within a budget, or everything; empty if there is nothing but rules."""
 
-        def work() -> str:
-            if budget is None or not material.excerpts:
-                return keep_all(material, ends_document=ends_document)
-            values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
-            shortening = Shortening(values, budget, self._config.relevance_weight, ends_document)
-            return shorten(material, shortening, self.count_tokens)
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """What one call shortens.
 
-        return await self._off_loop(work)
+    Attributes:
+        chunks: first and last chunk behind each text.
+        starts_document: nothing of the document stands before it.
+        ends_document: nothing follows, so that a heading at its end has nothing below it.
+        is_last: what is written is the summary.
+    """
 
-    def _written(self, text: str, tokens_read: int, duplicates: tuple[RemovedDuplicate, ...]) -> Written:
-        return Written(text, "stop", LlmUsage(1, tokens_read, self.count_tokens(text)), duplicates)
+    texts: Sequence[str]
+    chunks: Sequence[tuple[int, int]]
+    starts_document: bool
+    ends_document: bool
+    is_last: bool
 
 
 def _verbatim(texts: Sequence[str]) -> str:

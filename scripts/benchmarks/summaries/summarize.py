@@ -20,6 +20,7 @@ from scripts.benchmarks.summaries.counts import (
     measure_growth,
 )
 from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.quality import measure_quality
 from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure_series
 from scripts.benchmarks.summaries.server_cost import measure_served
 from server.run import spared
@@ -41,6 +42,13 @@ TARGETS = (
     Target("faulty_calls_ratio", 1.5, at_least=False),
     Target("rerun_calls", 0, at_least=False),
     Target("rerun_time_ratio", 0.03, at_least=False),
+    Target("rouge1_75", 41.7),
+    Target("worst_over_lexrank", 0.0),
+    Target("newsroom_human_worst_over_lexrank", 0.0),
+    Target("repeated_pairs", 0, at_least=False),
+    Target("newsroom_human_repeated_pairs", 0, at_least=False),
+    Target("dangling_share", 0.01, at_least=False),
+    Target("values_by_lexrank", 2.0),
 )
 
 
@@ -52,6 +60,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
     series = uvloop.run(_measure(documents, QUICK if quick else FULL))
     figures = uvloop.run(_count(documents))
     figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
+    figures |= uvloop.run(measure_quality(models, data, quick=quick))
     if not quick:  # starting the server takes half of the time that --quick has
         figures |= measure_served(models, documents, CHUNKS)
     return Report(

@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.judge.evidence.text.closeness import Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.function_words import POINTING_WORDS
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
 
@@ -22,11 +23,6 @@ _POINTED_AT = 0.3  # of the weight of words in the sentence before a claim
 _BEFORE, _AFTER = 0.3, 0.15  # what a sentence gains of its neighbours' weight
 _REPEATED = 0.5  # what counts again of words that are in the passage already
 _BEST = 2
-_OPENING_LIST = """
-    he she it they we his her its their him them this that these those such both neither another here there then also
-    instead otherwise however
-"""
-_OPENINGS = frozenset(_OPENING_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ def claim_weights(table: WordTable, words: range, index: WordIndex, before: rang
             back to them.
     """
     weights = _own_weights(table, words, index)
-    if before and words and table.words[words[0]] in _OPENINGS:
+    if before and words and table.words[words[0]] in POINTING_WORDS:
         for stem, weight in _own_weights(table, before, index).items():
             weights.setdefault(stem, _POINTED_AT * weight)
     return weights
@@ -137,7 +133,7 @@ class PassageFinder:
         if not words:
             return False
         first = table.words[words[0]]
-        return first in _OPENINGS or (first == "the" and not any(table.raw(at)[0].isupper() for at in words[1:]))
+        return first in POINTING_WORDS or (first == "the" and not any(table.raw(at)[0].isupper() for at in words[1:]))
 
     def _text(self, sentence: int) -> str:
         speaker = self._speakers.get(sentence)

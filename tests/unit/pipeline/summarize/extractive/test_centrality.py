@@ -1,16 +1,18 @@
 import numpy as np
+import pytest
 
+from pipeline.summarize.extractive.centrality import score_sentences
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import centrality
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 
 
-def scores(text: str) -> dict[str, float]:
+def scores(text: str, *, starts_document: bool = True) -> dict[str, float]:
     excerpts = read_excerpts([text], count_tokens)
     vectors = np.stack([bag_of_words(excerpt.text) for excerpt in excerpts]).astype(np.float64)
     positions = range(len(excerpts))
-    return dict(zip([each.text for each in excerpts], centrality(excerpts, positions, vectors).tolist(), strict=True))
+    values = score_sentences(excerpts, positions, vectors, starts_document=starts_document)
+    return dict(zip([each.text for each in excerpts], values.tolist(), strict=True))
 
 
 PUMPS = (
@@ -41,4 +43,19 @@ def test_a_short_sentence_counts_less() -> None:
 
 
 def test_one_sentence_alone_has_a_score() -> None:
-    assert list(scores("The pump runs.").values()) == [0.25]
+    assert list(scores("The pump runs.").values()) == [pytest.approx(0.3)]
+
+
+def test_the_first_sentences_of_a_section_count_more_and_the_prior_fades() -> None:
+    text = "\n\n".join(f"The pump number {number} moves the cold water of the plant." for number in range(20))
+    values = list(scores(text).values())
+    assert values == sorted(values, reverse=True)
+    assert values[0] - values[5] > 3 * (values[14] - values[19])
+
+
+def test_a_text_that_begins_in_the_middle_has_no_first_sentence() -> None:
+    text = "\n\n".join(f"The pump number {word} moves the cold water." for word in ("one", "two", "three"))
+    assert len(set(np.round(list(scores(text, starts_document=False).values()), 6))) == 1
+    headed = list(scores(f"# Pumps\n\n{text}", starts_document=False).values())[1:]
+    assert headed == sorted(headed, reverse=True)
+    assert headed[0] > headed[2]

@@ -128,3 +128,45 @@ def test_a_heading_on_top_of_a_page_is_no_comment_of_a_script() -> None:
         (ExcerptKind.HEADING, "4 Installation"),
         (ExcerptKind.SENTENCE, "Flush the pipes first."),
     ]
+
+
+ENTRIES = """\
+# Memory
+
+shared_buffers (integer)
+
+ Sets the memory of the server for pages. The default is 128 megabytes. This setting must be at least 128 kilobytes.
+
+ A server with much memory may take more of it than that.
+
+work_mem (integer)
+
+ Sets the memory of a sort. The default is 4 megabytes.
+"""
+
+
+def test_all_that_is_said_of_an_entry_needs_its_name() -> None:
+    excerpts = read_excerpts([ENTRIES], count_tokens)
+    names = [position for position, excerpt in enumerate(excerpts) if excerpt.kind is ExcerptKind.LABEL]
+    assert [excerpts[position].text for position in names] == ["shared_buffers (integer)", "work_mem (integer)"]
+    needs = [excerpt.needs for excerpt in excerpts if excerpt.kind is ExcerptKind.SENTENCE]
+    assert needs == [(0, 1), (0, 1), (0, 1), (0, 1), (0, 6), (0, 6)]
+
+
+def test_a_sentence_whose_antecedent_is_too_far_away_dangles() -> None:
+    chain = " ".join(f"It moves water of kind number {number}." for number in range(6))
+    excerpts = read_excerpts([f"The pump runs all day. {chain}"], count_tokens)
+    assert [excerpt.dangles for excerpt in excerpts] == [False] * 5 + [True, True]
+
+
+def test_the_first_sentence_dangles_where_something_stood_before_it() -> None:
+    text = "It is red and moves cold water."
+    assert [each.dangles for each in read_excerpts([text], count_tokens, starts_document=False)] == [True]
+    assert [each.dangles for each in read_excerpts([text], count_tokens)] == [False]
+
+
+def test_a_warning_keeps_its_step() -> None:
+    excerpts = read_excerpts(
+        ["1. Open the valve.\n2. Start the pump.\n\nNever touch the pump while it runs."], count_tokens
+    )
+    assert excerpts[2].needs == (1,)

@@ -1,0 +1,50 @@
+import pytest
+
+from pipeline.summarize.extractive.openings import Opening, opening_of, starts_inside
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is read at start.",
+        "However, the pump runs.",
+        "If this is not set, the pump stops.",
+        "To do this, open the valve.",
+        "After that, close the valve.",
+        "“They are red,” he said.",
+        "For example, a pump is red.",
+        "As a consequence, nothing is said.",
+        "In both of these cases, wait.",
+        "Those are red.",
+    ],
+)
+def test_a_sentence_that_points_back_needs_the_one_before(text: str) -> None:
+    assert opening_of(text) is Opening.PREVIOUS
+
+
+@pytest.mark.parametrize("text", ["The default is 8 MB.", "This option is on.", "When setting this parameter, wait."])
+def test_what_belongs_to_an_entry_needs_its_name(text: str) -> None:
+    assert opening_of(text) is Opening.ENTRY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pump runs.",
+        "There are two pumps.",
+        "This chapter is about pumps.",
+        "In this section, pumps are described.",
+        "Those who know pumps like them.",
+        "Pumps like it cold.",
+        "",
+        "...",
+    ],
+)
+def test_a_sentence_that_names_its_subject_stands_alone(text: str) -> None:
+    assert opening_of(text) is Opening.FREE
+
+
+def test_a_text_may_start_in_the_middle_of_a_sentence() -> None:
+    assert starts_inside("(note that it runs).")
+    assert starts_inside(") and more")
+    assert not starts_inside("(Note that it runs.)")
