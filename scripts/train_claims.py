@@ -43,11 +43,11 @@ from scripts.claim_training.examples import (
 from scripts.claim_training.fit import fit, predict
 from scripts.claim_training.measure import (
     Claims,
-    Marked,
     balanced_accuracy,
     confidence_correlation,
     confident_half_gain,
     expected_calibration_error,
+    mark_figures,
     threshold_gap,
 )
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
@@ -182,7 +182,7 @@ def _measure(
     if only:
         return {LEFT_OUT: {only: _round(balanced_accuracy(Claims(examples, entailments)))}}, {}
     judged = judged_by_others(examples, evidence)
-    threshold, marked = _mark_figures(rows, predicted.marks)
+    threshold, marked = mark_figures(rows, predicted.marks)
     is_edited = np.array([example.edit not in ("", FOREIGN) for example in examples])
     is_foreign = np.array([example.edit == FOREIGN for example in examples])
     record = {
@@ -258,31 +258,6 @@ def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, 
     found = _labels(model, not_entailed, tokenizer) != ENTAILMENT
     figures["templates_not_entailed"] = {"pairs": len(not_entailed), "accuracy": _round(float(found.mean()))}
     return figures
-
-
-def _mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) -> tuple[float, dict[str, object]]:
-    """Returns a threshold in log-odds, and how well it finds unsupported words of false claims.
-
-    The threshold is chosen on one half of the documents, the figures are of the other.
-    """
-    halves: tuple[list[int], list[int]] = ([], [])
-    for at, row in enumerate(rows):
-        if row.example.label != ENTAILMENT and row.unsupported is not None:
-            halves[int(row.example.document[-1], 16) % 2].append(at)
-    chosen_on, reported = (
-        Marked(
-            np.concatenate([marks[at] for at in half]),
-            np.concatenate([np.array(rows[at].unsupported, dtype=bool) for at in half]),
-        )
-        for half in halves
-    )
-    threshold = chosen_on.best_threshold()
-    return threshold, {
-        "claims": len(halves[1]),
-        "f1": _round(reported.f_score(threshold)),
-        "f1_at_even_odds": _round(reported.f_score(0.0)),
-        "f1_of_all_words": _round(reported.f_score(-np.inf)),
-    }
 
 
 def _labels(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ class CallPolicy:
     max_unsent_bytes: int = 256 * MIB
 
 
-class Admission:
+class CallAdmission:
     """Counts what is in flight, and refuses what would be too much."""
 
     def __init__(self, policy: CallPolicy) -> None:
@@ -117,7 +117,7 @@ class Place:
 
     __slots__ = ("_admission", "_owner", "_request_bytes", "caller")
 
-    def __init__(self, admission: Admission, caller: str, owner: str) -> None:
+    def __init__(self, admission: CallAdmission, caller: str, owner: str) -> None:
         self.caller = caller
         self._admission = admission
         self._owner = owner

@@ -21,7 +21,7 @@ from grpc.aio import EOF, AbortError
 
 from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, rule_for
 from server.observe.metrics import CallMetrics, MethodMetrics
-from server.rpc.admission import Admission, CallPolicy, Context, Place
+from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
 from server.rpc.status import has_passed, to_status
 from server.rpc.wire import MalformedRequest
 
@@ -80,7 +80,7 @@ class CallRunner:
     def __init__(self, policy: CallPolicy, metrics: CallMetrics) -> None:
         self._policy = policy
         self._metrics = metrics
-        self._admission = Admission(policy)
+        self._admission = CallAdmission(policy)
         self._call_ids = _call_ids()
         self._ok_count = 0
         metrics.watch_in_flight(lambda: self._admission.in_flight)
