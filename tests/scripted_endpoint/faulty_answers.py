@@ -1,6 +1,7 @@
 """Sends what a broken, busy or misconfigured endpoint sends."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +37,7 @@ async def send_faulty(exchange: Exchange, fault: Fault, script: Script, body: Ma
             await exchange.send(200, _PAGE, content_type="text/html; charset=utf-8")
         case Fault.ENDLESS_ERROR:
             await _send_forever(exchange, 500)
-        case Fault.CUT | Fault.TRUNCATED_JSON | Fault.EMPTY | Fault.ENDLESS:
+        case Fault.CUT | Fault.TRUNCATED_JSON | Fault.EMPTY | Fault.ENDLESS | Fault.PACKED:
             await _send_damaged(exchange, fault, script, body)
 
 
@@ -54,6 +55,10 @@ async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: 
     match fault:
         case Fault.EMPTY:
             await exchange.send(200, whole, content_type=content_type)
+        case Fault.PACKED:
+            await exchange.send(
+                200, gzip.compress(whole), content_type=content_type, headers={"content-encoding": "gzip"}
+            )
         case Fault.TRUNCATED_JSON:
             await exchange.send(200, half, content_type=content_type)
         case Fault.CUT:

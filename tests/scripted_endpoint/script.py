@@ -25,6 +25,7 @@ class Script:
         supports_images: False refuses a message with pictures with 500, as llama.cpp does.
         supports_seed: False refuses `seed` with 400.
         is_reasoning_model: True refuses `max_tokens` and `temperature`, as OpenAI's reasoning models do.
+        max_tokens_kept: False answers at any length, as some endpoints do.
         stream_pieces: pieces of a streamed answer.
         keep_bodies: keep what was asked, for tests that look at it.
     """
@@ -43,5 +44,6 @@ class Script:
     supports_images: bool = True
     supports_seed: bool = True
     is_reasoning_model: bool = False
+    max_tokens_kept: bool = True
     stream_pieces: int = 8
     keep_bodies: bool = False
