@@ -56,8 +56,12 @@ class CallGate:
         if not self._active:
             self._idle.set()
         if isinstance(error, Exception):
-            self._failure = self._failure or error
+            self.close(error)
             await self._idle.wait()
+
+    def close(self, failure: Exception) -> None:
+        """Lets no further call begin; those that would begin fail with this once all calls on their way are done."""
+        self._failure = self._failure or failure
 
 
 Outcome = TypeVar("Outcome")

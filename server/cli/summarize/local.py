@@ -74,7 +74,7 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     chosen = ChosenWriter(LlmWriter(chat, fit_concurrency(settings.llm_writer, llm)), pb.WRITER_KIND_LANGUAGE_MODEL)
     summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))
     rules = DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens)
-    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu, stopping=asyncio.Event())
+    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
 
 
 def _settings(endpoint: EndpointOptions) -> Settings:
