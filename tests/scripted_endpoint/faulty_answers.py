@@ -43,7 +43,7 @@ async def send_faulty(exchange: Exchange, fault: Fault, script: Script, body: Ma
 
 async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any]) -> None:
     """Answers with status 200 that begin well."""
-    made = answer(body, script.replies, script.answer_chars)
+    made = answer(body, script.replies, script.answer_chars, script.author)
     if fault is Fault.EMPTY:
         made = replace(made, text="", completion_tokens=0)
     is_stream = bool(body.get("stream"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from tests.scripted_endpoint.faults import Fault, FaultPlan
-from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.replies import Author, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,9 @@ class Script:
         context_tokens: prompt and answer together; more is 400. None for no limit.
         answer_chars: length of an answer that no reply decides.
         replies: answers by pattern, the first that fits.
-        first_faults: what happens to the first attempts in order of arrival; None is a good answer.
+        author: writes the answers that no reply decides; None: the end of the last message.
+        author: Author | None = None
+    first_faults: what happens to the first attempts in order of arrival; None is a good answer.
         faults: what happens to the others.
         max_concurrency: attempts in flight beyond which it says 429; None for no limit.
         supports_json_schema: False refuses `response_format` with 400.
@@ -36,6 +38,7 @@ class Script:
     context_tokens: int | None = None
     answer_chars: int = 400
     replies: tuple[Reply, ...] = ()
+    author: Author | None = None
     first_faults: tuple[Fault | None, ...] = ()
     faults: FaultPlan = field(default_factory=FaultPlan)
     max_concurrency: int | None = None

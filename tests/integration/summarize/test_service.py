@@ -15,6 +15,7 @@ from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, Call, bench, chunks, follow
 from tests.integration.support.rich_errors import details_of, fields_of
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -150,7 +151,7 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
 
 
 async def test_a_summary_that_failed_is_finished_without_repeating_a_call(start: Start) -> None:
-    broken = Script(replies=(PASS,), first_faults=(None, Fault.HTML, Fault.HTML))
+    broken = Script(replies=(PASS,), author=write, first_faults=(None, Fault.HTML, Fault.HTML))
     async with bench(start, broken, llm={"rates": {"max_concurrency": 1}}) as served:
         options = pb.SummarizeOptions(wave_batches=1)
         failed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29), options=options)))

@@ -15,6 +15,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
 from tests.integration.support.server_process import server_process
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -45,7 +46,7 @@ async def test_the_next_server_repeats_no_finished_call(
         "SUMMARY_STORAGE__DIRECTORY": tmp_path,
         "LLM__MODEL": "scripted",
     }
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         async with server_process(
             "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
         ) as server:

@@ -16,7 +16,12 @@ DOCUMENT = numbered_document(203)
 
 async def test_calls_on_their_way_are_kept_and_no_other_begins(tmp_path: Path) -> None:
     is_full = asyncio.Event()
-    writer = ScriptedWriter(before=lambda _: writer.in_flight == writer.limits.concurrency and is_full.set())
+
+    def note(_: object) -> None:
+        if writer.in_flight == writer.limits.concurrency:
+            is_full.set()
+
+    writer = ScriptedWriter(before=note)
     writer.gate = asyncio.Event()
     async with summarizer_in(tmp_path) as summarizer:
         events = summarizer.stream(DOCUMENT, writer=writer)
