@@ -1,10 +1,13 @@
 """Twelve kinds of lies and failures, each in one of five batches: repaired or named, never delivered."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from pipeline.protocols import Float32
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
+from pipeline.summarize.errors import StorageError
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -103,6 +106,31 @@ async def test_a_second_run_repeats_neither_calls_nor_checks(tmp_path: Path) -> 
     again = await summarize(tmp_path, other)
     assert (again.text, again.warnings) == (first.text, first.warnings)
     assert (len(chat.requests), other_chat.requests) == (asked, [])
+
+
+class BrokenOnce(ScriptedEntailment):
+    """Fails the first time it is asked."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        if not self.calls:
+            self.calls.append([])
+            raise StorageError("the models are gone")
+        return await super().entail(pairs)
+
+
+async def test_an_answer_whose_check_did_not_end_is_not_asked_for_again(tmp_path: Path) -> None:
+    writer, chat = writer_that(Lie.NEGATION)
+    fragile = GatedWriter(writer.inner, TrustGate(TrustConfig(), BrokenOnce(), writer.trust_gate.fallback))
+    async with summarizer_in(tmp_path) as summarizer:
+        events = summarizer.stream(DOCUMENT, writer=fragile, options=OPTIONS, idempotency_key="job")
+        with pytest.raises(StorageError):
+            await read_all(events)
+        result = result_of(
+            await read_all(summarizer.stream(DOCUMENT, writer=fragile, options=OPTIONS, idempotency_key="job"))
+        )
+    assert result.status is SummaryStatus.DONE
+    prompts = [request.messages[-1].content for request in chat.requests]
+    assert len(prompts) == len(set(prompts)) == result.calls_done
 
 
 async def test_an_open_gate_lets_lies_pass(tmp_path: Path) -> None:
