@@ -79,8 +79,7 @@ class Assembler:
         if ending.failure and chosen in finals and begun > chosen:
             warnings.append(SummaryWarning(WarningCode.ITERATION_FAILED, f"iteration {begun} failed: this is {chosen}"))
         verdict = verdicts.get(chosen)
-        measured = await self._measure(chosen, levels)
-        plan, meter = self._summary.plan, ending.meter
+        measured, plan, meter = await self._measure(chosen, levels), self._summary.plan, ending.meter
         calls_done = await self._store.call_count(self._id)
         return SummaryResult(
             summary_id=self._id,

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.judge.evidence.text.words import stem
@@ -177,8 +178,7 @@ def _stated(text: str) -> Iterator[Stated]:
     heading: dict[str, str] = {}
     for part in split_parts(text):
         words = text[part.start : part.end]
-        values = _values(words)
-        own = _subject_words(words)
+        values, own = _read_part(words)
         subject = own if len(own) >= _ENOUGH else {**own, **(before or heading)}
         for value in values:
             shown = " ".join([value.text, *list(subject.values())[:_SHOWN_WORDS]])
@@ -187,6 +187,12 @@ def _stated(text: str) -> Iterator[Stated]:
             heading, before = own, own
         elif len(own) >= _ENOUGH:
             before = own
+
+
+@lru_cache(maxsize=1 << 12)
+def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
+    """Returns the values of a part and what they may be of; most parts of an output were read in its input."""
+    return _values(words), _subject_words(words)
 
 
 def _values(words: str) -> list[Term]:

@@ -83,7 +83,8 @@ def _copy(texts: list[str], chars: int) -> str:
 def _topics(text: str) -> list[str]:
     headings = [line.strip("# ") for line in text.splitlines() if line.startswith("#")]
     words = [" ".join(line.split()[:3]) for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return list(dict.fromkeys(heading for heading in (*headings, *words) if heading))[:8]
+    single = re.findall(r"[A-Za-z]{4,}", text)
+    return list(dict.fromkeys(topic for topic in (*headings, *words, *single) if topic))[:8]
 
 
 def tell(lie: Lie, honest: str, context: list[str]) -> str:

@@ -180,7 +180,7 @@ class GatedCase(Protocol):
 
 @runtime_checkable
 class Gate(Protocol):
-    """What the graph asks of a gate (`trust/gate.py`)."""
+    """What the graph asks of a gate (`gate.py`)."""
 
     @property
     def asks_again(self) -> bool:

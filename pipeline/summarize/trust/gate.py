@@ -72,7 +72,7 @@ class Case:
 
     def read(self) -> "Case":
         """Reads what every answer is compared with. Linear in the length of the texts."""
-        _ = self.stated, self.word_count
+        _ = self.stated, self.word_count, self.source.sentences
         return self
 
     @cached_property

@@ -42,7 +42,7 @@ class SourceText:
 
     def count(self, folded: str) -> int:
         """Returns how often a line or sentence, folded, stands in the texts as a whole."""
-        return max(self._lines[folded], self._sentences[folded])
+        return max(self._lines[folded], self.sentences[folded])
 
     def has_line(self, folded: str) -> bool:
         """Tells whether a line stands in the texts; cheaper than `count`."""
@@ -58,7 +58,8 @@ class SourceText:
         return folded in self._context_lines or folded in self._context_sentences
 
     @cached_property
-    def _sentences(self) -> Counter[str]:
+    def sentences(self) -> Counter[str]:
+        """The sentences and lines of the texts, folded, and how often each stands there."""
         return Counter(folded_sentences(self.text))
 
     @cached_property
@@ -94,7 +95,7 @@ class SourceText:
 
     def begins_with(self, folded: str) -> bool:
         """Tells whether a sentence of the texts goes on where a folded one ends."""
-        return any(sentence.startswith(folded) for sentence in self._sentences)
+        return any(sentence.startswith(folded) for sentence in self.sentences)
 
     @cached_property
     def _read(self) -> ReadText:

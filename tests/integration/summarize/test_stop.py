@@ -8,13 +8,13 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
-from grpc_health.v1.health_pb2_grpc import HealthStub
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
 from tests.integration.support.server_process import server_process
+from tests.integration.support.untyped_stubs import health_stub
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -52,7 +52,7 @@ async def test_the_next_server_repeats_no_finished_call(
         ) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
                 summary_id, call = await begin(SummarizeServiceStub(channel), endpoint)
-                health = aiter(HealthStub(channel).Watch(HealthCheckRequest()))
+                health = aiter(health_stub(channel).Watch(HealthCheckRequest()))
                 assert (await anext(health)).status == HealthCheckResponse.SERVING
                 server.process.send_signal(signal.Signals[name])
                 if name == "SIGTERM":  # the calls in flight may finish
