@@ -144,7 +144,7 @@ class App:
         tables = (services, _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
-        stack.push_async_callback(self._drain, health, listener)
+        stack.push_async_callback(self._drain, health, listener, summarizer)
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
 
@@ -209,16 +209,16 @@ class App:
             chosen,
             DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens),
             cpu=cpu,
-            stopping=self._stopping,
         )
         server: Any = table
         add_SummarizeServiceServicer_to_server(servicer, server)
         return chosen
 
-    async def _drain(self, health: HealthServicer, listener: Listener) -> None:
+    async def _drain(self, health: HealthServicer, listener: Listener, summarizer: Summarizer) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)
         health.stop()
         self._stopping.set()
+        summarizer.put_aside()
         await listener.drain(self.cut_short)
 
 

@@ -37,6 +37,7 @@ from pipeline.summarize.errors import (
     LeaseLostError,
     StorageError,
     StorageFullError,
+    SummaryAsideError,
     SummaryRunningError,
     UnknownSummaryError,
 )
@@ -147,6 +148,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     NoWriterError: StatusRule(StatusCode.FAILED_PRECONDITION, "NO_WRITER"),
     UnknownSummaryError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_SUMMARY"),
     IdempotencyConflictError: StatusRule(StatusCode.ALREADY_EXISTS, "IDEMPOTENCY_CONFLICT"),
+    SummaryAsideError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
     SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
     LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
     StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),

@@ -25,6 +25,7 @@ from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from pipeline.summarize.trust.config import TrustConfig
 from server.config import (
     AuthConfig,
     EvaluateServiceConfig,
@@ -87,6 +88,7 @@ class Settings(BaseSettings):
     )
     llm_writer: LlmWriterConfig = Field(default=LlmWriterConfig(), description="How the endpoint is asked.")
     extractive: ExtractiveConfig = Field(default=ExtractiveConfig(), description="The extractive writer.")
+    summary_trust: TrustConfig = Field(default=TrustConfig(), description="How texts are checked and repaired.")
 
     @property
     def engine_config(self) -> InferenceConfig:

@@ -4,6 +4,7 @@ An answer in JSON is asked for, read, and corrected.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 # Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _END = "[DONE]"
+_MOST_TOKENS = 1 << 30  # of one answer, prompt or completion
 
 Json = Mapping[str, Any]
 
@@ -31,34 +33,57 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
     try:
         answer = _joined(body) if content_type.startswith("text/event-stream") else cast("Json", json.loads(body))
         return _to_completion(answer)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise UnreadableAnswerError(_describe(body, content_type)) from None  # the cause would quote the answer
 
 
 def _to_completion(answer: Json) -> Completion:
     choice = answer["choices"][0]
     message = choice["message"]
-    finish_reason = str(choice.get("finish_reason") or "stop")
-    text = _THOUGHTS.sub("", message.get("content") or "", count=1)
+    finish_reason = _whole(choice.get("finish_reason") or "stop")
+    text = _THOUGHTS.sub("", _whole(message.get("content") or ""), count=1)
     if not text.strip():
         raise EmptyAnswerError(_explain_empty(finish_reason, message), finish_reason=finish_reason)
     usage = answer.get("usage") or {}
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        prompt_tokens=int(usage.get("prompt_tokens") or 0),
-        completion_tokens=int(usage.get("completion_tokens") or 0),
-        model=str(answer.get("model") or ""),
+        prompt_tokens=_token_count(usage.get("prompt_tokens")),
+        completion_tokens=_token_count(usage.get("completion_tokens")),
+        model=_whole(answer.get("model") or ""),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )
+
+
+def _whole(text: object) -> str:
+    """Returns a text. Raises ValueError for half a character, which no UTF-8 can carry, and TypeError for no text."""
+    if not isinstance(text, str):
+        raise TypeError
+    text.encode()
+    return text
+
+
+def _token_count(value: object) -> int:
+    """Returns a number of tokens; 0 if the endpoint does not say. Raises ValueError for one that cannot be."""
+    count = int(cast("int", value or 0))  # infinity: OverflowError; not a number: ValueError
+    if not 0 <= count <= _MOST_TOKENS:
+        raise ValueError
+    return count
+
+
+def _logprob(value: object) -> float:
+    number = float(cast("float", value))
+    if math.isnan(number):
+        raise ValueError
+    return number
 
 
 def _top_logprobs(logprobs: Json | None) -> tuple[TokenLogprobs, ...]:
     places = (logprobs or {}).get("content") or ()
     return tuple(
         TokenLogprobs(
-            tuple((str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]),
-            str(place.get("token") or ""),
+            tuple((_whole(one["token"]), _logprob(one["logprob"])) for one in place["top_logprobs"]),
+            _whole(place.get("token") or ""),
         )
         for place in places
     )
@@ -165,7 +190,18 @@ def extract_json(text: str, schema: Json) -> str:
     except RecursionError:  # "[[[[..."
         raise JsonProblemError("no JSON: it is nested too deeply") from None
     _check(value, schema)
-    return body[:end] if end == len(body) and start == 0 else json.dumps(value, ensure_ascii=False)
+    written = json.dumps(value, ensure_ascii=False)
+    if not _is_encodable(written):  # "\ud800"
+        raise JsonProblemError("a text with half a character")
+    return body[:end] if end == len(body) and start == 0 else written
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _decode(body: str, *starts: int) -> tuple[object, int]:

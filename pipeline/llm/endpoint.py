@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError, LlmSettingsError
-from pipeline.llm.http import make_http_client
+from pipeline.llm.http import make_http_client, most_answer_bytes
 from pipeline.llm.limiter import Clock, EndpointLimiter, SystemClock
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote
@@ -50,11 +50,14 @@ class Endpoint:
     async def __aexit__(self, *error: object) -> None:
         await self._client.close()
 
-    async def post(self, body: Mapping[str, Any], *, private_texts: Iterable[str] = ()) -> httpx2.Response:
+    async def post(
+        self, body: Mapping[str, Any], *, private_texts: Iterable[str] = (), most_bytes: int | None = None
+    ) -> httpx2.Response:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
             private_texts: what an error's message must not repeat.
+            most_bytes: of the answer; None: `max_answer_bytes`, which bounds it in any case.
 
         Returns:
             The answer, read whole, with status 200.
@@ -62,6 +65,7 @@ class Endpoint:
         Raises:
             LlmError: anything else.
         """
+        bound = most_answer_bytes.set(most_bytes)
         try:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
                 response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
@@ -72,6 +76,8 @@ class Endpoint:
         except openai.OpenAIError as error:
             # `from None`: the causes hold the request and the endpoint's words.
             raise self._to_llm_error(error, private_texts) from None
+        finally:
+            most_answer_bytes.reset(bound)
         self.was_ever_connected = True
         return response
 
@@ -80,7 +86,8 @@ class Endpoint:
         try:
             async with asyncio.timeout(self.config.timeouts.connect_s):
                 listing = await self._client.get("/models", cast_to=httpx2.Response)
-            return tuple(str(model["id"]) for model in listing.json()["data"])[:_MODELS_SHOWN]
+            names = (str(model["id"]) for model in listing.json()["data"])
+            return tuple(name.encode("utf-8", "replace").decode() for name in names)[:_MODELS_SHOWN]
         except (openai.OpenAIError, LlmError, TimeoutError, ValueError, KeyError, TypeError):
             return ()
 

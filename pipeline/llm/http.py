@@ -8,6 +8,7 @@ import ipaddress
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from contextvars import ContextVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -15,7 +16,10 @@ import httpx2
 from pydantic import SecretStr
 
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.errors import EndlessAnswerError
+from pipeline.llm.errors import EndlessAnswerError, UnreadableAnswerError
+
+most_answer_bytes: ContextVar[int | None] = ContextVar("most_answer_bytes", default=None)
+"""What the request that is made in this context allows its answer; None: the endpoint's own bound alone."""
 
 
 class ConnectionSlots(httpx2.AsyncBaseTransport):
@@ -115,8 +119,12 @@ def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None])
         request.headers = httpx2.Headers(headers)  # at once: each change of one header copies all of them
 
     async def bound_body(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            await response.aclose()  # what it unpacks to is not known before it is there
+            raise UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream, config.max_answer_bytes)
+            limit = min(config.max_answer_bytes, most_answer_bytes.get() or config.max_answer_bytes)
+            response.stream = _BoundedStream(response.stream, limit)
 
     return httpx2.AsyncClient(
         transport=_slots(config),

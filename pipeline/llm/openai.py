@@ -22,6 +22,7 @@ from pipeline.llm.dialect import Dialect, request_body
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import (
     AuthenticationFailedError,
+    EndlessAnswerError,
     LlmError,
     RequestRefusedError,
     SchemaMismatchError,
@@ -170,8 +171,10 @@ class OpenAiChatModel:
         usage = self._endpoint.usage
         usage.count_attempt()
         try:
-            response = await self._endpoint.post(body, private_texts=[one.content for one in request.messages])
+            private_texts = [one.content for one in request.messages]
+            response = await self._endpoint.post(body, private_texts=private_texts, most_bytes=_most_bytes(request))
             completion = parse_completion(response.content, response.headers.get("content-type", ""))
+            _check_length(completion.text, request.max_tokens)
         except LlmError as error:
             usage.count_failure(error)
             raise
@@ -191,6 +194,22 @@ class OpenAiChatModel:
             completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
             model=completion.model or self._config.model,
         )
+
+
+# More than any token has: 16 characters of text; an event of a stream of its own; an alternative with its bytes.
+_CHARS_PER_TOKEN, _BYTES_PER_TOKEN, _BYTES_PER_ALTERNATIVE = 16, 512, 256
+_LEAST_BYTES, _LEAST_CHARS = 1 << 16, 1_024
+
+
+def _most_bytes(request: ChatRequest) -> int:
+    """Returns how long the answer to a request may be as it is sent."""
+    return _LEAST_BYTES + request.max_tokens * (_BYTES_PER_TOKEN + request.top_logprobs * _BYTES_PER_ALTERNATIVE)
+
+
+def _check_length(text: str, max_tokens: int) -> None:
+    """Raises EndlessAnswerError for a text that cannot have as few tokens as were asked for."""
+    if len(text) > _LEAST_CHARS + max_tokens * _CHARS_PER_TOKEN:
+        raise EndlessAnswerError(f"an answer of {len(text)} characters ignores max_tokens, {max_tokens}")
 
 
 def _sum(last: Completion, others: list[Completion]) -> Completion:

@@ -155,7 +155,7 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
 
     Endpoints do repeat: a validation error often holds the whole request, a refused key comes back half masked.
     """
-    line = " ".join(words.split())[:_MAX_CHARS]
+    line = " ".join(words.split())[:_MAX_CHARS].encode("utf-8", "replace").decode()  # JSON may hold half a character
     secret = key.get_secret_value() if key is not None else ""
     if secret and any(part in line for part in (secret[:6], secret[-6:])):
         return ""

@@ -1,7 +1,7 @@
 """Puts a result together from what the store holds, complete or not."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter
 
@@ -11,8 +11,10 @@ from pipeline.summarize.graph.texts import TEXT, TOPICS, UNIQUE, VERDICT, TextOu
 from pipeline.summarize.meter import Meter
 from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryWarning, WarningCode
 from pipeline.summarize.retention import add_up
-from pipeline.summarize.storage.records import Stage, StepId, StoredSummary, SummaryStatus
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.trust.findings import Trust
+from pipeline.summarize.trust.report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.writer import RemovedDuplicate
 
 RESULT = TypeAdapter(SummaryResult)
@@ -32,6 +34,27 @@ class Ending:
     status: SummaryStatus
     failure: SummaryFailure | None = None
     meter: Meter | None = None
+
+
+@dataclass(slots=True)
+class _Measured:
+    """What the calls of an iteration kept, dropped and had wrong."""
+
+    stages: list[StageRetention] = field(default_factory=list)
+    duplicates: list[RemovedDuplicate] = field(default_factory=list)
+    trusts: list[Trust] = field(default_factory=list)
+    warnings: list[SummaryWarning] = field(default_factory=list)
+
+    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]]) -> None:
+        """Adds the texts of a stage."""
+        if step.stage is not Stage.COMPRESS:
+            retention = add_up(outcome.retention for _, outcome in outcomes)
+            self.stages.append(StageRetention(step.stage, step.level, retention))
+            self.duplicates += [each for _, outcome in outcomes for each in outcome.written.duplicates]
+        self.trusts += [outcome.trust for _, outcome in outcomes if outcome.trust]
+        for output, outcome in outcomes:
+            place = place_of(step._replace(position=output.position), output)
+            self.warnings += trust_warnings(outcome.trust, place)
 
 
 class Assembler:
@@ -56,22 +79,21 @@ class Assembler:
         if ending.failure and chosen in finals and begun > chosen:
             warnings.append(SummaryWarning(WarningCode.ITERATION_FAILED, f"iteration {begun} failed: this is {chosen}"))
         verdict = verdicts.get(chosen)
-        stages, duplicates = await self._measure(chosen, levels)
-        plan, meter = self._summary.plan, ending.meter
+        measured, plan, meter = await self._measure(chosen, levels), self._summary.plan, ending.meter
         calls_done = await self._store.call_count(self._id)
         return SummaryResult(
             summary_id=self._id,
             document_id=self._summary.request.document_id,
             document_name=self._summary.request.document_name,
             status=ending.status,
-            text=text,
+            text="\n\n".join(filter(None, (text, flaw_note(measured.warnings)))),
             topics=await self._topics(chosen) if is_done else (),
             writer=self._summary.request.writer,
             iteration=chosen,
             iterations=begun,
             critic_verdict=verdict.verdict.critic_verdict if verdict else None,
             critique=verdict.verdict.text if verdict else "",
-            warnings=(*await self._warnings(), *warnings),
+            warnings=(*await self._warnings(), *warnings, *first_warnings(measured.warnings)),
             failure=ending.failure,
             calls_done=calls_done,
             calls_planned=max(calls_done, meter.calls_total if meter else plan.calls(begun) if plan else 0),
@@ -80,10 +102,11 @@ class Assembler:
             elapsed_s=meter.elapsed_s if meter else 0.0,
             input_tokens=plan.input_tokens if plan else 0,
             output_tokens=await self._output_tokens(chosen) if chosen in finals else 0,
-            stages=stages,
+            stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
-            duplicates=tuple(duplicates[:_MOST_DUPLICATES]),
-            duplicate_count=len(duplicates),
+            duplicates=tuple(measured.duplicates[:_MOST_DUPLICATES]),
+            duplicate_count=len(measured.duplicates),
+            trust=add_up_trust(measured.trusts),
         )
 
     async def _text(
@@ -97,7 +120,7 @@ class Assembler:
         texts: list[str] = []
         chars_left = self._config.partial_chars
         first = StepId(iteration, Stage.UNIQUE, max(complete)) if complete else StepId(iteration, Stage.MAP)
-        async for body in self._bodies(first):
+        async for _, body in self._bodies(first):
             text = UNIQUE.validate_json(body).text if complete else TEXT.validate_json(body).written.text
             texts.append(text[:chars_left])
             chars_left -= len(text)
@@ -106,36 +129,30 @@ class Assembler:
                 return "\n\n".join(texts), [SummaryWarning(WarningCode.TEXT_CUT, message)]
         return "\n\n".join(texts), []
 
-    async def _measure(
-        self, iteration: int, levels: list[tuple[int, Stage, int, int]]
-    ) -> tuple[tuple[StageRetention, ...], list[RemovedDuplicate]]:
-        """Adds up what the calls of an iteration kept, and collects what was said twice."""
-        stages: list[StageRetention] = []
-        duplicates: list[RemovedDuplicate] = []
+    async def _measure(self, iteration: int, levels: list[tuple[int, Stage, int, int]]) -> "_Measured":
+        """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""
+        measured = _Measured()
         for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
             if number != iteration:
                 continue
-            if stage in (Stage.MAP, Stage.REDUCE):
-                outcomes: list[TextOutcome] = [
-                    TEXT.validate_json(body)
-                    async for body in self._bodies(StepId(iteration, stage, level), calls_only=True)
+            step = StepId(iteration, stage, level)
+            if stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
+                outcomes = [
+                    (output, TEXT.validate_json(body)) async for output, body in self._bodies(step, calls_only=True)
                 ]
-                stages.append(StageRetention(stage, level, add_up(outcome.retention for outcome in outcomes)))
-                duplicates += [each for outcome in outcomes for each in outcome.written.duplicates]
+                measured.add(step, outcomes)
             elif stage is Stage.UNIQUE:
-                unique: list[UniqueText] = [
-                    UNIQUE.validate_json(body) async for body in self._bodies(StepId(iteration, stage, level))
-                ]
-                duplicates += [each for text in unique for each in text.removed]
-        return tuple(stages), duplicates
+                unique: list[UniqueText] = [UNIQUE.validate_json(body) async for _, body in self._bodies(step)]
+                measured.duplicates += [each for text in unique for each in text.removed]
+        return measured
 
-    async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[str]:
+    async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""
         while True:
             last = first.position + _TEXTS_AT_ONCE - 1
             bodies = await self._store.bodies(self._id, first, last, calls_only=calls_only)
-            for _, body in bodies:
-                yield body
+            for found in bodies:
+                yield found
             if not await self._store.has_steps_after(self._id, first._replace(position=last)):
                 return
             first = first._replace(position=last + 1)

@@ -6,6 +6,7 @@
         ├── SummaryRunningError        another reader, or another server, runs it now
         ├── IdempotencyConflictError   the key was used for another request
         ├── StalledReductionError      a writer's answer made no progress where it had to
+        ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
         └── StorageError               checkpoints and results cannot be read or written
             └── StorageFullError       no space left; nothing that was written is lost
@@ -55,6 +56,13 @@ class StalledReductionError(SummarizeError):
             f"{stage} made no progress: {tokens_before} tokens became {tokens_after}; "
             "use a model with a larger context, or a smaller reduce_group_size"
         )
+
+
+class SummaryAsideError(SummarizeError):
+    """The server that ran the summary stops. The calls that were on their way were let finish."""
+
+    def __init__(self, summary_id: str) -> None:
+        super().__init__(f"the server stops: resume summary {summary_id} at another, or later")
 
 
 class LeaseLostError(SummarizeError):

@@ -102,10 +102,12 @@ class TopicsFound:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the reader should know; the summary goes on."""
+    """Something the reader should know; the summary goes on. Its attributes are those of `SummaryWarning`."""
 
     code: str
     message: str
+    place: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,10 @@ class SummaryPlan:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
         return iterations * (self.map_calls + self.reduce_calls + _REFLECT_CALLS) + _TOPICS_CALLS
 
+    def most_repeats(self, iterations: int = 1) -> int:
+        """Bounds the calls beside the planned ones: every text of map and reduce is asked for again."""
+        return iterations * (self.map_calls + self.reduce_calls) * self.limits.repeats
+
     def max_prompt_tokens(self, iterations: int = 1) -> int:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""
         limits = self.limits

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.trust.findings import TrustReport
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 
 
@@ -19,15 +20,24 @@ class WarningCode(StrEnum):
     FEW_TOPICS = "few_topics"  # fewer key topics than asked for
     WRITER_CHANGED = "writer_changed"  # the summary was resumed with another writer
     ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
+    TOPICS_LEFT_OUT = "invented_topic"  # the summary does not mention them
     TEXT_CUT = "text_cut"  # a partial result holds only the beginning of what was extracted
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryWarning:
-    """One warning."""
+    """One warning.
+
+    Attributes:
+        code: a `WarningCode`, or a `FaultKind` that the gate found.
+        place: of the document, where the gate found it; empty otherwise.
+        text: the words at fault, or missing.
+    """
 
     code: str
     message: str
+    place: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,7 @@ class SummaryResult:
         retention: distinct terms of the document that `text` has; None in a partial result.
         duplicates: sentences that were dropped since they stood elsewhere word for word, with their chunks.
         duplicate_count: all of them; `duplicates` holds at most 1,000.
+        trust: what the gate found in the texts that `text` was made of; None without a gate.
     """
 
     summary_id: str
@@ -106,6 +117,7 @@ class SummaryResult:
     retention: Retention | None
     duplicates: tuple[RemovedDuplicate, ...]
     duplicate_count: int
+    trust: TrustReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,23 @@
-"""Measures what share of the technical terms of an input survives in an output."""
+"""Measures what share of the technical terms of an input survives in an output, and of its values with their subject.
 
-from collections.abc import Iterable, Sequence
+A value that is kept without what it is the value of is lost. Its subject are the content words of its sentence or row.
+Where these are too few ("The default is 8 MB."), those of the part or heading before it count as well. The value is
+kept where one part of the output, read in the same way, has it with two words of its subject, or all if there are
+fewer.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from pipeline.text.terms import Term, TermKind, find_terms, fold_word
+from pipeline.judge.evidence.text.words import stem
+from pipeline.summarize.trust.parts import split_parts
+from pipeline.text.function_words import STOP_WORDS
+from pipeline.text.sentences import BlockKind
+from pipeline.text.terms import Term, TermKind, find_terms, fold_word, is_unit
 
 _MOST_MISSING = 20
 
@@ -29,10 +43,34 @@ class TermRetention:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueRecall:
+    """How many values survived together with what they are the values of .
+
+    Attributes:
+        kept_count: at most `input_count`.
+        missing: some that were lost, value first, with words of their subject.
+    """
+
+    input_count: int = 0
+    kept_count: int = 0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """In [0, 1]; 1 when there was nothing to keep."""
+        return self.kept_count / self.input_count if self.input_count else 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Retention:
-    """What survived, one entry for each kind, in the order of `TermKind`."""
+    """What survived, one entry for each kind, in the order of `TermKind`.
+
+    Attributes:
+        values: with their subjects; of nothing where that was not measured.
+    """
 
     kinds: tuple[TermRetention, ...]
+    values: ValueRecall = ValueRecall()
 
     @property
     def share(self) -> float:
@@ -102,5 +140,95 @@ def add_up(retentions: Iterable[Retention]) -> Retention:
                 tuple(dict.fromkeys(term for each in given for term in each.of(kind).missing))[:_MOST_MISSING],
             )
             for kind in TermKind
-        )
+        ),
+        ValueRecall(
+            sum(retention.values.input_count for retention in given),
+            sum(retention.values.kept_count for retention in given),
+            tuple(dict.fromkeys(label for each in given for label in each.values.missing))[:_MOST_MISSING],
+        ),
     )
+
+
+_KINDS = {TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER}
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENOUGH = 2
+_SHOWN_WORDS = 4
+
+
+class Stated(NamedTuple):
+    """A value with its subject.
+
+    Attributes:
+        subject: stems.
+        label: value and subject as people read them.
+    """
+
+    value: Term
+    subject: frozenset[str]
+    label: str
+
+
+def find_stated(text: str) -> list[Stated]:
+    """Returns the values of a text with their subjects, in order, each once."""
+    return list(dict.fromkeys(_stated(text)))
+
+
+def _stated(text: str) -> Iterator[Stated]:
+    before: dict[str, str] = {}
+    heading: dict[str, str] = {}
+    for part in split_parts(text):
+        words = text[part.start : part.end]
+        values, own = _read_part(words)
+        subject = own if len(own) >= _ENOUGH else {**own, **(before or heading)}
+        for value in values:
+            shown = " ".join([value.text, *list(subject.values())[:_SHOWN_WORDS]])
+            yield Stated(value, frozenset(subject), shown)
+        if part.kind is BlockKind.HEADING:
+            heading, before = own, own
+        elif len(own) >= _ENOUGH:
+            before = own
+
+
+@lru_cache(maxsize=1 << 12)
+def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
+    """Returns the values of a part and what they may be of; most parts of an output were read in its input."""
+    return _values(words), _subject_words(words)
+
+
+def _values(words: str) -> list[Term]:
+    """Returns the values of a part; a number with its unit is one."""
+    if not any(map(str.isdigit, words)):
+        return []
+    terms = [term for term in find_terms(words) if term.kind in _KINDS]
+    measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
+    return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured]
+
+
+def _subject_words(words: str) -> dict[str, str]:
+    """Returns the stems of the words that name what a part is about, with the words."""
+    found: dict[str, str] = {}
+    for match in _WORD.finditer(words):
+        word = match.group().casefold()
+        if word not in STOP_WORDS and not is_unit(match.group(), is_attached=False):
+            found.setdefault(stem(word), word)
+    return found
+
+
+def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> ValueRecall:
+    """Counts the values of an input that at least one of the outputs keeps with their subject."""
+    told: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    for output in outputs:
+        for one in _stated(output):
+            told[_bare(one.value)].append(one.subject)
+    count, missing = 0, []
+    for one in stated:
+        count += 1
+        needed = min(_ENOUGH, len(one.subject))
+        if not any(len(one.subject & subject) >= needed for subject in told.get(_bare(one.value), ())):
+            missing.append(one.label)
+    return ValueRecall(count, count - len(missing), tuple(missing[:_MOST_MISSING]))
+
+
+def _bare(value: Term) -> str:
+    """Returns a value without the space before its unit, so that "5mm" and "5 mm" are the same."""
+    return value.text.replace(" ", "")

@@ -89,6 +89,7 @@ class Summarizer:
         self._off_loop = OffLoop(executor)
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
+        self._is_stopping = False
 
     async def plan(
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
@@ -116,6 +117,7 @@ class Summarizer:
         Raises:
             IdempotencyConflictError: the key belongs to another request.
             SummaryRunningError: the summary of this key is running.
+            SummaryAsideError: the server stops.
             StorageError: the database cannot be used.
         """
         key_limit = self._config.limits.max_key_chars
@@ -154,6 +156,7 @@ class Summarizer:
         Raises:
             UnknownSummaryError: there is none.
             SummaryRunningError: it is running.
+            SummaryAsideError: the server stops.
             StorageError: the database cannot be used.
         """
         summary = await self._find(summary_id)
@@ -185,6 +188,12 @@ class Summarizer:
         if run := self._runs.get(summary_id):
             run.stop.set()
 
+    def put_aside(self) -> None:
+        """Ends all runs, and those that begin later, once the calls on their way are done. They can be resumed."""
+        self._is_stopping = True
+        for run in self._runs.values():
+            run.put_aside()
+
     async def _follow(
         self, summary: StoredSummary, document: Document, writer: Writer, *, is_resumed: bool, include_text: bool
     ) -> AsyncGenerator[Event, None]:
@@ -208,6 +217,8 @@ class Summarizer:
         channel = EventChannel(None if include_text else self._config.progress_events)
         run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
+        if self._is_stopping:
+            run.put_aside()
         task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
         try:
             yield Accepted(summary.summary_id, is_resumed)

@@ -12,9 +12,9 @@ from langchain_core.runnables import RunnableConfig
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
-from pipeline.summarize.errors import LeaseLostError, StorageError
+from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
-from pipeline.summarize.graph.run import Run, SummaryGraph, SummaryJob, SummaryState
+from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan, make_plan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
@@ -38,6 +38,7 @@ class SummaryRun:
         summary: as stored when the run began.
         channel: where events go; closed at the end.
         stop: set it to cancel the summary from within this process.
+        calls: every call of the writer passes it.
     """
 
     job: SummaryJob
@@ -47,6 +48,7 @@ class SummaryRun:
     graph: SummaryGraph
     is_resumed: bool
     stop: asyncio.Event = field(default_factory=asyncio.Event)
+    calls: CallGate = field(default_factory=CallGate)
     _meter: Meter | None = None
     _has_begun: bool = False
 
@@ -56,6 +58,7 @@ class SummaryRun:
         Raises:
             StorageError: the database cannot be used; what it holds is kept.
             LeaseLostError: another server runs the summary.
+            SummaryAsideError: this server stops; the summary can be resumed.
             asyncio.CancelledError: the reader left; the summary can be resumed.
         """
         self._has_begun = True
@@ -68,12 +71,18 @@ class SummaryRun:
             status = SummaryStatus.CANCELLED
             await asyncio.shield(self._release(status))  # a second cancel must not leave the lease
             raise
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, SummaryAsideError):
+                status = SummaryStatus.CANCELLED
             await self._release(status)
             raise
         finally:
             self.job.observer.run_ended(status, result)
             self.channel.close()
+
+    def put_aside(self) -> None:
+        """Ends the run as soon as the calls on their way are done: their answers are paid for."""
+        self.calls.close(SummaryAsideError(self.job.summary_id))
 
     async def give_up(self) -> None:
         """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
@@ -104,7 +113,7 @@ class SummaryRun:
         except _CancelRequestedError:
             failure = SummaryFailure("SummaryCancelled", "the summary was cancelled: resume it by its id")
             return Ending(SummaryStatus.CANCELLED, failure, self._meter)
-        except (StorageError, LeaseLostError):
+        except (StorageError, LeaseLostError, SummaryAsideError):
             raise
         except PipelineError as error:
             retry_after_s = error.retry_after_s if isinstance(error, EndpointUnavailableError) else None
@@ -159,7 +168,7 @@ class SummaryRun:
         done = await self.job.store.call_count(self.job.summary_id)
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
-        run = Run(self.job, plan, meter, terms)
+        run = Run(self.job, plan, meter, terms, self.calls)
         reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))
         try:
             await self._drive(run, config)

@@ -42,6 +42,7 @@ class WriterLimits:
         overhead_tokens: the prompt's own words in the longest prompt.
         text_overhead_tokens: words of the prompt around each text of the document.
         concurrency: calls in flight that make sense; more only wait.
+        repeats: further calls that a gate may make for one text; none are planned.
     """
 
     prompt_budget_tokens: int
@@ -51,6 +52,7 @@ class WriterLimits:
     overhead_tokens: int = 0
     text_overhead_tokens: int = 0
     concurrency: int = 1
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +178,15 @@ class Critique:
 
 @dataclass(frozen=True, slots=True)
 class TopicList:
-    """Topics, best first, without repeats."""
+    """Topics, best first, without repeats.
+
+    Attributes:
+        left_out: those of the answer that the summary does not mention.
+    """
 
     topics: tuple[str, ...]
     usage: LlmUsage
+    left_out: tuple[str, ...] = ()
 
 
 class Writer(Protocol):

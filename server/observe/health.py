@@ -119,7 +119,7 @@ class ReflectionServicer(ServerReflectionServicer):
         self, request_iterator: AsyncIterator[ServerReflectionRequest], context: Context
     ) -> AsyncGenerator[ServerReflectionResponse, None]:
         """Answers questions about services and messages until the client or the server ends the stream."""
-        requests = until_stopping(self._stopping, request_iterator, is_quiet=True)
+        requests = until_stopping(self._stopping, request_iterator)
         async for response in self._answers.ServerReflectionInfo(requests, context):
             yield response
 

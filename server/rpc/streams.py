@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from inference.errors import ShuttingDownError
-
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -63,21 +61,8 @@ async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def until_stopping(
-    stopping: asyncio.Event, items: AsyncIterator[T], *, is_quiet: bool = False
-) -> AsyncGenerator[T, None]:
-    """Yields items until they end or `stopping` is set; what is there already, or was read, is always yielded.
-
-    The source ends with this, in its own time: a running summary writes down how far it came.
-
-    Args:
-        stopping: set when the server stops.
-        items: what a client sends, or what it is sent.
-        is_quiet: whether being cut short is an end like another.
-
-    Raises:
-        ShuttingDownError: the items were cut short, unless that is quiet.
-    """
+async def until_stopping(stopping: asyncio.Event, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+    """Yields items until they end or `stopping` is set; what is there already, or was read, is always yielded."""
     stop = asyncio.ensure_future(stopping.wait())
     following: asyncio.Task[T | _End] | None = None
     try:
@@ -85,9 +70,7 @@ async def until_stopping(
             following = asyncio.create_task(_next(items))
             await asyncio.wait({stop, following}, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
-                if is_quiet:
-                    return
-                raise ShuttingDownError
+                return
             item = following.result()
             if isinstance(item, _End):
                 return

@@ -98,7 +98,7 @@ class Bulk(Generic[R]):
             ShuttingDownError: after the last answer, if the client may have sent more than was read.
         """
         items = numbered(messages)
-        accepted = until_stopping(self._stopping, items, is_quiet=True)
+        accepted = until_stopping(self._stopping, items)
         answer = partial(self._answer, context, work)
         responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
         async with aclosing(accepted), aclosing(responses):

@@ -1,7 +1,7 @@
 """SummarizeService over the summarizer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import Executor
 from contextlib import aclosing
 from functools import partial
@@ -17,7 +17,6 @@ from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
 from server.rpc.handlers import name_session
-from server.rpc.streams import until_stopping
 from server.services.summarize_reply import to_event, to_plan, to_view
 from server.services.summarize_request import DocumentRules, parse_document, parse_options, parse_summary_id
 
@@ -28,7 +27,6 @@ class SummarizeServicer(SummarizeServiceServicer):
     Args:
         chosen: who writes; None refuses what needs a writer.
         cpu: threads for checking and cutting documents; owned by the app.
-        stopping: set when the server drains: running summaries are put aside and can be resumed.
     """
 
     def __init__(
@@ -38,13 +36,11 @@ class SummarizeServicer(SummarizeServiceServicer):
         rules: DocumentRules,
         *,
         cpu: Executor,
-        stopping: asyncio.Event,
     ) -> None:
         self._summarizer = summarizer
         self._chosen = chosen
         self._rules = rules
         self._cpu = cpu
-        self._stopping = stopping
 
     async def Summarize(
         self, request: pb.SummarizeRequest, context: Context | None = None
@@ -91,9 +87,9 @@ class SummarizeServicer(SummarizeServiceServicer):
         return pb.PlanSummaryResponse(plan=to_plan(plan, chosen))
 
     async def _messages(
-        self, events: AsyncIterator[Event], chosen: ChosenWriter
+        self, events: AsyncGenerator[Event, None], chosen: ChosenWriter
     ) -> AsyncGenerator[pb.SummaryEvent, None]:
-        async with aclosing(until_stopping(self._stopping, events)) as going:
+        async with aclosing(events) as going:
             async for event in going:
                 if isinstance(event, Accepted):
                     name_session(event.summary_id)

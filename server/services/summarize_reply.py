@@ -28,6 +28,11 @@ def most_calls(plan: SummaryPlan) -> int:
     return plan.calls(plan.max_iterations)
 
 
+def most_repeats(plan: SummaryPlan) -> int:
+    """Counts the calls if, besides, every text must be asked for again."""
+    return plan.most_repeats(plan.max_iterations)
+
+
 def span(event: BatchDone | GroupDone) -> pb.DocumentSpan:
     """Gives the stretch of the document that a call was about."""
     return _to_span(event.chunk_indexes, event.pages)
@@ -52,6 +57,7 @@ _EXCEPTIONS: Exceptions = {
     "SummaryPlan.writer_kind": None,
     "SummaryPlan.calls": SummaryPlan.calls,
     "SummaryPlan.most_calls": most_calls,
+    "SummaryPlan.most_repeats": most_repeats,
     "SummaryPlan.rounds": SummaryPlan.rounds,
     "SummaryPlan.max_prompt_tokens": SummaryPlan.max_prompt_tokens,
     "SummaryPlan.max_completion_tokens": SummaryPlan.max_completion_tokens,

@@ -6,9 +6,12 @@ from precis.v1 import summarize_pb2 as pb
 
 from inference.call import Call, Priority
 from pipeline.llm.config import LlmConfig, LlmRole
+from pipeline.protocols import Models
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
+from pipeline.summarize.trust.gate import GatedWriter, TrustGate
+from pipeline.summarize.writer import Writer
 from server.backends import Backends, ChosenWriter
 from server.rpc.models import CallScope, EngineModels
 from server.settings import Settings
@@ -16,13 +19,24 @@ from server.settings import Settings
 
 def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
     """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
+    models = None if backends.scoring.missing else bulk_models(settings, backends.scoring)
+    extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
     if settings.llm is not None and backends.chats is not None:
         config = fit_concurrency(settings.llm_writer, settings.llm)
         writer = LlmWriter(backends.chats[LlmRole.WRITER], config, critic=backends.chats[LlmRole.CRITIC])
-        return ChosenWriter(writer, pb.WRITER_KIND_LANGUAGE_MODEL)
-    if backends.scoring.missing:
+        entailment = models.entailment if models else None
+        gated = behind_gate(writer, TrustGate(settings.summary_trust, entailment, extractive, executor=cpu))
+        return ChosenWriter(gated, pb.WRITER_KIND_LANGUAGE_MODEL)
+    if extractive is None:
         return None
-    return ChosenWriter(extractive_writer(settings, backends.scoring, cpu), pb.WRITER_KIND_EXTRACTIVE)
+    # It answers the same question in the same way, and its sentences are the document's: nothing for a model to read.
+    rules = settings.summary_trust.model_copy(update={"claims": False, "asks_again": False, "rewrites": False})
+    return ChosenWriter(behind_gate(extractive, TrustGate(rules, executor=cpu)), pb.WRITER_KIND_EXTRACTIVE)
+
+
+def behind_gate(writer: Writer, gate: TrustGate) -> Writer:
+    """Puts a writer behind a gate, unless the settings open it."""
+    return GatedWriter(writer, gate) if gate.config.exact else writer
 
 
 def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
@@ -32,8 +46,7 @@ def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
     return writer.model_copy(update={"concurrency": llm.rates.max_concurrency})
 
 
-def extractive_writer(settings: Settings, scoring: EngineModels, cpu: Executor) -> ExtractiveWriter:
-    """Builds the writer over the engine's models. It works in bulk and waits for room: a summary takes minutes."""
+def bulk_models(settings: Settings, scoring: EngineModels) -> Models:
+    """Binds the engine's models to summaries: in bulk, and waiting for room, for a summary takes minutes."""
     call = Call(deadline_s=None, priority=Priority.BULK)
-    scope = CallScope(call, settings.summarize_service.max_queue_wait_s, name="summarize")
-    return ExtractiveWriter(settings.extractive, scoring.bound(scope), executor=cpu)
+    return scoring.bound(CallScope(call, settings.summarize_service.max_queue_wait_s, name="summarize"))

@@ -12,6 +12,7 @@ import contextlib
 import signal
 from pathlib import Path
 
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
@@ -36,6 +37,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--context-tokens", type=int)
     parser.add_argument("--answer-chars", type=int, default=400)
     parser.add_argument("--reply", action="append", default=[], metavar="PATTERN=TEXT", help="repeatable")
+    parser.add_argument("--honest", action="store_true", help="answer prompts of summaries as a good model would")
     parser.add_argument("--fault", action="append", default=[], metavar="KIND=SHARE", help=f"{', '.join(Fault)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--retry-after-s", type=float, default=1.0)
@@ -53,6 +55,7 @@ def _script(options: argparse.Namespace) -> Script:
         api_key=options.api_key,
         context_tokens=options.context_tokens,
         answer_chars=options.answer_chars,
+        author=write if options.honest else None,
         replies=tuple(Reply(pattern, text) for pattern, _, text in (text.partition("=") for text in options.reply)),
         faults=FaultPlan(shares, options.seed, options.retry_after_s),
         max_concurrency=options.max_concurrency,

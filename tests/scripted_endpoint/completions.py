@@ -13,7 +13,8 @@ from tests.scripted_endpoint.script import Script
 
 async def send_completion(exchange: Exchange, script: Script, body: Mapping[str, Any]) -> None:
     """Sends a good answer the way the request wants it. It is made while the latency passes, not after it."""
-    made = answer(body, script.replies, script.answer_chars)
+    asked = body if script.max_tokens_kept else {**body, "max_tokens": None, "max_completion_tokens": None}
+    made = answer(asked, script.replies, script.answer_chars, script.author)
     if not body.get("stream"):
         whole = json.dumps(completion(made, body)).encode()
         await exchange.wait_for_age(script.latency_s)

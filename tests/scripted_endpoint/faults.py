@@ -21,6 +21,7 @@ class Fault(StrEnum):
     EMPTY = "empty"  # 200, and an answer without text
     ENDLESS = "endless"  # 200, and bytes until the client leaves
     ENDLESS_ERROR = "endless_error"  # 500, likewise
+    PACKED = "packed"  # 200, and gzip, for which nobody asked
 
 
 @dataclass(frozen=True, slots=True)

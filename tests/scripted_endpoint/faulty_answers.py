@@ -1,6 +1,7 @@
 """Sends what a broken, busy or misconfigured endpoint sends."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,13 +37,13 @@ async def send_faulty(exchange: Exchange, fault: Fault, script: Script, body: Ma
             await exchange.send(200, _PAGE, content_type="text/html; charset=utf-8")
         case Fault.ENDLESS_ERROR:
             await _send_forever(exchange, 500)
-        case Fault.CUT | Fault.TRUNCATED_JSON | Fault.EMPTY | Fault.ENDLESS:
+        case Fault.CUT | Fault.TRUNCATED_JSON | Fault.EMPTY | Fault.ENDLESS | Fault.PACKED:
             await _send_damaged(exchange, fault, script, body)
 
 
 async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any]) -> None:
     """Answers with status 200 that begin well."""
-    made = answer(body, script.replies, script.answer_chars)
+    made = answer(body, script.replies, script.answer_chars, script.author)
     if fault is Fault.EMPTY:
         made = replace(made, text="", completion_tokens=0)
     is_stream = bool(body.get("stream"))
@@ -54,6 +55,10 @@ async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: 
     match fault:
         case Fault.EMPTY:
             await exchange.send(200, whole, content_type=content_type)
+        case Fault.PACKED:
+            await exchange.send(
+                200, gzip.compress(whole), content_type=content_type, headers={"content-encoding": "gzip"}
+            )
         case Fault.TRUNCATED_JSON:
             await exchange.send(200, half, content_type=content_type)
         case Fault.CUT:

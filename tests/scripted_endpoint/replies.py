@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,15 +36,25 @@ class Answer:
     choices: Mapping[str, float] = field(default_factory=dict)
 
 
-def answer(body: Mapping[str, Any], replies: Sequence[Reply], answer_chars: int) -> Answer:
-    """Returns the first reply that fits; else an instance of the schema; else the end of the last message.
+Author = Callable[[str, int], str]
+"""Answers the last message in as many tokens."""
+
+
+def answer(
+    body: Mapping[str, Any], replies: Sequence[Reply], answer_chars: int, author: Author | None = None
+) -> Answer:
+    """Returns the first reply that fits; else what the author writes, an instance of the schema or the message's end.
 
     An answer longer than the request's limit of tokens is cut, with finish_reason "length".
     """
     contents = [text_of(message) for message in body["messages"]]
     reply = next((one for one in replies if any(re.search(one.pattern, content) for content in contents)), None)
-    text = _text(contents, body, answer_chars) if reply is None else reply.text
-    limit = CHARS_PER_TOKEN * int(body.get("max_tokens") or body.get("max_completion_tokens") or 1_000_000)
+    max_tokens = int(body.get("max_tokens") or body.get("max_completion_tokens") or 1_000_000)
+    if reply is not None:
+        text = reply.text
+    else:
+        text = author(contents[-1], max_tokens) if author else _text(contents, body, answer_chars)
+    limit = CHARS_PER_TOKEN * max_tokens
     cut = text[:limit]
     return Answer(
         cut,

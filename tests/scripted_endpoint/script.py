@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from tests.scripted_endpoint.faults import Fault, FaultPlan
-from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.replies import Author, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,9 @@ class Script:
         context_tokens: prompt and answer together; more is 400. None for no limit.
         answer_chars: length of an answer that no reply decides.
         replies: answers by pattern, the first that fits.
-        first_faults: what happens to the first attempts in order of arrival; None is a good answer.
+        author: writes the answers that no reply decides; None: the end of the last message.
+        author: Author | None = None
+    first_faults: what happens to the first attempts in order of arrival; None is a good answer.
         faults: what happens to the others.
         max_concurrency: attempts in flight beyond which it says 429; None for no limit.
         supports_json_schema: False refuses `response_format` with 400.
@@ -25,6 +27,7 @@ class Script:
         supports_images: False refuses a message with pictures with 500, as llama.cpp does.
         supports_seed: False refuses `seed` with 400.
         is_reasoning_model: True refuses `max_tokens` and `temperature`, as OpenAI's reasoning models do.
+        max_tokens_kept: False answers at any length, as some endpoints do.
         stream_pieces: pieces of a streamed answer.
         keep_bodies: keep what was asked, for tests that look at it.
     """
@@ -35,6 +38,7 @@ class Script:
     context_tokens: int | None = None
     answer_chars: int = 400
     replies: tuple[Reply, ...] = ()
+    author: Author | None = None
     first_faults: tuple[Fault | None, ...] = ()
     faults: FaultPlan = field(default_factory=FaultPlan)
     max_concurrency: int | None = None
@@ -43,5 +47,6 @@ class Script:
     supports_images: bool = True
     supports_seed: bool = True
     is_reasoning_model: bool = False
+    max_tokens_kept: bool = True
     stream_pieces: int = 8
     keep_bodies: bool = False

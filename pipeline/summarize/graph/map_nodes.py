@@ -1,16 +1,19 @@
 """Plan and map: waves of batches, each batch one call."""
 
+from functools import partial
+
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from pipeline.summarize.events import BatchDone
-from pipeline.summarize.graph.notes import critique_for, warn_if_cut, written_texts
+from pipeline.summarize.graph.notes import critique_for, warn_of_text, written_texts
 from pipeline.summarize.graph.overflow import extract_fitting
-from pipeline.summarize.graph.run import BatchTask, PlannedCall, Run, StepAnswer, SummaryState
-from pipeline.summarize.graph.texts import TEXT, TextOutcome
+from pipeline.summarize.graph.run import BatchTask, Run, StepAnswer, SummaryState
+from pipeline.summarize.graph.texts import TextOutcome
+from pipeline.summarize.graph.trusted import TextCall, ask_text
 from pipeline.summarize.packing import fit_context, tail_by_tokens
 from pipeline.summarize.plan import Phase, SummaryPlan
-from pipeline.summarize.retention import measure
+from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
 from pipeline.summarize.writer import ExtractTask
@@ -51,21 +54,13 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> S
     batch = run.plan.batches[index]
     extract_task = await _extract_task(run, iteration, index)
 
-    async def ask() -> TextOutcome:
-        written = await extract_fitting(run, extract_task)
+    def measured(text: str) -> Retention:
         known = () if extract_task.context_is_source else map(run.mentions_of, extract_task.context)
-        retention = measure(run.terms.of(index), [run.mentions_of(written.text), *known])
-        return TextOutcome(written, run.count_tokens(written.text), retention)
+        return measure(run.terms.of(index), [run.mentions_of(text), *known])
 
-    question = PlannedCall(
-        StepId(iteration, Stage.MAP, 0, index),
-        extract_task,
-        ask,
-        TEXT,
-        describe=lambda outcome: StepOutput(0, "", outcome.tokens, batch.chunk_indexes, batch.pages),
-        usage=lambda outcome: outcome.written.usage,
-    )
-    answer = await run.answer(question)
+    step = StepId(iteration, Stage.MAP, 0, index)
+    output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
+    answer = await ask_text(run, TextCall(step, extract_task, partial(extract_fitting, run), measured, output))
     runtime.stream_writer(
         BatchDone(
             batch_index=index,
@@ -79,7 +74,7 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> S
             progress=run.meter.progress(),
         )
     )
-    await warn_if_cut(runtime, answer.outcome.written, f"batch {index + 1}")
+    await warn_of_text(runtime, answer.outcome, step, output)
     return answer
 
 

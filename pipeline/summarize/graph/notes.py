@@ -4,11 +4,12 @@ from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import Warned
 from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, VerdictOutcome
+from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, TextOutcome, VerdictOutcome
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import WarningCode
-from pipeline.summarize.storage.records import Stage, StepId
-from pipeline.summarize.writer import Extraction, Written
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.trust.report import place_of, trust_warnings
+from pipeline.summarize.writer import Extraction
 
 
 def stage_of(level: int) -> Stage:
@@ -58,7 +59,13 @@ async def warn(runtime: Runtime[Run], code: WarningCode, message: str) -> None:
     runtime.stream_writer(Warned(code, message))
 
 
-async def warn_if_cut(runtime: Runtime[Run], written: Written, where: str) -> None:
-    """Warns of an answer that was still cut after all continuations."""
-    if written.finish_reason == "length":
+async def warn_of_text(runtime: Runtime[Run], outcome: TextOutcome, step: StepId, output: StepOutput) -> None:
+    """Warns of an answer that was still cut after all continuations, and of what the gate found wrong with it.
+
+    What the gate found is stored with the answer, and so not once more.
+    """
+    where = place_of(step, output)
+    if outcome.written.finish_reason == "length":
         await warn(runtime, WarningCode.ANSWER_CUT, f"the answer for {where} was cut: more output_tokens would help")
+    for warning in trust_warnings(outcome.trust, where):
+        runtime.stream_writer(Warned(warning.code, warning.message, warning.place, warning.text))

@@ -4,6 +4,7 @@ A text that is too long for its group is made shorter first.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
@@ -12,13 +13,14 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import GroupDone
-from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_if_cut, written_texts
+from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_of_text, written_texts
 from pipeline.summarize.graph.overflow import merge_fitting
-from pipeline.summarize.graph.run import GroupTask, PlannedCall, Run, StepAnswer, SummaryState
-from pipeline.summarize.graph.texts import TEXT, UNIQUE, TextOutcome, UniqueText, text_key
+from pipeline.summarize.graph.run import GroupTask, Run, StepAnswer, SummaryState
+from pipeline.summarize.graph.texts import UNIQUE, TextOutcome, UniqueText, text_key
+from pipeline.summarize.graph.trusted import TextCall, ask_text
 from pipeline.summarize.packing import group_by_tokens, level_calls, split_by_tokens
 from pipeline.summarize.plan import Phase
-from pipeline.summarize.retention import measure
+from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
@@ -96,24 +98,22 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
         critique=await critique_for(run, iteration),
     )
     whole = join_extractions(members)
-    answer = await _answer(run, StepId(iteration, Stage.REDUCE, level, state["group"]), merge_task, whole)
+    answer = await _answer(runtime, StepId(iteration, Stage.REDUCE, level, state["group"]), merge_task, whole)
     _tell(runtime, state, whole, answer, extra)
-    await warn_if_cut(runtime, answer.outcome.written, f"group {state['group'] + 1} of level {level}")
     return answer
 
 
-async def _answer(run: Run, step: StepId, task: MergeTask, whole: Extraction) -> StepAnswer[TextOutcome]:
-    """Asks for one text out of `whole`."""
+async def _answer(runtime: Runtime[Run], step: StepId, task: MergeTask, whole: Extraction) -> StepAnswer[TextOutcome]:
+    """Asks for one text out of `whole`, and says what is wrong with it."""
+    run = runtime.context
 
-    async def ask() -> TextOutcome:
-        written = await merge_fitting(run, task)
-        retention = measure(find_terms(whole.text), [run.mentions_of(written.text)])
-        return TextOutcome(written, run.count_tokens(written.text), retention)
+    def measured(text: str) -> Retention:
+        return measure(find_terms(whole.text), [run.mentions_of(text)])
 
-    def describe(outcome: TextOutcome) -> StepOutput:
-        return StepOutput(0, "", outcome.tokens, whole.chunk_indexes, whole.pages)
-
-    return await run.answer(PlannedCall(step, task, ask, TEXT, lambda outcome: outcome.written.usage, describe))
+    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
+    answer = await ask_text(run, TextCall(step, task, partial(merge_fitting, run), measured, output))
+    await warn_of_text(runtime, answer.outcome, step, output)
+    return answer
 
 
 def _tell(
@@ -253,6 +253,4 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
         target_tokens=target_tokens,
         critique=await critique_for(run, step.iteration),
     )
-    answer = await _answer(run, step, task, part)
-    await warn_if_cut(runtime, answer.outcome.written, "a compressed text")
-    return answer.outcome
+    return (await _answer(runtime, step, task, part)).outcome

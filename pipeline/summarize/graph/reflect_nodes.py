@@ -63,6 +63,9 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     with node_span("topics", run.job.summary_id, phase=Phase.TOPICS.value, iteration=best) as span:
         answer = await _find_topics(run, best)
         note(span, topic_count=len(answer.outcome.topics), reused=answer.is_reused)
+    if answer.outcome.left_out:
+        message = f"{len(answer.outcome.left_out)} key topics that the summary does not mention were left out"
+        await warn(runtime, WarningCode.TOPICS_LEFT_OUT, message)
     if len(answer.outcome.topics) < run.job.config.min_topics:
         message = f"{len(answer.outcome.topics)} key topics instead of {run.job.config.min_topics} or more"
         await warn(runtime, WarningCode.FEW_TOPICS, message)

@@ -6,7 +6,8 @@ size at every step. When one call has failed, those that are on their way are le
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import TracebackType
@@ -56,8 +57,12 @@ class CallGate:
         if not self._active:
             self._idle.set()
         if isinstance(error, Exception):
-            self._failure = self._failure or error
+            self.close(error)
             await self._idle.wait()
+
+    def close(self, failure: Exception) -> None:
+        """Lets no further call begin; those that would begin fail with this once all calls on their way are done."""
+        self._failure = self._failure or failure
 
 
 Outcome = TypeVar("Outcome")
@@ -147,6 +152,15 @@ class Run:
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
 
+    @asynccontextmanager
+    async def beside(self) -> AsyncIterator[None]:
+        """Leaves the place in flight to other calls while models of this process work on an answer."""
+        self.slots.release()
+        try:
+            yield
+        finally:
+            await self.slots.acquire()
+
     async def answer(self, question: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
         """Returns the stored answer, or makes the call and stores its answer before anybody sees it.
 
@@ -157,17 +171,17 @@ class Run:
         stored = await self.job.store.result(key)
         if stored is not None:
             outcome = question.adapter.validate_json(stored)
-            is_new = await self._record(question, key, outcome, None)
+            is_new = await self.record(question, key, outcome, None)
             self.meter.count_reused(was_counted=not is_new)
             self.job.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
             return StepAnswer(outcome, key, is_reused=True)
         async with self.gate:
-            outcome, call_s = await self._ask(question)
-            await self._record(question, key, outcome, question.adapter.dump_json(outcome).decode())
+            outcome, call_s = await self.ask(question)
+            await self.record(question, key, outcome, question.adapter.dump_json(outcome).decode())
         self.meter.count(question.usage(outcome), call_s)
         return StepAnswer(outcome, key, is_reused=False)
 
-    async def _ask(self, question: PlannedCall[Outcome]) -> tuple[Outcome, float]:
+    async def ask(self, question: PlannedCall[Outcome]) -> tuple[Outcome, float]:
         """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
         stage, began = question.step.stage, time.monotonic()
         try:
@@ -180,9 +194,17 @@ class Run:
         self.job.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
         return outcome, call_s
 
-    async def _record(self, question: PlannedCall[Outcome], key: str, outcome: Outcome, body: str | None) -> bool:
+    async def record(
+        self, question: PlannedCall[Outcome], key: str, outcome: Outcome, body: str | None, *, is_call: bool = True
+    ) -> bool:
+        """Stores an outcome under its key and its step; returns False for a known step.
+
+        Args:
+            body: its JSON; None if it is stored already.
+            is_call: False for an answer that is not yet the text of its step: the text will count.
+        """
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
-        return await self.job.store.record(self.job.summary_id, question.step, output, body=body, is_call=True)
+        return await self.job.store.record(self.job.summary_id, question.step, output, body=body, is_call=is_call)
 
 
 class SummaryState(TypedDict, total=False):

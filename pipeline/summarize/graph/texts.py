@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.trust.findings import Trust
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,
@@ -30,11 +31,13 @@ class TextOutcome:
 
     Attributes:
         retention: the terms of the task's texts in the answer.
+        trust: what the gate found; None without a gate.
     """
 
     written: Written
     tokens: int
     retention: Retention
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

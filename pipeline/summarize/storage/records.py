@@ -19,6 +19,7 @@ class SummaryStatus(StrEnum):
 class Stage(StrEnum):
     """A kind of step."""
 
+    DRAFT = "draft"  # answers that are checked before they become a text of a stage
     MAP = "map"
     UNIQUE = "unique"  # the texts of a level without what was said before
     COMPRESS = "compress"

@@ -702,6 +702,7 @@ class SummaryPlan(_message.Message):
     WAVE_FIELD_NUMBER: _builtins.int
     CONCURRENCY_FIELD_NUMBER: _builtins.int
     IS_EXACT_FIELD_NUMBER: _builtins.int
+    MOST_REPEATS_FIELD_NUMBER: _builtins.int
     writer: _builtins.str
     """Who writes; names the language model, or the extractive writer."""
     writer_kind: Global___WriterKind.ValueType
@@ -726,6 +727,8 @@ class SummaryPlan(_message.Message):
     """Calls in flight at most."""
     is_exact: _builtins.bool
     """True if no answer can be so long that a reduce group must shrink: the counts are then exact, else lower bounds."""
+    most_repeats: _builtins.int
+    """Calls beside `most_calls` if every text of map and reduce fails its checks and is asked for again; 0 without checks."""
     @_builtins.property
     def level_calls(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Calls of each reduce level."""
@@ -746,10 +749,11 @@ class SummaryPlan(_message.Message):
         wave: _builtins.int = ...,
         concurrency: _builtins.int = ...,
         is_exact: _builtins.bool = ...,
+        most_repeats: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "rounds", b"rounds", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_repeats", b"most_repeats", "rounds", b"rounds", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1049,19 +1053,31 @@ class SummaryWarning(_message.Message):
 
     CODE_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    PLACE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """Stable word for programs, for example "empty_chunks" or "critic_not_content"."""
+    """Stable word for programs, for example "empty_chunks" or "critic_not_content". What the checks of texts find wrong
+    has the words "refusal", "empty", "too_short", "repetition", "echo", "other_language", "cut", "order",
+    "invented_number", "wrong_unit", "invented_date", "invented_code", "invented_name", "twisted", "unsupported",
+    "lost_values" and "invented_topic".
+    """
     message: _builtins.str
     """One sentence."""
+    place: _builtins.str
+    """Where it is: a batch or merge with its pages or chunks; empty if it is about the whole summary."""
+    text: _builtins.str
+    """The words at fault, or what is missing; empty if it is about a whole answer."""
     def __init__(
         self,
         *,
         code: _builtins.str = ...,
         message: _builtins.str = ...,
+        place: _builtins.str = ...,
+        text: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "message", b"message"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "message", b"message", "place", b"place", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1075,25 +1091,63 @@ class Retention(_message.Message):
 
     SHARE_FIELD_NUMBER: _builtins.int
     KINDS_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
     share: _builtins.float
     """Of the terms of all kinds together, in [0, 1]; 1 when there was nothing to keep."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedCompositeFieldContainer[Global___TermRetention]:
         """One entry for each kind."""
 
+    @_builtins.property
+    def values(self) -> Global___ValueRecall:
+        """Values with what they are the values of; of no values where that was not measured."""
+
     def __init__(
         self,
         *,
         share: _builtins.float = ...,
         kinds: _abc.Iterable[Global___TermRetention] | None = ...,
+        values: Global___ValueRecall | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kinds", b"kinds", "share", b"share"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kinds", b"kinds", "share", b"share", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Retention: _TypeAlias = Retention  # noqa: Y015
+
+@_typing.final
+class ValueRecall(_message.Message):
+    """How many values of an input survive in an output together with what they are the values of."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INPUT_COUNT_FIELD_NUMBER: _builtins.int
+    KEPT_COUNT_FIELD_NUMBER: _builtins.int
+    MISSING_FIELD_NUMBER: _builtins.int
+    input_count: _builtins.int
+    """Numbers, units, versions and part numbers of the input, each with its subject."""
+    kept_count: _builtins.int
+    """Those of them that the output has in one sentence or row with their subject."""
+    @_builtins.property
+    def missing(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Some that were lost, at most 20: the value, then words of its subject."""
+
+    def __init__(
+        self,
+        *,
+        input_count: _builtins.int = ...,
+        kept_count: _builtins.int = ...,
+        missing: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["input_count", b"input_count", "kept_count", b"kept_count", "missing", b"missing"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValueRecall: _TypeAlias = ValueRecall  # noqa: Y015
 
 @_typing.final
 class TermRetention(_message.Message):
@@ -1161,6 +1215,7 @@ class Summary(_message.Message):
     RETENTION_FIELD_NUMBER: _builtins.int
     DUPLICATES_FIELD_NUMBER: _builtins.int
     DUPLICATE_COUNT_FIELD_NUMBER: _builtins.int
+    TRUST_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1225,6 +1280,10 @@ class Summary(_message.Message):
     def duplicates(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedDuplicate]:
         """Sentences that stand in the document more than once and in the summary only once; at most 1,000."""
 
+    @_builtins.property
+    def trust(self) -> Global___SummaryTrust:
+        """What the checks found in the texts that `text` was made of; not set if they are switched off."""
+
     def __init__(
         self,
         *,
@@ -1252,16 +1311,75 @@ class Summary(_message.Message):
         retention: Global___Retention | None = ...,
         duplicates: _abc.Iterable[Global___RemovedDuplicate] | None = ...,
         duplicate_count: _builtins.int = ...,
+        trust: Global___SummaryTrust | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "critic_verdict", b"critic_verdict", "critique", b"critique", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "critic_verdict", b"critic_verdict", "critique", b"critique", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__failure) -> _WhichOneofReturnType__failure | None: ...
 
 Global___Summary: _TypeAlias = Summary  # noqa: Y015
+
+@_typing.final
+class SummaryTrust(_message.Message):
+    """What the checks of a summary's texts found, at every level together. `warnings` says where."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PART_COUNT_FIELD_NUMBER: _builtins.int
+    VERBATIM_COUNT_FIELD_NUMBER: _builtins.int
+    READ_COUNT_FIELD_NUMBER: _builtins.int
+    UNREAD_COUNT_FIELD_NUMBER: _builtins.int
+    REMOVED_COUNT_FIELD_NUMBER: _builtins.int
+    DROPPED_COUNT_FIELD_NUMBER: _builtins.int
+    CORRECTED_COUNT_FIELD_NUMBER: _builtins.int
+    ASKED_AGAIN_COUNT_FIELD_NUMBER: _builtins.int
+    REWRITTEN_COUNT_FIELD_NUMBER: _builtins.int
+    FLAW_COUNT_FIELD_NUMBER: _builtins.int
+    part_count: _builtins.int
+    """Sentences, list items, table rows and lines of code."""
+    verbatim_count: _builtins.int
+    """Those that stand in their input word for word."""
+    read_count: _builtins.int
+    """Of the others, those that the NLI model compared with the passage that speaks of them."""
+    unread_count: _builtins.int
+    """Those of which only the values and names were compared."""
+    removed_count: _builtins.int
+    """Pieces that state nothing: fences, announcements, tags, repetitions, copies of the context."""
+    dropped_count: _builtins.int
+    """Sentences that were left out."""
+    corrected_count: _builtins.int
+    """Sentences in whose place the input's own stands."""
+    asked_again_count: _builtins.int
+    """Answers that a second one replaced."""
+    rewritten_count: _builtins.int
+    """Answers that sentences of the input replaced."""
+    flaw_count: _builtins.int
+    """What is still wrong. The end of `text` says where."""
+    def __init__(
+        self,
+        *,
+        part_count: _builtins.int = ...,
+        verbatim_count: _builtins.int = ...,
+        read_count: _builtins.int = ...,
+        unread_count: _builtins.int = ...,
+        removed_count: _builtins.int = ...,
+        dropped_count: _builtins.int = ...,
+        corrected_count: _builtins.int = ...,
+        asked_again_count: _builtins.int = ...,
+        rewritten_count: _builtins.int = ...,
+        flaw_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked_again_count", b"asked_again_count", "corrected_count", b"corrected_count", "dropped_count", b"dropped_count", "flaw_count", b"flaw_count", "part_count", b"part_count", "read_count", b"read_count", "removed_count", b"removed_count", "rewritten_count", b"rewritten_count", "unread_count", b"unread_count", "verbatim_count", b"verbatim_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummaryTrust: _TypeAlias = SummaryTrust  # noqa: Y015
 
 @_typing.final
 class SummaryFailure(_message.Message):

@@ -10,7 +10,7 @@ from statistics import median
 
 import uvloop
 
-from scripts.benchmarks.shared.corpus import source_text
+from scripts.benchmarks.shared.corpus import ROOT, source_text
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.bench import Documents, open_bench
 from scripts.benchmarks.summaries.counts import (
@@ -20,6 +20,7 @@ from scripts.benchmarks.summaries.counts import (
     measure_growth,
 )
 from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.lies import measure_lies
 from scripts.benchmarks.summaries.quality import measure_quality
 from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure_series
 from scripts.benchmarks.summaries.server_cost import measure_served
@@ -31,6 +32,7 @@ FAULTS, FAULTS_QUICK = (CHUNKS, 2), (700, 1)  # chunks, and a seed with which ne
 # The largest first: memory that it took is not taken again.
 FULL = (Load(64, CHUNKS, 3), Load(32, CHUNKS, 3), Load(8, CHUNKS), Load(1, 203))
 QUICK = (Load(64, CHUNKS), Load(32, 224), Load(8, 56), Load(1, 7))
+MANUAL = ROOT / "scripts" / "data" / "manual" / "pump-skid.md"
 TARGETS = (
     Target("calls_1403", 270, at_least=False),
     Target("calls_1400", 269, at_least=False),
@@ -41,6 +43,9 @@ TARGETS = (
     Target("checkpoint_growth", 2.2, at_least=False),
     Target("faulty_calls_ratio", 1.5, at_least=False),
     Target("rerun_calls", 0, at_least=False),
+    Target("lies_noticed", 12),
+    Target("lies_delivered", 0, at_least=False),
+    Target("false_alarms", 0, at_least=False),
     Target("rerun_time_ratio", 0.03, at_least=False),
     Target("rouge1_75", 41.7),
     Target("worst_over_lexrank", 0.0),
@@ -61,6 +66,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
     figures = uvloop.run(_count(documents))
     figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
     figures |= uvloop.run(measure_quality(models, data, quick=quick))
+    figures |= uvloop.run(measure_lies(models, MANUAL.read_text(encoding="utf-8")))
     if not quick:  # starting the server takes half of the time that --quick has
         figures |= measure_served(models, documents, CHUNKS)
     return Report(

@@ -21,6 +21,7 @@ from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
+from pipeline.summarize.trust.gate import TrustGate
 from server.backends import ChosenWriter
 from server.cli.connection import to_cli_error
 from server.cli.errors import CliError, InputError, TryLaterError
@@ -30,7 +31,7 @@ from server.errors import INTERNAL, StartupError, rule_for
 from server.observe import tracing
 from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
-from server.services.summary_writer import fit_concurrency
+from server.services.summary_writer import behind_gate, fit_concurrency
 from server.settings import Settings, load_settings
 
 Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
@@ -71,10 +72,12 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     assert llm is not None, "_settings names one"  # noqa: S101 - our own bug if not
     cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
-    chosen = ChosenWriter(LlmWriter(chat, fit_concurrency(settings.llm_writer, llm)), pb.WRITER_KIND_LANGUAGE_MODEL)
+    writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm))
+    gated = behind_gate(writer, TrustGate(settings.summary_trust, executor=cpu))  # no model is loaded here
+    chosen = ChosenWriter(gated, pb.WRITER_KIND_LANGUAGE_MODEL)
     summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))
     rules = DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens)
-    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu, stopping=asyncio.Event())
+    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
 
 
 def _settings(endpoint: EndpointOptions) -> Settings:

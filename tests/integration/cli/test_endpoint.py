@@ -11,6 +11,7 @@ import pytest
 
 from tests.integration.summarize.summaries import PASS
 from tests.integration.support.programs import ROOT, Ended, precis
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -40,7 +41,7 @@ async def summarize(tmp_path: Path, endpoint: ScriptedEndpoint, *arguments: obje
 
 
 async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manual: Path, key_file: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,), api_key=KEY)) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write, api_key=KEY)) as endpoint:
         keyed = ("--api-key-file", key_file, "--json")
         plan = await summarize(tmp_path, endpoint, manual, "--plan", *keyed)
         assert (plan.code, endpoint.log.requests.total()) == (0, 0)
@@ -65,20 +66,20 @@ async def test_keys_of_others_are_never_sent_there(tmp_path: Path, manual: Path,
         {"PRECIS_SETTINGS_FILE": str(settings)},
     )
     for variables in keys:
-        async with ScriptedEndpoint(Script(replies=(PASS,), api_key=KEY)) as endpoint:
+        async with ScriptedEndpoint(Script(replies=(PASS,), author=write, api_key=KEY)) as endpoint:
             ended = await summarize(tmp_path, endpoint, manual, **variables)
         assert (ended.code, endpoint.log.answered.total()) == (4, 0)
         assert set(endpoint.log.faults) == {"invalid_api_key"}
 
 
 async def test_other_settings_hold(tmp_path: Path, manual: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         ended = await summarize(tmp_path, endpoint, manual, PRECIS_LLM__RATES__MAX_CONCURRENCY="1")
     assert (ended.code, endpoint.log.peak_in_flight) == (0, 1)
 
 
 async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.gate.clear()
         variables = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
         process = await asyncio.create_subprocess_exec(

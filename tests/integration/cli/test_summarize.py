@@ -15,6 +15,7 @@ from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, bench
 from tests.integration.support.programs import ROOT, precis, unused_port
 from tests.pdf import make_pdf
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -69,7 +70,7 @@ async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
 
 
 async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual: Path) -> None:
-    script = Script(replies=(PASS,), first_faults=(None,), faults=FaultPlan({Fault.HTML: 1.0}))
+    script = Script(replies=(PASS,), author=write, first_faults=(None,), faults=FaultPlan({Fault.HTML: 1.0}))
     async with bench(start, script) as served:
         ended = await precis("summarize", manual, "--wave", "1", "--json", "-a", served.app.address)
     assert ended.code == 4

@@ -10,6 +10,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from server.app import App
 from tests.integration.conftest import Start
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -35,7 +36,7 @@ class Bench:
 @asynccontextmanager
 async def bench(start: Start, script: Script | None = None, **sections: dict[str, object]) -> AsyncIterator[Bench]:
     """Starts a server whose summaries a scripted endpoint writes."""
-    async with ScriptedEndpoint(script or Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(script or Script(replies=(PASS,), author=write)) as endpoint:
         llm = {"base_url": endpoint.base_url, "model": "scripted", **QUICK, **sections.pop("llm", {})}
         async with start(llm=llm, **sections) as app, grpc.aio.insecure_channel(app.address) as channel:
             try:

@@ -1,5 +1,6 @@
 """SummarizeService on a real server: the stream, resuming, cancelling, and what is refused."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import grpc
@@ -14,6 +15,7 @@ from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, Call, bench, chunks, follow
 from tests.integration.support.rich_errors import details_of, fields_of
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -149,7 +151,7 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
 
 
 async def test_a_summary_that_failed_is_finished_without_repeating_a_call(start: Start) -> None:
-    broken = Script(replies=(PASS,), first_faults=(None, Fault.HTML, Fault.HTML))
+    broken = Script(replies=(PASS,), author=write, first_faults=(None, Fault.HTML, Fault.HTML))
     async with bench(start, broken, llm={"rates": {"max_concurrency": 1}}) as served:
         options = pb.SummarizeOptions(wave_batches=1)
         failed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29), options=options)))
@@ -238,9 +240,13 @@ async def test_a_stopping_server_puts_a_summary_aside_for_the_next_one(start: St
         events = aiter(call)
         summary_id = (await anext(events)).event.accepted.summary_id
         await served.endpoint.log.until(lambda log: log.in_flight > 0)
-        await served.app.__aexit__(None, None, None)
+        in_flight = served.endpoint.log.in_flight
+        stopping = asyncio.create_task(served.app.__aexit__(None, None, None))
+        await asyncio.sleep(0)  # one turn of the loop, in which the server begins to stop
+        served.endpoint.gate.set()
+        await stopping
         assert (await error_of(call)).code() is StatusCode.UNAVAILABLE
-        assert served.endpoint.log.left > 0
+        assert (served.endpoint.log.left, served.endpoint.log.answered.total()) == (0, in_flight)
     async with bench(start) as served:
         view = await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))
         assert (view.is_running, view.summary.status) == (False, pb.SUMMARY_STATUS_CANCELLED)

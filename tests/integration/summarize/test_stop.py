@@ -7,12 +7,15 @@ import grpc
 import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
 from tests.integration.support.server_process import server_process
+from tests.integration.support.untyped_stubs import health_stub
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -43,13 +46,18 @@ async def test_the_next_server_repeats_no_finished_call(
         "SUMMARY_STORAGE__DIRECTORY": tmp_path,
         "LLM__MODEL": "scripted",
     }
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         async with server_process(
             "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
         ) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
                 summary_id, call = await begin(SummarizeServiceStub(channel), endpoint)
+                health = aiter(health_stub(channel).Watch(HealthCheckRequest()))
+                assert (await anext(health)).status == HealthCheckResponse.SERVING
                 server.process.send_signal(signal.Signals[name])
+                if name == "SIGTERM":  # the calls in flight may finish
+                    assert (await anext(health)).status == HealthCheckResponse.NOT_SERVING
+                    endpoint.gate.set()
                 with pytest.raises(AioRpcError) as caught:
                     await follow(call)
                 assert caught.value.code() is StatusCode.UNAVAILABLE
@@ -57,6 +65,7 @@ async def test_the_next_server_repeats_no_finished_call(
         await endpoint.log.until(lambda log: log.in_flight == 0)
         endpoint.gate.set()
         answered = endpoint.log.answered.copy()
+        assert (endpoint.log.left == 0) == (name == "SIGTERM")
         llm = {"base_url": endpoint.base_url, "model": "scripted", **QUICK}
         async with (
             start(llm=llm, summary_storage={"directory": tmp_path}) as app,

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from pipeline.llm.chat_model import Completion, TokenLogprobs
-from pipeline.llm.completion import parse_completion
+from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 LOGPROBS = {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [{"token": "yes", "logprob": -0.1}]}]}
@@ -111,3 +111,31 @@ def test_a_stream_with_an_error_in_it_is_unreadable() -> None:
 
 def test_a_stream_without_the_final_mark_is_whole_when_it_has_a_finish_reason() -> None:
     assert parse_completion(stream(delta("ok", "stop"), end=""), "text/event-stream").text == "ok"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps(answer("half \ud800 a character")),
+        json.dumps(answer("good", finish_reason="st\udc00p")),
+        json.dumps({**answer(), "model": "\ud83d"}),
+        json.dumps(answer(["a list", "of parts"])),  # type: ignore[arg-type]
+        json.dumps({**answer(), "usage": {"prompt_tokens": 10**29}}),
+        json.dumps({**answer(), "usage": {"completion_tokens": -1}}),
+        json.dumps({**answer(), "usage": {"prompt_tokens": "many"}}),
+        json.dumps({**answer(), "usage": {"prompt_tokens": [3]}}),
+        json.dumps(answer()).replace("11", "1e400"),
+        json.dumps(answer()).replace("11", "NaN"),
+        json.dumps(answer(logprobs=LOGPROBS)).replace("-0.1", "NaN"),
+        json.dumps(answer(logprobs=LOGPROBS)).replace('"yes"', '"\\ud800"'),
+    ],
+    ids=range(12),
+)
+def test_what_no_message_can_carry_is_no_completion(body: str) -> None:
+    with pytest.raises(UnreadableAnswerError):
+        parse_completion(body.encode(), "application/json")
+
+
+def test_json_with_half_a_character_is_asked_for_again() -> None:
+    with pytest.raises(JsonProblemError, match="half a character"):
+        extract_json('{"topics": ["\\ud800"]}', {"type": "object"})

@@ -23,6 +23,7 @@ from pipeline.llm.errors import (
 )
 from pipeline.llm.openai import OpenAiChatModel
 from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.clocks import InstantClock
 from tests.unit.pipeline.llm.models import bench, failing, request
@@ -40,6 +41,7 @@ ERRORS: dict[Fault, type[LlmError]] = {
     Fault.EMPTY: EmptyAnswerError,
     Fault.ENDLESS: EndlessAnswerError,
     Fault.ENDLESS_ERROR: EndlessAnswerError,
+    Fault.PACKED: UnreadableAnswerError,
 }
 
 
@@ -151,8 +153,29 @@ async def test_an_endless_answer_is_left_at_its_limit() -> None:
     settings = {"max_answer_bytes": 300_000, "retries": {"max_attempts": 1}}
     async with bench(Script(faults=FaultPlan({Fault.ENDLESS: 1.0})), **settings) as at:
         with pytest.raises(EndlessAnswerError, match="300000 bytes"):
-            await at.model.complete(request())
+            await at.model.complete(request(max_tokens=4_000))
         await at.scripted.log.until(lambda log: log.left == 1)
+
+
+async def test_an_answer_is_read_up_to_the_length_that_was_asked_for() -> None:
+    script = Script(faults=FaultPlan({Fault.ENDLESS: 1.0}))
+    async with bench(script, retries={"max_attempts": 1}) as at:
+        with pytest.raises(EndlessAnswerError, match=f"more than {(1 << 16) + 100 * 512} bytes"):
+            await at.model.complete(request(max_tokens=100))
+
+
+async def test_a_text_of_more_characters_than_its_tokens_can_have_is_a_bad_answer() -> None:
+    script = Script(replies=(Reply("oil", "x" * 5_000),), max_tokens_kept=False)
+    async with bench(script, retries={"max_attempts": 2}) as at:
+        with pytest.raises(EndlessAnswerError, match="5000 characters") as caught:
+            await at.model.complete(request(max_tokens=100))
+        assert caught.value.attempts == 2
+
+
+async def test_an_answer_that_was_packed_is_refused_unread() -> None:
+    async with bench(failing(Fault.PACKED)) as at:
+        await at.model.complete(request())
+        assert at.endpoint.usage.failures == {"UnreadableAnswerError": 1}
 
 
 async def test_many_calls_at_a_faulty_endpoint_all_come_home() -> None:

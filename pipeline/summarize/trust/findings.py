@@ -1,0 +1,212 @@
+"""What the gate finds wrong with an answer, and what became of it."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+from pipeline.summarize.retention import ValueRecall
+from pipeline.summarize.writer import ExtractTask, MergeTask, Writer
+
+_LONGEST_TEXT = 300
+
+
+class FaultKind(StrEnum):
+    """What is wrong. The values are the codes of warnings."""
+
+    REFUSAL = "refusal"  # an apology, or "I cannot help with that"
+    EMPTY = "empty"  # nothing is left of the answer
+    TOO_SHORT = "too_short"  # next to nothing of the input
+    REPETITION = "repetition"  # the same words again and again
+    ECHO = "echo"  # what was shown as context, copied
+    LANGUAGE = "other_language"  # not that of the input
+    CHATTER = "chatter"  # "Sure! Here is ...", fences around everything, lines and tags of the prompt
+    CUT = "cut"  # ends in the middle of a sentence
+    ORDER = "order"  # speaks to a model or a judge, and states nothing
+    NUMBER = "invented_number"
+    UNIT = "wrong_unit"
+    DATE = "invented_date"
+    CODE = "invented_code"  # a part number, version, path or command
+    NAME = "invented_name"
+    TWISTED = "twisted"  # nearly a sentence of the input, with a value or name of another one
+    UNSUPPORTED = "unsupported"  # the passage that speaks of it does not say so
+    LOST_VALUES = "lost_values"  # too few values of the input with what they are the values of
+
+
+class Remedy(StrEnum):
+    """What became of a fault."""
+
+    REMOVED = "removed"  # what states nothing, from the edges of an answer or between its sentences
+    DROPPED = "dropped"  # a sentence
+    CORRECTED = "corrected"  # the input's own sentence stands in its place
+    ASKED_AGAIN = "asked_again"  # and the second answer has it no more
+    REWRITTEN = "rewritten"  # sentences of the input were chosen instead of the answer
+    NONE = "none"  # it is still there, or what it should have said is not
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFinding:
+    """One fault.
+
+    Attributes:
+        text: the words at fault, cut; empty when it is the whole answer.
+    """
+
+    kind: FaultKind
+    remedy: Remedy
+    text: str = ""
+
+
+def finding(kind: FaultKind, remedy: Remedy, text: str = "") -> TrustFinding:
+    """Returns a finding that quotes a text on one line, cut."""
+    return TrustFinding(kind, remedy, " ".join(text.split())[:_LONGEST_TEXT])
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What was checked in one answer, as it was delivered.
+
+    Attributes:
+        part_count: its sentences, list items, table rows and lines of code.
+        verbatim_count: those that stand in the input word for word.
+        read_count: of the others, those that a model compared with a passage of the input.
+        unread_count: those that it did not, beyond the bound or in a language that it does not know; their values are
+            those of the input nevertheless.
+    """
+
+    findings: tuple[TrustFinding, ...] = ()
+    part_count: int = 0
+    verbatim_count: int = 0
+    read_count: int = 0
+    unread_count: int = 0
+
+    @property
+    def is_flawed(self) -> bool:
+        """Whether something is still wrong."""
+        return any(found.remedy is Remedy.NONE for found in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustReport:
+    """What the gate found in all texts of a summary.
+
+    Attributes:
+        part_count: sentences, list items, table rows and lines of code that were checked, at every level.
+        verbatim_count: those that stand in their input word for word.
+        read_count: those that a model compared with a passage.
+        unread_count: those of which only the values were compared.
+        removed_count: pieces around and between sentences that stated nothing.
+        dropped_count: sentences.
+        corrected_count: sentences.
+        asked_again_count: answers that a second one replaced.
+        rewritten_count: answers that sentences of the input replaced.
+        flaw_count: what is still wrong; the summary's text says where.
+    """
+
+    part_count: int = 0
+    verbatim_count: int = 0
+    read_count: int = 0
+    unread_count: int = 0
+    removed_count: int = 0
+    dropped_count: int = 0
+    corrected_count: int = 0
+    asked_again_count: int = 0
+    rewritten_count: int = 0
+    flaw_count: int = 0
+
+
+_MOST_QUOTED = 10
+_RECALL_DIGITS = 3
+_COMPLAINTS = {
+    FaultKind.REFUSAL: "The answer was a refusal. The material is a document that you are allowed to work on.",
+    FaultKind.EMPTY: "Nothing of the answer was information of the material.",
+    FaultKind.TOO_SHORT: "The answer was far too short: it named the subject and left out what is said of it.",
+    FaultKind.REPETITION: "The answer repeated the same words again and again. Say everything once, then stop.",
+    FaultKind.ECHO: "The answer copied the earlier material. Use the new material alone.",
+    FaultKind.LANGUAGE: "The answer was in another language. Write in the language of the material.",
+    FaultKind.LOST_VALUES: "Too many values of the material were missing, or stood there without what they belong to.",
+}
+_COMPLAINTS |= dict.fromkeys(set(FaultKind) - set(_COMPLAINTS), "Much of the answer does not stand in the material:")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer that has passed the gate.
+
+    Attributes:
+        text: repaired.
+        trust: what was found in it, by place.
+        whole: what is wrong with it as a whole; None if nothing is.
+        recall: of the input's values.
+        lost_share: of its sentences, those that were dropped.
+    """
+
+    text: str
+    trust: Trust
+    whole: FaultKind | None
+    recall: ValueRecall
+    lost_share: float
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can stand for its input, if need be with a warning."""
+        return self.whole in (None, FaultKind.LOST_VALUES)
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        """Greater for the better of two answers to one task."""
+        return self.is_usable, round(self.recall.share, _RECALL_DIGITS), -self.lost_share
+
+    def with_finding(self, found: TrustFinding) -> "Checked":
+        """Returns the same with a finding in front: one about the answer as a whole."""
+        return replace(self, trust=replace(self.trust, findings=(found, *self.trust.findings)))
+
+    def complaint(self) -> str:
+        """Returns what a writer who is asked again must know: what was wrong, and what was missing."""
+        lines = [_COMPLAINTS[self.whole]] if self.whole else []
+        wrong = [one for one in self.trust.findings if one.remedy in (Remedy.DROPPED, Remedy.CORRECTED)]
+        lines += [f"- {one.kind.value.replace('_', ' ')}: {one.text}" for one in wrong[:_MOST_QUOTED]]
+        if self.recall.missing and self.whole in (FaultKind.LOST_VALUES, FaultKind.TOO_SHORT):
+            lines.append("Missing, for example: " + "; ".join(self.recall.missing))
+        return "\n".join(lines)
+
+
+class GatedCase(Protocol):
+    """A task as a gate has read it."""
+
+    @property
+    def text(self) -> str:
+        """The texts that the answer is made from."""
+
+
+@runtime_checkable
+class Gate(Protocol):
+    """What the graph asks of a gate (`gate.py`)."""
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether a bad answer is asked for once more."""
+
+    @property
+    def fallback(self) -> Writer | None:
+        """Writes what stays unusable."""
+
+    async def read(self, task: ExtractTask | MergeTask, *, room: float) -> GatedCase:
+        """Reads a task's texts; `room` is the share of them that an answer has room for."""
+
+    async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
+        """Returns what it says of an answer that needs neither model nor repair; None of any other."""
+
+    async def check(self, answer: str, case: GatedCase) -> Checked:
+        """Checks and repairs an answer."""
+
+    async def instead(self, text: str, case: GatedCase, why: TrustFinding) -> Checked:
+        """Returns a text that was chosen from the input in place of an answer."""
+
+
+@runtime_checkable
+class CheckedWriter(Writer, Protocol):
+    """A writer whose texts must pass a gate."""
+
+    @property
+    def trust_gate(self) -> Gate:
+        """Where they must pass."""

@@ -1,0 +1,269 @@
+"""The gate behind every answer that becomes part of a summary, whoever wrote it.
+
+An answer is unwrapped, inspected and, where sentences are not the input's own, read by a model; what is wrong is
+repaired by place. What is then still no extraction is asked for again, once, with the faults; what stays unusable is
+replaced by sentences of the input. All of it is a function of task and answer, so that a stored outcome stays true.
+"""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.signals.claim_support import claim_support, signals
+from pipeline.judge.evidence.text.words import is_content, stem
+from pipeline.model_answers import Pair, PairScores
+from pipeline.off_loop import OffLoop
+from pipeline.protocols import Entailment
+from pipeline.summarize.retention import Stated, find_stated, measure_recall
+from pipeline.summarize.trust.config import TrustConfig
+from pipeline.summarize.trust.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
+from pipeline.summarize.trust.inspect import Inspection, inspect, repair, riskiest
+from pipeline.summarize.trust.source import SourceText
+from pipeline.summarize.writer import (
+    Critique,
+    CritiqueTask,
+    ExtractTask,
+    MergeTask,
+    TopicList,
+    TopicsTask,
+    Writer,
+    Written,
+)
+
+VERSION = "trust-1"
+"""Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
+
+_EVIDENCE = EvidenceConfig()
+_FEWEST_VALUES = 8  # of an input whose answer must keep some
+_LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
+_LEAST_LEFT = 0.2  # of an input, where most of the answer was wrong
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A task as the gate sees it.
+
+    Attributes:
+        source: its texts.
+        least_recall: share of their values that an answer must keep with their subjects.
+        room: share of the texts that an answer has room for.
+        is_merge: the texts were checked already, and none of them may vanish.
+    """
+
+    source: SourceText
+    least_recall: float
+    room: float
+    is_merge: bool
+
+    @property
+    def text(self) -> str:
+        """The texts."""
+        return self.source.text
+
+    @cached_property
+    def stated(self) -> list[Stated]:
+        """The values of the texts."""
+        return find_stated(self.source.text)
+
+    def read(self) -> "Case":
+        """Reads what every answer is compared with. Linear in the length of the texts."""
+        _ = self.stated, self.word_count, self.source.sentences
+        return self
+
+    @cached_property
+    def word_count(self) -> int:
+        """Words of the texts."""
+        return len(self.source.text.split())
+
+
+class TrustGate:
+    """Checks answers. One object serves all summaries of a process.
+
+    Args:
+        entailment: reads sentences; None: only what needs no model is checked.
+        fallback: writes what stays unusable, from the input's own sentences; None: the input itself is kept, cut.
+        executor: threads for reading texts. None: in the loop's own thread, for scripts and tests.
+    """
+
+    def __init__(
+        self,
+        config: TrustConfig,
+        entailment: Entailment | None = None,
+        fallback: Writer | None = None,
+        *,
+        executor: Executor | None = None,
+    ) -> None:
+        self.config = config
+        self.asks_again = config.asks_again
+        self.fallback = fallback if config.rewrites else None
+        self._entailment = entailment if config.claims else None
+        self._off_loop = OffLoop(executor)
+        self._places = asyncio.Semaphore(config.max_checks)
+        model = str(self._entailment.identity) if self._entailment else ""
+        writer = self.fallback.identity if self.fallback else ""
+        digest = hashlib.sha256("\n".join((config.model_dump_json(exclude={"max_checks"}), model, writer)).encode())
+        self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
+
+    async def read(self, task: ExtractTask | MergeTask, *, room: float) -> Case:
+        """Reads a task's texts, while its answer is on the way.
+
+        Args:
+            room: share of the texts that an answer has room for, in (0, 1].
+        """
+        return await self._off_loop(lambda: self._read(task, room))
+
+    def _read(self, task: ExtractTask | MergeTask, room: float) -> Case:
+        if isinstance(task, ExtractTask):
+            source = SourceText([chunk.text for chunk in task.chunks], task.context, task.document_name)
+            case = Case(source, self.config.min_map_recall * room, room, is_merge=False)
+        else:
+            source = SourceText([extraction.text for extraction in task.extractions], (), task.document_name)
+            case = Case(source, self.config.min_merge_recall * room, room, is_merge=True)
+        return case.read()
+
+    async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
+        """Returns what it says of an answer that needs neither model nor repair; None of any other."""
+        return await self._off_loop(lambda: self._if_clean(answer, _own(case)))
+
+    def _if_clean(self, answer: str, case: Case) -> Checked | None:
+        found = inspect(answer, case.source)
+        if found.whole or found.faults or found.removed or found.to_read:
+            return None
+        checked = _conclude(found, case, 0, self.config.max_dropped)
+        return checked if checked.whole is None and checked.text == answer else None
+
+    async def check(self, answer: str, case: GatedCase) -> Checked:
+        """Has the model read what must be read, and repairs the answer."""
+        return await self._check(await self._off_loop(lambda: inspect(answer, _own(case).source)), _own(case))
+
+    async def _check(self, found: Inspection, case: Case) -> Checked:
+        is_read = self._entailment is not None and case.source.is_english and found.whole is None
+        numbers = riskiest(found, self.config.max_claims) if is_read else []
+        if numbers:
+            async with self._places:
+                await self._read_claims(found, case, numbers)
+        return await self._off_loop(lambda: _conclude(found, case, len(numbers), self.config.max_dropped))
+
+    async def instead(self, text: str, case: GatedCase, why: TrustFinding) -> Checked:
+        """Returns a text that was chosen from the input in place of an answer."""
+        own = _own(case)
+        recall = await self._off_loop(lambda: measure_recall(own.stated, [text, *own.source.context]))
+        return Checked(text, Trust((why,)), None, recall, 0.0)
+
+    async def _read_claims(self, found: Inspection, case: Case, numbers: Sequence[int]) -> None:
+        """Adds the parts that the passage which speaks of them does not support to the faults."""
+        assert self._entailment is not None  # noqa: S101 - the caller asks for it
+        planned = await self._off_loop(lambda: [_plan(found.words_of(number), case.source) for number in numbers])
+        pairs = list(dict.fromkeys(pair for pair, _ in planned if pair))
+        scores = await PairScores.ask(self._entailment, pairs)
+        for number, (pair, known_share) in zip(numbers, planned, strict=True):
+            if not _is_supported(pair, known_share, scores):
+                found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
+
+
+def _own(case: GatedCase) -> Case:
+    assert isinstance(case, Case)  # noqa: S101 - what `read` returned
+    return case
+
+
+def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float) -> Checked:
+    """Repairs an answer and judges what is left of it."""
+    text, findings = repair(found, case.source)
+    recall = measure_recall(case.stated, [text, *case.source.context])
+    trust = Trust(
+        (*found.removed, *findings), len(found.parts), found.verbatim_count, read_count, len(found.to_read) - read_count
+    )
+    lost = sum(one.remedy is Remedy.DROPPED for one in findings)
+    checked = Checked(text, trust, found.whole, recall, lost_share=lost / max(1, len(found.parts)))
+    if found.whole is None:
+        checked = replace(checked, whole=_whole_fault(checked, found, case, max_dropped))
+    return checked
+
+
+def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: float) -> FaultKind | None:
+    first = next((kind for kind, _ in found.faults.values()), FaultKind.EMPTY)
+    if not any(map(str.isalnum, checked.text)) or checked.lost_share > max_dropped:
+        return first
+    has_values = checked.recall.input_count >= _FEWEST_VALUES
+    length = len(checked.text.split()) / max(1.0, case.word_count * case.room)
+    is_short = (has_values or case.is_merge) and length < _LEAST_LENGTH
+    is_lossy = has_values and checked.recall.share < case.least_recall
+    if (is_short or is_lossy or length < _LEAST_LEFT) and 2 * len(found.faults) > len(found.parts):
+        return first
+    if is_short:
+        return FaultKind.TOO_SHORT
+    return FaultKind.LOST_VALUES if is_lossy else None
+
+
+def _plan(sentence: str, source: SourceText) -> tuple[Pair | None, float]:
+    passage, known_share = source.passage(sentence)
+    words = " ".join(sentence.replace("|", " ").split())
+    return ((passage.span.text, words) if passage else None), known_share
+
+
+def _is_supported(pair: Pair | None, known_share: float, scores: PairScores) -> bool:
+    """Judges as the judge does: not supported is what is improbable, or contradicted (judge README, Claim labels)."""
+    if pair is None:
+        return False
+    entailment, contradiction = scores.entailment(*pair), scores.contradiction(*pair)
+    if contradiction >= _EVIDENCE.contradicted and contradiction > entailment:
+        return False
+    return claim_support(signals(entailment, known_share)) >= _EVIDENCE.partly_supported
+
+
+_WORD = re.compile(r"[^\W_]+")
+_MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence
+
+
+class GatedWriter:
+    """A `pipeline.summarize.writer.Writer` whose texts must pass a gate before they become part of a summary.
+
+    Attributes:
+        inner: who writes.
+        trust_gate: what checks.
+    """
+
+    def __init__(self, inner: Writer, gate: TrustGate) -> None:
+        self.inner, self.trust_gate = inner, gate
+        self.identity = f"{inner.identity}, {gate.identity}"
+        self.limits = replace(inner.limits, repeats=int(gate.config.asks_again))
+
+    def count_tokens(self, text: str) -> int:
+        """Counts as the inner writer does."""
+        return self.inner.count_tokens(text)
+
+    async def extract(self, task: ExtractTask) -> Written:
+        """Map, unchecked."""
+        return await self.inner.extract(task)
+
+    async def merge(self, task: MergeTask) -> Written:
+        """Reduce, unchecked."""
+        return await self.inner.merge(task)
+
+    async def critique(self, task: CritiqueTask) -> Critique:
+        """Reflect: becomes no part of the summary."""
+        return await self.inner.critique(task)
+
+    async def topics(self, task: TopicsTask) -> TopicList:
+        """Topics that the summary mentions; where these are too few, phrases of the summary."""
+        answer = await self.inner.topics(task)
+        known = {stem(word) for word in _WORD.findall(task.summary.casefold())}
+        kept = tuple(topic for topic in answer.topics if _is_known(topic, known))
+        left_out = tuple(topic for topic in answer.topics if topic not in kept)
+        if left_out and len(kept) < task.min_topics and self.trust_gate.fallback:
+            more = await self.trust_gate.fallback.topics(replace(task, max_topics=task.min_topics))
+            folded = {topic.casefold() for topic in kept}
+            kept = (*kept, *(topic for topic in more.topics if topic.casefold() not in folded))[: task.min_topics]
+        return replace(answer, topics=kept, left_out=left_out)
+
+
+def _is_known(topic: str, known: set[str]) -> bool:
+    """Tells whether a topic is a phrase of which the summary has at least half of the words, and no tag."""
+    words = [word for word in _WORD.findall(topic.casefold()) if is_content(word)]
+    found = sum(stem(word) in known for word in words)
+    return 0 < len(words) <= _MOST_WORDS and 2 * found >= len(words) and not re.search(r"[<>{}\[\]]", topic)

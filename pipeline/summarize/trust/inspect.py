@@ -1,0 +1,178 @@
+"""Inspects one answer without a model: which of its parts stand in the input, which cannot, which must be read.
+
+Then repairs it by place: a faulty sentence is replaced by the input's own, or dropped.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
+from pipeline.summarize.trust.parts import Part, fold, split_parts
+from pipeline.summarize.trust.shape import (
+    is_refusal,
+    other_language,
+    runs_in_circles,
+    speaks_to_a_model,
+    unwrap,
+)
+from pipeline.summarize.trust.source import SourceText
+from pipeline.text.sentences import BlockKind
+
+_FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
+_LEAST_CLAIM = 3  # words; less is a label
+_ENDED = re.compile(r"[.!?:;。！？…)\]\"'”’|*_`]\s*$")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What is known of an answer.
+
+    Attributes:
+        text: without what was put around it.
+        removed: what was.
+        parts: of the text.
+        faults: by part, the first that was found.
+        to_read: parts that a model should compare with a passage: all else of them is right.
+        verbatim_count: parts that stand in the input word for word.
+        whole: what is wrong with the answer as a whole; None if nothing is.
+    """
+
+    text: str
+    removed: list[TrustFinding]
+    parts: list[Part] = field(default_factory=list)
+    faults: dict[int, tuple[FaultKind, str]] = field(default_factory=dict)
+    to_read: list[int] = field(default_factory=list)
+    verbatim_count: int = 0
+    whole: FaultKind | None = None
+
+    def words_of(self, part: int) -> str:
+        """Returns a part's text."""
+        return self.text[self.parts[part].start : self.parts[part].end]
+
+
+def inspect(answer: str, source: SourceText) -> Inspection:
+    """Inspects an answer. Linear in its length once the source is read."""
+    text, removed = unwrap(answer, source)
+    found = Inspection(text, [finding(kind, Remedy.REMOVED, words) for kind, words in removed])
+    if not any(map(str.isalnum, text)):
+        found.whole = FaultKind.EMPTY
+        return found
+    found.parts = split_parts(text)
+    said: Counter[str] = Counter()
+    for number, part in enumerate(found.parts):
+        _inspect_part(found, number, part, source, said)
+    _find_cut(found, source)
+    if found.faults and all(kind is FaultKind.REFUSAL for kind, _ in found.faults.values()) and not _is_text(found):
+        found.whole = FaultKind.REFUSAL
+    elif other_language(text, source):
+        found.whole = FaultKind.LANGUAGE
+    elif runs_in_circles(text, source):
+        found.whole = FaultKind.REPETITION
+    return found
+
+
+_RISKY = re.compile(r"\d|\b(?:not|no|never|none|without|only|except|unless|\w+n['’]t)\b", re.IGNORECASE)
+
+
+def riskiest(found: Inspection, limit: int) -> list[int]:
+    """Returns the parts that a model reads: of too many, those with values and negations first."""
+    if len(found.to_read) <= limit:
+        return found.to_read
+    ranked = sorted(found.to_read, key=lambda number: not _RISKY.search(found.words_of(number)))
+    return sorted(ranked[:limit])
+
+
+def _is_text(found: Inspection) -> bool:
+    """Tells whether something stands there beside the faults that is the input's."""
+    return bool(found.verbatim_count)
+
+
+def _inspect_part(found: Inspection, number: int, part: Part, source: SourceText, said: Counter[str]) -> None:
+    words = found.words_of(number)
+    folded = fold(words)
+    count = source.count(folded) or source.has_lines(words)
+    said[folded] += 1
+    found.verbatim_count += bool(count)
+    if speaks_to_a_model(words):
+        found.faults[number] = FaultKind.ORDER, words
+    elif not count and (fault := _fault(words, folded, part, source)):
+        found.faults[number] = fault, words
+    elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
+        found.faults[number] = FaultKind.REPETITION, words
+    elif not count and _is_claim(part, words):
+        found.to_read.append(number)
+
+
+def _is_claim(part: Part, words: str) -> bool:
+    return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(_WORD.findall(words)) >= _LEAST_CLAIM
+
+
+def _fault(words: str, folded: str, part: Part, source: SourceText) -> FaultKind | None:
+    """Returns what is wrong with a part that is not the input's own."""
+    if part.kind is None:
+        return None if source.has_code(words) else FaultKind.CODE
+    if part.is_prose and is_refusal(words):
+        return FaultKind.REFUSAL
+    if part.is_prose and len(folded.split()) >= _FEWEST_WORDS and source.is_context(folded):
+        return FaultKind.ECHO
+    is_heading = part.kind is BlockKind.HEADING
+    faults = source.value_faults(words, with_names=not is_heading)
+    if not faults and not is_heading and source.is_english and source.is_twisted(words):
+        return FaultKind.TWISTED
+    return faults[0][0] if faults else None
+
+
+def _find_cut(found: Inspection, source: SourceText) -> None:
+    """Finds a last sentence that is the beginning of one of the input."""
+    last = len(found.parts) - 1
+    if last in found.to_read and not _ENDED.search(found.text):
+        words = found.words_of(last)
+        if source.begins_with(fold(words)):
+            found.to_read.remove(last)
+            found.faults[last] = FaultKind.CUT, words
+
+
+_STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
+_LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
+_MARK_LINE = re.compile(r"[ \t]*(?:(?:>|#{1,6}|[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\)|\[[ xX]\])[ \t]*)*[*_]*[ \t]*")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFinding]]:
+    """Returns an answer without its faulty parts, and what became of each."""
+    if not found.faults:
+        return found.text, []
+    present = {fold(found.words_of(number)) for number in range(len(found.parts)) if number not in found.faults}
+    pieces: list[str] = []
+    findings: list[TrustFinding] = []
+    end = 0
+    for number, (kind, words) in sorted(found.faults.items()):
+        part = found.parts[number]
+        own = None if kind in _STATE_NOTHING or not part.is_prose else source.own_sentence(words, _LEAST_SHARED)
+        if own is not None and fold(own) not in present:
+            present.add(fold(own))
+            pieces += [found.text[end : part.start], own]
+            end = part.end
+            findings.append(finding(kind, Remedy.CORRECTED, words))
+            continue
+        start, stop = _whole_line(found.text, part.start, part.end)
+        pieces.append(found.text[end : max(start, end)])
+        end = stop
+        is_empty = kind in _STATE_NOTHING
+        findings.append(finding(kind, Remedy.REMOVED if is_empty else Remedy.DROPPED, words))
+    pieces.append(found.text[end:])
+    return _BLANK_LINES.sub("\n\n", "".join(pieces)).strip(), findings
+
+
+def _whole_line(text: str, start: int, end: int) -> tuple[int, int]:
+    """Returns a part with the mark in front and the line's end behind it, if nothing else stands in its lines."""
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    before, behind = text[line_start:start], text[end:line_end]
+    if _MARK_LINE.fullmatch(before) and not behind.strip(" \t\n*_.;"):
+        return line_start, line_end
+    space = len(behind) - len(behind.lstrip(" "))
+    return start, end + space

@@ -1,0 +1,151 @@
+"""The shape of an answer: what chat models put around what they were asked for, or in its place.
+
+Patterns of words are English and German, French and Spanish where they are short; whatever stands in the input word for
+word is none of it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from pipeline.judge.evidence.text.instructions import is_instruction
+from pipeline.summarize.llm_writer import prompts
+from pipeline.summarize.trust.findings import FaultKind
+from pipeline.summarize.trust.parts import fold
+from pipeline.summarize.trust.source import SourceText
+from pipeline.text.language import is_english
+from pipeline.text.meta_commentary import lead_in_length
+
+_FENCE_LINE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*(\w*)[ \t]*")
+_TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
+_TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
+_PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
+_POLITE = r"(?:sure|certainly|of course|absolutely|okay|ok|understood|gladly|no problem|thank you)"
+_THINGS = (
+    r"(?:information|details?|extracts?|extraction|text|texts|content|summary|version|document|material|part|points"
+    r"|output|result|merge|combination|answer|data)"
+)
+_ANNOUNCES = re.compile(
+    rf"(?:{_POLITE}\b[\s!,.:–-]*)?"
+    r"(?:(?:here(?:['’]s| is| are)|below (?:is|are)|the following (?:is|are)|i(?:['’]ve| have))\b"
+    rf"[^.!?]{{0,80}}\b{_THINGS}\b[^.!?]{{0,120}}[.:!]?|{_POLITE}[\s!,.:–-]*)",
+    re.IGNORECASE,
+)
+_SAYS_NO = re.compile(
+    r"(?:(?:i['’]?m|i am|we are)\s+(?:really\s+|very\s+|so\s+)?(?:sorry|afraid|unable|not able)\b"
+    r"|(?:i|we)\s+(?:can(?:no|['’])t|cannot|could not|couldn['’]t|won['’]t|will not|am unable to|must decline)"
+    r"\s+(?:\w+\s+){0,3}?"
+    r"(?:assist|help|provide|comply|fulfil|extract|summari[sz]e|do|process|continue|answer|create|generate|access|share)"
+    r"|(?:i|we)\s+apologi[sz]e|(?:my )?apologies|as an? (?:ai|(?:large )?language model)"
+    r"|(?:unfortunately|sorry),? (?:i|but|we)\b|(?:this|your) request (?:violates|goes against|is not)"
+    r"|es tut mir leid|leider kann ich|je suis désolé|désolé,|lo siento|no puedo (?:ayudar|asistir))",
+    re.IGNORECASE,
+)
+_LONGEST_LINE = 300
+_EDGE_LINES = 2
+_FEWEST_LETTERS = 40
+
+_OWN_LINES = frozenset(
+    fold(line)
+    for words in (*prompts.MERGE_USER.values(), *prompts.CONTEXT.values(), prompts.EXTRACT_USER, prompts.CRITIQUE,
+                  prompts.DATA_RULE, prompts.CONTINUE, prompts.EXTRACT_SYSTEM, prompts.MERGE_SYSTEM,
+                  *prompts.AUDIENCE.values())
+    for line in words.replace("{data}", "").splitlines()
+    if "{" not in line and len(line.split()) > 3  # noqa: PLR2004
+)  # fmt: skip
+
+
+def unwrap(text: str, source: SourceText) -> tuple[str, list[tuple[FaultKind, str]]]:
+    """Returns an answer without fences around all of it, our tags and prompt lines, and chat at its edges."""
+    removed: list[tuple[FaultKind, str]] = []
+    text = _without_fence(text.strip(), source, removed)
+    if _TAG.search(text) and not _TAG.search(source.text):
+        removed += [(FaultKind.CHATTER, tag) for tag in dict.fromkeys(_TAG.findall(text))]
+        text = _TAG.sub("", text)
+    lines = text.splitlines()
+    kept = [line for line in lines if not _is_ours(line, source)]
+    removed += [(FaultKind.CHATTER, line) for line in lines if line not in kept]
+    _strip_edge(kept, source, removed, first=True)
+    _strip_edge(kept, source, removed, first=False)
+    return ("\n".join(kept).strip() if removed else text), removed
+
+
+def _without_fence(text: str, source: SourceText, removed: list[tuple[FaultKind, str]]) -> str:
+    """Takes the fence from around a whole answer; code of the input keeps its own."""
+    lines = text.splitlines()
+    opening = _FENCE_LINE.fullmatch(lines[0]) if lines else None
+    if not opening or opening[1].lower() not in _TEXT_FENCES:
+        return text
+    fences = [number for number, line in enumerate(lines) if _FENCE_LINE.fullmatch(line)]
+    is_wrapped = fences[-1] == len(lines) - 1 and len(fences) % 2 == 0 and (len(fences) > 2 or fences[0] == 0)  # noqa: PLR2004
+    is_nested = len(fences) > 2 and opening[1] == ""  # noqa: PLR2004 - two blocks of code, not one around all
+    is_own = not opening[1] and "```" in source.text
+    if len(fences) == 1:
+        is_wrapped, is_nested = True, False  # the end was cut
+    if not is_wrapped or is_nested or is_own:
+        return text
+    removed.append((FaultKind.CHATTER, lines[0]))
+    return "\n".join(lines[1:] if len(fences) == 1 else lines[1:-1]).strip()
+
+
+def _is_ours(line: str, source: SourceText) -> bool:
+    folded = fold(line)
+    if not folded or source.has_line(folded):
+        return False
+    return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
+
+
+def _strip_edge(lines: list[str], source: SourceText, removed: list[tuple[FaultKind, str]], *, first: bool) -> None:
+    """Takes announcements from the beginning, offers from the end, at most two lines of them."""
+    for _ in range(_EDGE_LINES):
+        while lines and not lines[0 if first else -1].strip():
+            lines.pop(0 if first else -1)
+        if not lines or not _is_chat(lines[0 if first else -1], source):
+            return
+        removed.append((FaultKind.CHATTER, lines.pop(0 if first else -1)))
+
+
+def _is_chat(line: str, source: SourceText) -> bool:
+    words = line.strip().strip("*_ ")
+    if not words or len(words) > _LONGEST_LINE or source.has_line(fold(words)):
+        return False
+    return bool(_ANNOUNCES.fullmatch(words)) or lead_in_length(words) == len(words)
+
+
+def is_refusal(sentence: str) -> bool:
+    """Tells whether a sentence apologises for not answering."""
+    return bool(_SAYS_NO.match(sentence.lstrip(" \"'*_>-")))
+
+
+def speaks_to_a_model(sentence: str) -> bool:
+    """Tells whether a sentence gives orders to a reader that is a program."""
+    return is_instruction(sentence)
+
+
+def other_language(text: str, source: SourceText) -> bool:
+    """Tells whether an answer is not in the language of the texts, as far as English can be told from others."""
+    letters = sum(map(str.isalpha, text))
+    return letters >= _FEWEST_LETTERS and is_english(text) != source.is_english
+
+
+_LOOP_WORDS = 6
+_LEAST_LOOPED = 60  # words; a table says the same a few times
+_MOST_REPEATED = 0.4
+
+
+def runs_in_circles(text: str, source: SourceText) -> bool:
+    """Tells whether many of a text's runs of six words come again, more than those of the input."""
+    share = _repeated_share(text)
+    return share > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text)
+
+
+def _repeated_share(text: str) -> float:
+    words = text.split()
+    if len(words) < _LEAST_LOOPED:
+        return 0.0
+    runs = list(_runs(words))
+    return 1 - len(set(runs)) / len(runs)
+
+
+def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
+    for first in range(len(words) - _LOOP_WORDS + 1):
+        yield tuple(words[first : first + _LOOP_WORDS])

@@ -1,0 +1,169 @@
+"""What an answer was made from, read once for all checks. Each part of the reading is made when it is first needed.
+
+A sentence that stands in the input word for word needs no other check. It must be a whole sentence or line of it: the
+beginning or end of one may say the opposite.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.text.closeness import WordIndex
+from pipeline.judge.evidence.text.passages import Passage, PassageFinder, claim_weights
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.summarize.trust.findings import FaultKind
+from pipeline.summarize.trust.parts import fold, split_parts
+from pipeline.summarize.trust.values import KnownNumbers, KnownWords
+from pipeline.text.language import is_english
+
+_EVIDENCE = EvidenceConfig()
+_CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
+_FEWEST_WORDS = 2
+
+
+class SourceText:
+    """One task's texts.
+
+    Attributes:
+        texts: what the answer is to be made from.
+        context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
+    """
+
+    def __init__(self, texts: Sequence[str], context: Sequence[str] = (), name: str = "") -> None:
+        """Takes the texts; `name` is the document's."""
+        self.texts, self.context = tuple(texts), tuple(context)
+        self._name = name
+        self.text = "\n\n".join(texts)
+        self._lines = Counter(filter(None, map(fold, self.text.splitlines())))
+        self._context_lines = frozenset(fold(line) for text in context for line in text.splitlines())
+
+    def count(self, folded: str) -> int:
+        """Returns how often a line or sentence, folded, stands in the texts as a whole."""
+        return max(self._lines[folded], self.sentences[folded])
+
+    def has_line(self, folded: str) -> bool:
+        """Tells whether a line stands in the texts; cheaper than `count`."""
+        return folded in self._lines
+
+    def has_lines(self, words: str) -> bool:
+        """Tells whether something of several lines stands in the texts line by line."""
+        lines = [folded for line in words.splitlines() if (folded := fold(line))]
+        return len(lines) > 1 and all(map(self.has_line, lines))
+
+    def is_context(self, folded: str) -> bool:
+        """Tells whether a line or sentence stands in the context."""
+        return folded in self._context_lines or folded in self._context_sentences
+
+    @cached_property
+    def sentences(self) -> Counter[str]:
+        """The sentences and lines of the texts, folded, and how often each stands there."""
+        return Counter(folded_sentences(self.text))
+
+    @cached_property
+    def _context_sentences(self) -> frozenset[str]:
+        return frozenset(sentence for text in self.context for sentence in folded_sentences(text))
+
+    @cached_property
+    def _everything(self) -> str:
+        return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self._name)))
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether names, passages and claims can be told; values can in any language."""
+        return is_english(self.text)
+
+    @cached_property
+    def _numbers(self) -> KnownNumbers:
+        return KnownNumbers.of(self._everything)
+
+    @cached_property
+    def _words(self) -> KnownWords:
+        return KnownWords.of(self._everything)
+
+    def value_faults(self, text: str, *, with_names: bool) -> list[tuple[FaultKind, str]]:
+        """Returns the values of a sentence that are not those of the texts or the context."""
+        line = unicodedata.normalize("NFKC", text)
+        with_names = with_names and self.is_english  # German capitalises all nouns
+        return [*self._numbers.faults(line), *self._words.faults(line, with_names=with_names)]
+
+    def has_code(self, line: str) -> bool:
+        """Tells whether the texts have all words of a line of code."""
+        return self._words.has_code(unicodedata.normalize("NFKC", line))
+
+    def begins_with(self, folded: str) -> bool:
+        """Tells whether a sentence of the texts goes on where a folded one ends."""
+        return any(sentence.startswith(folded) for sentence in self.sentences)
+
+    @cached_property
+    def _read(self) -> ReadText:
+        return ReadText.of("source", self._everything, _EVIDENCE.max_sentence_chars)
+
+    @cached_property
+    def _index(self) -> WordIndex:
+        return WordIndex(self._read)
+
+    @cached_property
+    def _finder(self) -> PassageFinder:
+        return PassageFinder(self._read, self._index, _EVIDENCE.passage_chars)
+
+    def passage(self, sentence: str) -> tuple[Passage | None, float]:
+        """Returns the passage that speaks of a sentence, and the share of its words that the texts know."""
+        weights = self._weights(sentence)
+        return self._finder.find(weights), self._index.known_share(weights)
+
+    def is_twisted(self, sentence: str) -> bool:
+        """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.
+
+        Small models miss that "V7" stands in the place of "V8". The sentences beside that one may lend their values
+        where none of its own is missing.
+        """
+        table = WordTable.of(unicodedata.normalize("NFKC", sentence))
+        values, words = _marked(table, range(len(table)))
+        if len(words) < _FEWEST_WORDS or not values:
+            return False
+        shares = self._index.shares({word: self._index.rarity(word) for word in words})
+        near = [at for at, share in enumerate(shares.tolist()) if share >= _CLOSE]
+        return bool(near) and not any(self._has_values(at, values, values | words) for at in near)
+
+    def _has_values(self, sentence: int, values: set[str], told: set[str]) -> bool:
+        """Tells whether values are those of a sentence, or of those beside it and it has no others."""
+        table, ranges = self._read.table, self._read.ranges
+        if values <= set(table.content_stems(ranges[sentence])):
+            return True
+        around = {one for words in ranges[max(0, sentence - 1) : sentence + 2] for one in table.content_stems(words)}
+        return values <= around and _marked(table, ranges[sentence])[0] <= told
+
+    def own_sentence(self, sentence: str, least_share: float) -> str | None:
+        """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
+        weights = self._weights(sentence)
+        if not weights:
+            return None
+        shares = self._index.shares(weights)
+        best = max(range(len(shares)), key=lambda at: (shares[at], -at), default=None)
+        if best is None or shares[best] < least_share:
+            return None
+        own = " ".join(self._read.passages[best].quote.split())
+        return own if self.count(fold(own)) else None  # not of the context, not cut
+
+    def _weights(self, sentence: str) -> dict[str, float]:
+        table = WordTable.of(unicodedata.normalize("NFKC", sentence))
+        return claim_weights(table, range(len(table)), self._index)
+
+
+def _marked(table: WordTable, words: range) -> tuple[set[str], set[str]]:
+    """Returns the stems of a sentence's values and names, and those of its other content words."""
+    values, others = set[str](), set[str]()
+    for at in words:
+        if table.content[at]:
+            raw = table.raw(at)
+            is_value = any(map(str.isdigit, raw)) or (at > words.start and raw[0].isupper())
+            (values if is_value else others).add(table.stems[at])
+    return values, others
+
+
+def folded_sentences(text: str) -> list[str]:
+    """Returns the parts of a text in the form in which they are compared."""
+    return [fold(text[part.start : part.end]) for part in split_parts(text)]
