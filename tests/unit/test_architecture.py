@@ -46,7 +46,7 @@ TOP_LEVEL = {
 
 NO_DATA = {".py", ".md"}  # READMEs of rooms are for who reads the code
 
-MAX_FILES = 310
+MAX_FILES = 325
 MAX_FILES_IN_FOLDER = 16
 ROOMY_FOLDERS = {"inference/compile": 20}  # one pass of the compiler a file
 MAX_SMALL_FILES = 5
