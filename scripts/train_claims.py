@@ -40,14 +40,13 @@ from scripts.claim_training.examples import (
     read_claims,
     read_nli,
 )
-from scripts.claim_training.fit import fit, predict
+from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import (
     Claims,
     balanced_accuracy,
     confidence_correlation,
     confident_half_gain,
     expected_calibration_error,
-    mark_figures,
     threshold_gap,
 )
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize

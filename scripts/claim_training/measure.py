@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pipeline.agreement.measures import spearman
 from scripts.claim_training.examples import ENTAILMENT, Example
-from scripts.claim_training.sampling import Tokens
 
 Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -116,32 +115,3 @@ class Marked:
         """Returns the threshold with the greatest F score."""
         thresholds = np.quantile(self.log_odds, np.linspace(0, 1, 101)).tolist()
         return float(max(thresholds, key=self.f_score))
-
-
-def mark_figures(rows: Sequence[Tokens], marks: Sequence[NDArray[np.float64]]) -> tuple[float, dict[str, object]]:
-    """Returns a threshold in log-odds, and how well it finds unsupported words of false claims.
-
-    The threshold is chosen on one half of the documents, the figures are of the other.
-    """
-    halves: tuple[list[int], list[int]] = ([], [])
-    for at, row in enumerate(rows):
-        if row.example.label != ENTAILMENT and row.unsupported is not None:
-            halves[int(row.example.document[-1], 16) % 2].append(at)
-    chosen_on, reported = (
-        Marked(
-            np.concatenate([marks[at] for at in half]),
-            np.concatenate([np.array(rows[at].unsupported, dtype=bool) for at in half]),
-        )
-        for half in halves
-    )
-    threshold = chosen_on.best_threshold()
-    return threshold, {
-        "claims": len(halves[1]),
-        "f1": _rounded(reported.f_score(threshold)),
-        "f1_at_even_odds": _rounded(reported.f_score(0.0)),
-        "f1_of_all_words": _rounded(reported.f_score(-np.inf)),
-    }
-
-
-def _rounded(value: float) -> float:
-    return round(value, 4)
