@@ -12,6 +12,7 @@ from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.trust.findings import TrustReport
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
@@ -47,6 +48,7 @@ RESULT = SummaryResult(
     retention=RETENTION,
     duplicates=(RemovedDuplicate("Twice.", (0, 6), (7, 13), is_exact=False),),
     duplicate_count=12,
+    trust=TrustReport(10, 9, 8, 7, 6, 5, 4, 3, 2, 1),
 )
 BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
 GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, PROGRESS)  # noqa: FBT003
@@ -57,7 +59,7 @@ EVENTS: dict[str, Event] = {
     "group": GROUP,
     "reflect": REFLECTED,
     "topics": TopicsFound(("pumps",), PROGRESS),
-    "warning": Warned("few_topics", "Two."),
+    "warning": Warned("twisted", "Two.", "batch 3, pages 4 to 5", "not safe"),
     "summary": Finished(RESULT),
 }
 

@@ -126,7 +126,7 @@ def test_a_path_and_a_function_are_partners() -> None:
         (Curve, fusion_pb2.LogisticMapping, {}, "LogisticMapping.b1 of Curve: str does not fit a float"),
         (OptionalCount, common_pb2.LlmUsage, {}, "LlmUsage.calls of OptionalCount: a union does not fit"),
         (Warned, pb.SummaryWarning, {"SummaryWarning.message": untyped}, "does not fit a str"),
-        (Warned, pb.SummaryWarning, {"SummaryWarning.text": now}, "SummaryWarning.text is no field"),
+        (Warned, pb.SummaryWarning, {"SummaryWarning.colour": now}, "SummaryWarning.colour is no field"),
         (FewerMismatch, evidence_pb2.ClaimMismatch, {}, "ClaimMismatch.kind of FewerMismatch: FewerKinds and"),
     ],
 )
