@@ -209,7 +209,7 @@ class _Respondent:
         """
         read = self.side.read
         index = self.side.index
-        shares = index.weighted({stem: index.rarity(stem) for stem in question.stems()})
+        shares = index.weighted({stem: index.rarity(stem) for stem in sorted(question.stems())})  # sums differ by order
         first = max(self.allowed, key=lambda place: (shares[place], -place), default=None)
         rest = sorted(set(sentences).intersection(self.allowed), key=lambda place: (-shares[place], place))
         for place in dict.fromkeys(rest if first is None else [first, *rest]):
