@@ -7,22 +7,22 @@ from typing import Self
 import numpy as np
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.claims import SegmentSpan
+from pipeline.judge.evidence.claims import SegmentSpan, join_segments
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts, plan_facts
-from pipeline.judge.evidence.signals.drift import Compared, Grounding, find_grounding, focus_cosine, read_drift
+from pipeline.judge.evidence.signals.drift import read_drift
+from pipeline.judge.evidence.signals.grounding import Grounding, find_grounding
 from pipeline.judge.evidence.signals.key_points import KeyPointReader
 from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
-from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, has_opinion, score_tone
+from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, score_tone
 from pipeline.judge.evidence.table import (
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
     SummarySegment,
-    ToneReading,
 )
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import find_theme, salient_share
@@ -52,8 +52,10 @@ class CheckedClaims:
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
         """Labels the claims."""
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
-        grounding = find_grounding(plan, claims)
-        return cls(plan, claims, grounding, plan_facts(plan, grounding.grounded))
+        grounding = find_grounding(plan.draft, claims, [claim.passage for claim in plan.claims])
+        others = frozenset(grounding.others)
+        marked = tuple(replace(claim, is_grounded=claim.sentence_index not in others) for claim in claims)
+        return cls(plan, marked, grounding, plan_facts(plan, grounding.grounded))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -74,7 +76,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     reader = KeyPointReader(plan, told, tokenizer)
     points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
-    tones = _tones(plan, grounding.or_all())
+    tones = _tones(plan, grounding)
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
     is_asked = EvidencePart.QUESTIONS in parts
     entailments = {at: point.entailment for at, point in points.items()}
@@ -91,7 +93,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
         coverage_questions=coverage_questions(plan, checked.facts, entailments, grounding.grounded) if is_asked else (),
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
-        tone=_tone(plan, claims, grounding.or_all(), tones, config),
+        tone=read_drift(plan, claims, grounding, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=salient_share(draft.source.index, told) if EvidencePart.SUBJECT in parts else 0.0,
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
@@ -133,40 +135,17 @@ def _notes(summary: ReadText) -> tuple[str, ...]:
 
 
 def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:
-    """Scores the tone of both texts; of the summary, that of sentences that are grounded or have an opinion."""
+    """Scores the tone of both texts; of the summary the worst reading."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(grounding.grounded)
-    texts = [passage.text for passage in summary.passages[:_MOST_SENTENCES]]
-    return (
-        score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]]),
-        score_tone([text for index, text in enumerate(texts) if index in grounded or has_opinion(text)]),
-    )
-
-
-def _tone(
-    plan: EvidencePlan,
-    claims: Sequence[Claim],
-    grounding: Grounding,
-    tones: tuple[ToneScore, ToneScore],
-    config: EvidenceConfig,
-) -> ToneReading:
-    """Measures the drift from the source sentences that the summary is about."""
-    source, summary = plan.draft.source.read, plan.draft.summary.read
-    grounded = frozenset(grounding.grounded)
-    about = dict.fromkeys(
-        index
-        for claim in plan.claims
-        if claim.passage and claim.claim.sentence_index in grounded
-        for index in claim.passage.best[:1]
-    )
-    compared = Compared(
-        *tones,
-        covered=[source.passages[index].text for index in about],
-        grounded=[summary.passages[index].text for index in grounding.grounded[:_MOST_SENTENCES]],
-        others=[summary.passages[index].text for index in grounding.others[:_MOST_SENTENCES]],
-        focus_cosine=focus_cosine(plan, grounding),
-    )
-    return read_drift(claims, grounded, compared, config.contradicted)
+    texts = [passage.text for passage in summary.passages]
+    readings = [
+        score_tone(
+            [texts[index] for index in grounded[:_MOST_SENTENCES]], [texts[index] for index in others[:_MOST_SENTENCES]]
+        )
+        for grounded, others in grounding.readings()
+    ]
+    of_source = score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]])
+    return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
 
 
 def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
@@ -174,9 +153,19 @@ def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | No
     table, grounded = plan.draft.source.read.table, frozenset(grounding.grounded)
     article = frozenset(table.content_stems(range(len(table))))
     return tuple(
-        replace(_segment(plan, span, article, theme_sentence), is_grounded=not grounded.isdisjoint(span.sentences))
-        for span in plan.draft.segments
+        replace(_segment(plan, span, article, theme_sentence), is_grounded=span.sentence_index in grounded)
+        for span in _long_segments(plan, grounded)
     )
+
+
+def _long_segments(plan: EvidencePlan, grounded: frozenset[int]) -> list[SegmentSpan]:
+    """Returns the segments that are long enough; with the short ones as one where else nothing grounded is left."""
+    spans, least = plan.draft.segments, plan.config.min_segment_tokens
+    kept = [span for span in spans if span.token_count >= least]
+    short = [span for span in spans if span.token_count < least and (span.sentence_index in grounded or not grounded)]
+    if short and all(span.sentence_index not in grounded for span in kept):
+        return [join_segments(plan.draft.summary.read, short), *kept]
+    return kept
 
 
 def _segment(
@@ -184,8 +173,8 @@ def _segment(
 ) -> SummarySegment:
     """Returns a segment; its cosines are those of the first sentence that it is a part of."""
     to_theme = source_cosine = 0.0
-    if EvidencePart.SUBJECT in plan.draft.parts and theme_sentence is not None and span.sentences:
-        vector = plan.told_closeness.vectors[span.sentences[0]]
+    if EvidencePart.SUBJECT in plan.draft.parts and theme_sentence is not None:
+        vector = plan.told_closeness.vectors[span.sentence_index]
         to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
         source_cosine = float(plan.closeness.cosines(vector).max())
     return SummarySegment(

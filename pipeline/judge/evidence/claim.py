@@ -56,6 +56,7 @@ class Claim:
         label: by the probability and the contradiction.
         unsupported: the words that are not supported, by position; empty for a supported claim.
         extraneous_token_count: content tokens in those.
+        is_grounded: whether its sentence says something of the source, rightly or wrongly; else it can raise no score.
     """
 
     passage: TextSpan
@@ -71,6 +72,7 @@ class Claim:
     label: ClaimLabel
     unsupported: tuple[TextSpan, ...]
     extraneous_token_count: int
+    is_grounded: bool = True
 
     @property
     def is_refuted(self) -> bool:

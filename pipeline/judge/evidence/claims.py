@@ -182,13 +182,13 @@ class SegmentSpan:
 
     Attributes:
         passage: where it stands in the summary.
-        sentences: of the summary that it is a part of, or made of.
+        sentence_index: of the sentence that it is a part of; the first, of joined ones.
         token_count: by the request's tokenizer.
         stems: distinct stems of its content words.
     """
 
     passage: TextSpan
-    sentences: range
+    sentence_index: int
     token_count: int
     stems: frozenset[str]
 
@@ -202,23 +202,30 @@ class SegmentSpan:
         return len(self.stems & article) / len(union) if union else 0.0
 
 
-def find_segments(summary: ReadText, tokenizer: Tokenizer, min_tokens: int) -> tuple[SegmentSpan, ...]:
-    """Returns the segments of at least `min_tokens` tokens; the whole summary as one when all are shorter."""
-    segments = [
-        _segment(summary, start, end, range(index, index + 1), tokenizer)
+def find_segments(summary: ReadText, tokenizer: Tokenizer) -> tuple[SegmentSpan, ...]:
+    """Returns all segments in order, short ones too."""
+    return tuple(
+        _segment(summary, start, end, index, tokenizer)
         for index, sentence in enumerate(summary.sentences)
         for start, end in _parts(summary.text.text, sentence.start, sentence.end)
-    ]
-    long_enough = [segment for segment in segments if segment.token_count >= min_tokens]
-    if long_enough:
-        return tuple(long_enough)
-    return (_segment(summary, 0, len(summary.text.text), range(len(summary.sentences)), tokenizer),)
+    )
 
 
-def _segment(summary: ReadText, start: int, end: int, sentences: range, tokenizer: Tokenizer) -> SegmentSpan:
+def join_segments(summary: ReadText, segments: Sequence[SegmentSpan]) -> SegmentSpan:
+    """Returns some segments as one; there is at least one."""
+    first, last = segments[0].sentence_index, segments[-1].sentence_index
+    return SegmentSpan(
+        summary.text.passage(summary.sentences[first].start, summary.sentences[last].end),
+        first,
+        sum(segment.token_count for segment in segments),
+        frozenset[str]().union(*(segment.stems for segment in segments)),
+    )
+
+
+def _segment(summary: ReadText, start: int, end: int, sentence_index: int, tokenizer: Tokenizer) -> SegmentSpan:
     passage = summary.text.passage(start, end)
     stems = summary.table.content_stems(summary.table.between(start, end))
-    return SegmentSpan(passage, sentences, len(tokenizer.offsets(passage.text)), frozenset(stems))
+    return SegmentSpan(passage, sentence_index, len(tokenizer.offsets(passage.text)), frozenset(stems))
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.passages import PassageFinder
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.subject import word_centrality
+from pipeline.judge.evidence.text.summary import read_summary
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 
@@ -68,10 +69,10 @@ class Side:
     passages: PassageFinder
 
     @classmethod
-    def of(cls, read: ReadText, config: EvidenceConfig) -> Self:
+    def of(cls, read: ReadText, config: EvidenceConfig, *, has_turns: bool) -> Self:
         """Indexes a text. Linear in its length."""
         index = WordIndex(read)
-        return cls(read, index, PassageFinder(read, index, config.passage_chars))
+        return cls(read, index, PassageFinder(read, index, config.passage_chars, has_turns=has_turns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +94,7 @@ class ReadSource:
 
 def read_source(text: str, config: EvidenceConfig) -> ReadSource:
     """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
-    side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config)
+    side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config, has_turns=True)
     values = SourceValues.of(side.read)
     stop_if_nobody_waits()
     return ReadSource(side, values, SourceSequences(side.read.table), word_centrality(side.read, side.index))
@@ -109,6 +110,7 @@ class ReadTexts:
         all_claims: of the summary, in order.
         claims: those that are checked, in order: all, or the most consequential.
         segments: of the summary, in order.
+        worded: sentences of the summary of whose words the source has enough in one place.
         embedded: indices of the source's sentences that the embedder reads, rising.
         told_embedded: likewise, of the summary.
         values: numbers, dates and names of the source, with the names of the summary.
@@ -122,6 +124,7 @@ class ReadTexts:
     all_claims: tuple[ClaimSpan, ...]
     claims: tuple[ClaimSpan, ...]
     segments: tuple[SegmentSpan, ...]
+    worded: frozenset[int]
     embedded: tuple[int, ...]
     told_embedded: tuple[int, ...]
     values: SourceValues
@@ -137,20 +140,23 @@ class ReadTexts:
 
 def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
-    told = ReadText.of_summary(SUMMARY, request.summary, config.max_sentence_chars)
+    told = read_summary(SUMMARY, request.summary, config.max_sentence_chars, source.side.index)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
+    worded = _worded(told, source.side.index)
     most = config.max_embedded_sentences
-    embedded = _to_embed(source, [told.table.content_stems(claim.words) for claim in claims], most)
+    stems = [told.table.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
+    embedded = _to_embed(source, stems, most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [source.side.read.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
     return ReadTexts(
         source=source.side,
-        summary=Side.of(told, config),
+        summary=Side.of(told, config, has_turns=False),  # a colon in it would put words before other sentences
         all_claims=all_claims,
         claims=claims,
-        segments=find_segments(told, tokenizer, config.min_segment_tokens),
+        segments=find_segments(told, tokenizer),
+        worded=worded,
         embedded=embedded,
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
@@ -158,6 +164,15 @@ def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenize
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
     )
+
+
+def _worded(told: ReadText, source: WordIndex) -> frozenset[int]:
+    found = set[int]()
+    for index, words in enumerate(told.ranges):
+        stop_if_nobody_waits()
+        if source.have_together(told.table.content_stems(words)):
+            found.add(index)
+    return frozenset(found)
 
 
 def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:

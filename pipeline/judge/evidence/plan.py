@@ -134,7 +134,8 @@ def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> C
 def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
-    before = told.ranges[at - 1] if at else None
+    earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
+    before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
     return ClaimPlan(claim, draft.source.passages.find(weights), draft.source.index.known_share(weights))
 

@@ -88,8 +88,10 @@ class FScore:
 
     @property
     def total(self) -> int:
-        """Content tokens of all claims that were checked."""
-        return sum(claim.content_token_count for claim in self.claims)
+        """Content tokens of the grounded claims that were checked; of others only those that have no support."""
+        return sum(
+            claim.content_token_count if claim.is_grounded else claim.extraneous_token_count for claim in self.claims
+        )
 
     @property
     def value(self) -> Fraction:

@@ -3,6 +3,7 @@
 In Judge-Lock the score is multiplied with the precision of the claim questions. Other metrics cite the same counts.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,6 +35,8 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
         "supported": counts.supported,
         "partial": counts.partial,
         "unsupported": counts.unsupported,
+        "ungrounded_supported": counts.ungrounded_supported,
+        "ungrounded_partial": counts.ungrounded_partial,
         "unsupported_fraction": float(counts.unsupported_fraction),
     }
 
@@ -99,18 +102,30 @@ MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class ClaimCounts:
-    """Numbers of claims by label."""
+    """Numbers of claims by label.
+
+    Attributes:
+        ungrounded_supported: of those, in sentences that say nothing of the source.
+        ungrounded_partial: likewise.
+    """
 
     supported: int
     partial: int
     unsupported: int
+    ungrounded_supported: int = 0
+    ungrounded_partial: int = 0
 
     @classmethod
     def of(cls, claims: Sequence[Claim]) -> Self:
         """Counts the claims of a table."""
-        labels = [claim.label for claim in claims]
+        labels = Counter(claim.label for claim in claims)
+        ungrounded = Counter(claim.label for claim in claims if not claim.is_grounded)
         return cls(
-            labels.count(ClaimLabel.SUPPORTED), labels.count(ClaimLabel.PARTIAL), labels.count(ClaimLabel.UNSUPPORTED)
+            labels[ClaimLabel.SUPPORTED],
+            labels[ClaimLabel.PARTIAL],
+            labels[ClaimLabel.UNSUPPORTED],
+            ungrounded[ClaimLabel.SUPPORTED],
+            ungrounded[ClaimLabel.PARTIAL],
         )
 
     @property
@@ -120,8 +135,15 @@ class ClaimCounts:
 
     @property
     def unsupported_fraction(self) -> Fraction:
-        """Returns u = (unsupported + partial / 2) / total, in [0, 1]; 0 without claims."""
-        return Fraction(2 * self.unsupported + self.partial, 2 * self.total) if self.total else Fraction(0)
+        """Returns u = (unsupported + partial / 2) / total, in [0, 1]; 0 without claims.
+
+        Ungrounded claims can only raise it: the supported ones are not counted, the partial ones where that raises it.
+        """
+        return max(self._fraction(self.partial), self._fraction(self.partial - self.ungrounded_partial))
+
+    def _fraction(self, partial: int) -> Fraction:
+        counted = self.supported - self.ungrounded_supported + partial + self.unsupported
+        return Fraction(2 * self.unsupported + partial, 2 * counted) if counted else Fraction(0)
 
     @property
     def severity(self) -> HallucinationSeverity:

@@ -75,9 +75,24 @@ class SegmentOverlaps:
         return cls(tuple(segments), tuple(overlap_of(exact(measure)) for measure in measures), mode)
 
     def mean_of(self, some: Fraction) -> Fraction:
-        """Returns the mean label value, in [0, 1]: High 1, Some as given, None 0."""
+        """Returns the mean label value, in [0, 1]: High 1, Some as given, None 0.
+
+        Ungrounded segments can only lower it: those of label High are not counted, those of label Some where that
+        lowers it. When none is grounded the least value stands for all.
+        """
         values = {Overlap.HIGH: Fraction(1), Overlap.SOME: some, Overlap.NONE: Fraction(0)}
-        return mean([values[overlap] for overlap in self.overlaps])
+        counted = [values[overlap] for overlap in self._grounded]
+        if not counted:
+            return min(values[overlap] for overlap in self.overlaps)
+        counted += [values[Overlap.NONE]] * self._ungrounded(Overlap.NONE)
+        return min(mean(counted), mean([*counted, *[some] * self._ungrounded(Overlap.SOME)]))
+
+    @property
+    def _grounded(self) -> list[Overlap]:
+        return [overlap for segment, overlap in zip(self.segments, self.overlaps, strict=True) if segment.is_grounded]
+
+    def _ungrounded(self, overlap: Overlap) -> int:
+        return self.overlaps.count(overlap) - self._grounded.count(overlap)
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
@@ -90,6 +105,7 @@ class SegmentOverlaps:
         return {
             "total_segments": len(self.segments),
             **{overlap.value: self.overlaps.count(overlap) for overlap in Overlap},
+            **{f"ungrounded_{overlap.value}": self._ungrounded(overlap) for overlap in Overlap},
             "relevance_mode": self.mode.value,
         }
 

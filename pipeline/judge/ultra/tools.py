@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
+from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, Tone
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import Tool
 
@@ -49,11 +49,12 @@ class EvidenceView:
         return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
 
     def _over_sentences(self, value: Callable[[Claim], float]) -> float:
-        by_sentence: dict[int, list[float]] = {}
+        by_sentence: dict[tuple[int, bool], list[float]] = {}
         for claim in self.table.claims:
-            by_sentence.setdefault(claim.sentence_index, []).append(value(claim))
-        means = [math.fsum(found) / len(found) for found in by_sentence.values()]
-        return math.fsum(means) / len(means)
+            by_sentence.setdefault((claim.sentence_index, claim.is_grounded), []).append(value(claim))
+        return grounded_mean(
+            [Part(math.fsum(found) / len(found), 1.0, is_grounded) for (_, is_grounded), found in by_sentence.items()]
+        )
 
 
 HALF = 0.5
@@ -69,6 +70,32 @@ def is_contradicted(claim: Claim) -> bool:
     by_nli = claim.contradiction >= HALF and claim.contradiction > claim.entailment
     by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
     return by_nli and by_words and claim.probability < _UNBELIEVABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a part of the summary adds to a mean: a value that is not negative, and its weight."""
+
+    value: float
+    weight: float
+    is_grounded: bool
+
+
+def grounded_mean(parts: Sequence[Part]) -> float:
+    """Returns the weighted mean, which an ungrounded part can only lower. There is at least one part.
+
+    It weighs as much as it falls short of the mean of the grounded ones: nothing when it reaches that, in full when its
+    value is 0. When no part is grounded the least value stands for all.
+    """
+    grounded = [part for part in parts if part.is_grounded]
+    if not grounded:
+        return min(part.value for part in parts)
+    mean = weighted_mean([part.value for part in grounded], [part.weight for part in grounded])
+    total = math.fsum(part.weight for part in grounded)
+    if total <= 0 or mean <= 0:
+        return mean
+    short = [part.weight * max(0.0, mean - part.value) / mean for part in parts if not part.is_grounded]
+    return mean * total / (total + math.fsum(short))
 
 
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -124,36 +151,14 @@ def _salient_words(view: EvidenceView) -> float | None:
 
 def _containment(view: EvidenceView) -> float | None:
     """Mean containment of the segments, weighted by content words."""
-    segments = view.table.segments
-    return _over_segments(
-        segments, [one.containment for one in segments], [float(one.content_token_count) for one in segments]
-    )
+    parts = [Part(one.containment, one.content_token_count, one.is_grounded) for one in view.table.segments]
+    return grounded_mean(parts) if parts else None
 
 
 def _theme(view: EvidenceView) -> float | None:
     """Mean cosine of the segments to the source's theme."""
-    segments = view.table.segments
-    return _over_segments(segments, [_clipped(one.theme_cosine) for one in segments], [1.0] * len(segments))
-
-
-def _over_segments(
-    segments: Sequence[SummarySegment], values: Sequence[float], weights: Sequence[float]
-) -> float | None:
-    """Returns the weighted mean over the segments, which an ungrounded segment can only lower.
-
-    It weighs as much as it falls short of the mean of the grounded ones: nothing when it reaches that, in full when its
-    value is 0. Without grounded segments this is the weighted mean of all.
-    """
-    if not segments:
-        return None
-    rows = list(zip(segments, values, weights, strict=True))
-    grounded = [row for row in rows if row[0].is_grounded] or rows
-    mean = weighted_mean([value for _, value, _ in grounded], [weight for *_, weight in grounded])
-    total = math.fsum(weight for *_, weight in grounded)
-    if len(grounded) == len(rows) or total <= 0 or mean <= 0:
-        return mean
-    short = [weight * max(0.0, mean - value) / mean for one, value, weight in rows if not one.is_grounded]
-    return mean * total / (total + math.fsum(short))
+    parts = [Part(_clipped(one.theme_cosine), 1.0, one.is_grounded) for one in view.table.segments]
+    return grounded_mean(parts) if parts else None
 
 
 def _stance(view: EvidenceView) -> float | None:

@@ -347,6 +347,7 @@ class Claim(_message.Message):
     PREMISE_FIELD_NUMBER: _builtins.int
     PROBABILITY_FIELD_NUMBER: _builtins.int
     UNSUPPORTED_FIELD_NUMBER: _builtins.int
+    IS_GROUNDED_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens, at least 1."""
     content_token_count: _builtins.int
@@ -363,6 +364,8 @@ class Claim(_message.Message):
     """Content words that no evidence carries."""
     probability: _builtins.float
     """Probability that the source supports it, in (0, 1), calibrated: of claims with .5 readers object to every second."""
+    is_grounded: _builtins.bool
+    """Whether its sentence says something of the source, rightly or wrongly. An ungrounded claim can only lower a score."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""
@@ -401,10 +404,11 @@ class Claim(_message.Message):
         premise: _common_pb2.TextSpan | None = ...,
         probability: _builtins.float = ...,
         unsupported: _abc.Iterable[_common_pb2.TextSpan] | None = ...,
+        is_grounded: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "support", b"support"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "is_grounded", b"is_grounded", "label", b"label", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,19 +3,17 @@
 Four distances, each 0 within its tolerance, are joined as independent reasons for doubt: d = 1 - product of (1 - weight
 x distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
 
-A grounded sentence of the summary says something of the source, rightly or wrongly. Ungrounded sentences earn no
-credit: they cover no key point, count no shared words, and do not soften the tone. Each distance is the larger of two:
-of the grounded sentences alone, and of these with the worst ungrounded one. Filler would else thin out what is wrong.
+Each distance is the larger of two: of the grounded sentences alone, and of these with the worst ungrounded one. Filler
+would else thin out what is wrong.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pipeline.judge.evidence.claim import Claim, MismatchKind
-from pipeline.judge.evidence.draft import Side
 from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.signals.grounding import Grounding
 from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
 from pipeline.judge.evidence.text.closeness import Float64
@@ -23,41 +21,26 @@ from pipeline.judge.evidence.text.closeness import Float64
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
 _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
 _STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """The sentences that are compared.
-
-    Attributes:
-        source: tone_score of the source.
-        summary: tone_score of the summary.
-        covered: sentences of the source that the summary is about.
-        focus_cosine: of the two texts' mean vectors, in [-1, 1].
-    """
-
-    source: ToneScore
-    summary: ToneScore
-    covered: Sequence[str]
-    grounded: Sequence[str]
-    others: Sequence[str]
-    focus_cosine: float
+_MOST_SENTENCES = 200  # grounded or not, whose sentiment is read
 
 
 def read_drift(
-    claims: Sequence[Claim], grounded: Collection[int], compared: Compared, contradicted: float
+    plan: EvidencePlan, claims: Sequence[Claim], grounding: Grounding, tones: tuple[ToneScore, ToneScore]
 ) -> ToneReading:
     """Returns tone, sentiment and drift.
 
     Args:
-        grounded: indices of the grounded sentences of the summary.
-        contradicted: contradiction that refutes, when above the entailment.
+        plan: what was compared.
+        claims: with their labels.
+        grounding: of the summary's sentences.
+        tones: of source and summary.
     """
-    source, summary, focus_cosine = compared.source, compared.summary, compared.focus_cosine
-    sentiments = _sentiments(compared)
+    source, summary = tones
+    focus_cosine = _focus_cosine(plan, grounding)
+    sentiments = max(_sentiments(plan, grounding), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
-    meaning = _contradicted_share(claims, grounded, contradicted)
+    meaning = _contradicted_share(claims, plan.config.contradicted)
     focus = (1 - focus_cosine) / 2
     parts = (
         _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),
@@ -84,22 +67,41 @@ def read_drift(
     )
 
 
-def _sentiments(compared: Compared) -> tuple[float, float]:
-    """Returns the mean sentiment of the covered source sentences, and that of the summary where it is farthest away."""
-    covered = mean_sentiment(compared.covered)
-    total, count = sum(map(sentiment, compared.grounded)), len(compared.grounded)
-    means = [mean_sentiment(compared.grounded)]
-    means += [(total + sentiment(other)) / (count + 1) for other in compared.others]
-    return covered, max(means, key=lambda mean: abs(mean - covered))
+def _sentiments(plan: EvidencePlan, grounding: Grounding) -> Iterator[tuple[float, float]]:
+    """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
+    for grounded, others in grounding.readings():
+        covered = mean_sentiment(_about(plan, frozenset(grounded)))
+        found = [_sentiment(plan, index) for index in grounded[:_MOST_SENTENCES]]
+        yield covered, sum(found) / len(found)
+        if grounding.grounded:
+            yield from (
+                (covered, (sum(found) + _sentiment(plan, index)) / (len(found) + 1))
+                for index in others[:_MOST_SENTENCES]
+            )
 
 
-def _contradicted_share(claims: Sequence[Claim], grounded: Collection[int], contradicted: float) -> float:
+def _sentiment(plan: EvidencePlan, sentence: int) -> float:
+    return sentiment(plan.draft.summary.read.passages[sentence].text)
+
+
+def _about(plan: EvidencePlan, sentences: frozenset[int]) -> list[str]:
+    """Returns the sentences of the source that the claims of some sentences are about."""
+    found = dict.fromkeys(
+        index
+        for claim in plan.claims
+        if claim.passage and claim.claim.sentence_index in sentences
+        for index in claim.passage.best[:1]
+    )
+    return [plan.draft.source.read.passages[index].text for index in found]
+
+
+def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
     """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
     wrong = others = 0
     for claim in claims:
         if _is_opposed(claim, contradicted):
             wrong += claim.token_count
-        elif claim.sentence_index in grounded:
+        elif claim.is_grounded:
             others += claim.token_count
     return wrong / (wrong + others) if wrong else 0.0
 
@@ -114,60 +116,7 @@ def _beyond(distance: float, tolerance: float) -> float:
     return min(1.0, max(0.0, distance - tolerance) / (1 - tolerance))
 
 
-_ENTAILED = 0.5
-_LEAST_SHARE = 0.5  # of a sentence's content words, weighted by rarity, in one place of the source
-_LEAST_WORDS = 3  # fewer are there by chance
-_MOST_SENTENCES = 200  # that are looked for; later ones are taken to be grounded
-
-
-@dataclass(frozen=True, slots=True)
-class Grounding:
-    """The sentences of a summary by whether they are grounded; indices, rising.
-
-    Attributes:
-        grounded: say something of the source, rightly or wrongly.
-        others: do not.
-    """
-
-    grounded: tuple[int, ...]
-    others: tuple[int, ...]
-
-    def or_all(self) -> "Grounding":
-        """Returns the same, or all as grounded when none is: a text without evidence is compared as a whole."""
-        return self if self.grounded else Grounding(self.others, ())
-
-
-def find_grounding(plan: EvidencePlan, claims: Sequence[Claim]) -> Grounding:
-    """Finds the grounded sentences of the summary."""
-    summary = plan.draft.summary.read
-    entailed = {claim.sentence_index for claim in claims if claim.entailment >= _ENTAILED}
-    grounded = [
-        index in entailed
-        or index >= _MOST_SENTENCES
-        or _has_words(plan.draft.source, summary.table.content_stems(summary.ranges[index]))
-        for index in range(len(summary.sentences))
-    ]
-    return Grounding(
-        tuple(index for index, is_grounded in enumerate(grounded) if is_grounded),
-        tuple(index for index, is_grounded in enumerate(grounded) if not is_grounded),
-    )
-
-
-def _has_words(source: Side, stems: Iterable[str]) -> bool:
-    """Tells whether two neighbouring sentences of the source have enough of some stems."""
-    weights = {stem: source.index.rarity(stem) for stem in stems}
-    if len(weights) < _LEAST_WORDS:
-        return False
-    places = np.flatnonzero(source.index.shares(weights) >= _LEAST_SHARE / 2).tolist()
-    return any(_have(source, weights, (at, other)) for at in places for other in (at - 1, at + 1))
-
-
-def _have(source: Side, weights: Mapping[str, float], places: tuple[int, int]) -> bool:
-    found = [weight for stem, weight in weights.items() if any(source.index.has(at, stem) for at in places)]
-    return len(found) >= _LEAST_WORDS and sum(found) >= _LEAST_SHARE * sum(weights.values())
-
-
-def focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:
+def _focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:
     """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
 
     The summary has its grounded sentences, alone or with the one ungrounded sentence that lowers the cosine most.
@@ -175,10 +124,10 @@ def focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:
     middle = _unit(plan.closeness.vectors.sum(axis=0))
     vectors = plan.told_closeness.vectors
     grounded = vectors[list(grounding.grounded)].sum(axis=0)
-    sums = [grounded, *(grounded + vectors[index] for index in grounding.others)]
-    if not (middle.any() and grounded.any()):
-        return 1.0
-    return min(float(np.clip(middle @ _unit(total), -1, 1)) for total in sums)
+    sums = [grounded] if grounding.grounded else []
+    sums += [grounded + vectors[index] for index in grounding.others]
+    cosines = [float(np.clip(middle @ _unit(total), -1, 1)) for total in sums if total.any()]
+    return min(cosines, default=1.0) if middle.any() else 1.0
 
 
 def _unit(vector: Float64) -> Float64:

@@ -163,7 +163,9 @@ def coverage_questions(
 
 
 def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
-    """Returns questions about claims, answered from the source alone.
+    """Returns questions about grounded claims, answered from the source alone.
+
+    When no claim is grounded, those of the least supported sentence are asked about.
 
     The words around a mask find the answer when both texts are worded alike. When they are not, but the source supports
     the claim, it gives that answer: in the same word if it has it among words of the question (1), else in other words
@@ -171,13 +173,18 @@ def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: Evidenc
     """
     draft = plan.draft
     read = draft.summary.read
-    statements = [claim.words for claim in draft.claims]
+    least = min(claims, key=lambda claim: claim.probability, default=None)
+    about = [at for at, claim in enumerate(claims) if claim.is_grounded] or [
+        at for at, claim in enumerate(claims) if least and claim.sentence_index == least.sentence_index
+    ]
+    statements = [draft.claims[at].words for at in about]
     reader = SpanReader(read, draft.source.index, draft.names)
     asked = ask_where_wording_departs(read, statements, reader, draft.sequences, most=config.question_count)
     everything = range(len(draft.source.read.sentences))
     respondent = _Respondent(draft.source, SpanReader(draft.source.read, draft.source.index, draft.names), everything)
     answered = []
-    for position, question in asked:
+    for rank, question in asked:
+        position = about[rank]
         passage = plan.claims[position].passage
         sentences = passage.sentences if passage else ()
         given, score = respondent.answer(question, sentences)
@@ -209,7 +216,7 @@ class _Respondent:
         """
         read = self.side.read
         index = self.side.index
-        shares = index.weighted({stem: index.rarity(stem) for stem in question.stems()})
+        shares = index.weighted({stem: index.rarity(stem) for stem in sorted(question.stems())})  # sums differ by order
         first = max(self.allowed, key=lambda place: (shares[place], -place), default=None)
         rest = sorted(set(sentences).intersection(self.allowed), key=lambda place: (-shares[place], place))
         for place in dict.fromkeys(rest if first is None else [first, *rest]):

@@ -97,29 +97,44 @@ class ToneScore:
     intensity: float
     reason: str
 
+    @property
+    def badness(self) -> tuple[float, bool, float]:
+        """What tones are ordered by, the best first."""
+        return self.intensity, self.tone is Tone.UNCLEAR, self.subjectivity
 
-def score_tone(sentences: Sequence[str]) -> ToneScore:
-    """Scores the tone of some sentences of one text."""
+
+def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
+    """Scores the tone of some sentences of one text.
+
+    Args:
+        others: ungrounded ones, which count when they have a mark of opinion or of contempt, and only then.
+    """
     own = [without_quotations(sentence) for sentence in sentences]
-    words = [word.lower() for sentence in own for word in _WORD.findall(sentence)]
-    function_words = sum(word in FUNCTION_WORDS for word in words)
-    if len(words) < _FEWEST_WORDS or function_words < _LEAST_FUNCTION_WORDS * len(words):
+    heated = [bare for other in others if _is_heated(bare := without_quotations(other))]
+    counted = [*(own if _is_clear(own) else ()), *heated]
+    if not counted:
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
-    hostile = {match.group().lower() for sentence in own for match in loaded_words(sentence) if match["contempt"]}
-    hostile |= {match.group().lower() for sentence in own for match in _HOSTILE_PATTERN.finditer(sentence)}
-    marked = sum(_is_opinion(sentence) for sentence in own)
-    subjectivity = marked / len(own)
+    hostile = {match.group().lower() for sentence in counted for match in loaded_words(sentence) if match["contempt"]}
+    hostile |= {match.group().lower() for sentence in counted for match in _HOSTILE_PATTERN.finditer(sentence)}
+    marked = sum(_is_opinion(sentence) for sentence in counted[: len(counted) - len(heated)]) + len(heated)
+    subjectivity = marked / len(counted)
     if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
         return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
+    reason = f"sentences with words of opinion: {marked} of {len(counted)}"
     if subjectivity >= _SUBJECTIVE_SHARE:
-        return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, f"sentences with words of opinion: {marked} of {len(own)}")
-    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, f"sentences with words of opinion: {marked} of {len(own)}")
+        return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, reason)
+    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, reason)
 
 
-def has_opinion(sentence: str) -> bool:
-    """Tells whether a sentence of a text, outside quotation marks, has a mark of opinion or of contempt."""
-    own = without_quotations(sentence)
-    return _is_opinion(own) or bool(_HOSTILE_PATTERN.search(own))
+def _is_clear(sentences: Sequence[str]) -> bool:
+    """Tells whether there are enough words, and enough of them that the lists know."""
+    words = [word.lower() for sentence in sentences for word in _WORD.findall(sentence)]
+    function_words = sum(word in FUNCTION_WORDS for word in words)
+    return len(words) >= _FEWEST_WORDS and function_words >= _LEAST_FUNCTION_WORDS * len(words)
+
+
+def _is_heated(sentence: str) -> bool:
+    return _is_opinion(sentence) or bool(_HOSTILE_PATTERN.search(sentence))
 
 
 def loaded_words(text: str) -> Iterator[re.Match[str]]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log1p
 
 import numpy as np
@@ -11,6 +11,10 @@ import numpy.typing as npt
 from pipeline.judge.evidence.text.read import ReadText
 
 Float64 = npt.NDArray[np.float64]
+
+_LEAST_WORDS = 3  # fewer stand together by chance
+_LEAST_KNOWN = 2
+_LEAST_SHARE = 0.5  # of the stems, weighted by rarity
 
 
 class WordIndex:
@@ -49,6 +53,33 @@ class WordIndex:
         for stem, weight in weights.items():
             found[self._places.get(stem, [])] += weight
         return found
+
+    def have_together(self, stems: Iterable[str]) -> bool:
+        """Tells whether two neighbouring sentences have 3 of some stems, and half of their weight, between them."""
+        weights = {stem: self.rarity(stem) for stem in stems}
+        found = [(weight, self._places[stem]) for stem, weight in weights.items() if stem in self._places]
+        if len(found) < _LEAST_WORDS or not self._count:
+            return False
+        total, counts = np.zeros(self._count), np.zeros(self._count)
+        for weight, places in found:
+            pairs = np.union1d(places, np.maximum(0, np.array(places) - 1))  # a pair is known by its first sentence
+            total[pairs] += weight
+            counts[pairs] += 1
+        return bool(np.any((counts >= _LEAST_WORDS) & (total >= _LEAST_SHARE * sum(weights.values()))))
+
+    def is_about(self, stems: Sequence[str], among: Collection[int] | None = None) -> bool:
+        """Tells whether the text has two of some stems, and half of their weight.
+
+        Args:
+            among: sentences that may have them; None: all.
+        """
+        weights = {stem: self.rarity(stem) for stem in stems}
+        known = [
+            weight
+            for stem, weight in weights.items()
+            if (stem in self._places if among is None else any(self.has(at, stem) for at in among))
+        ]
+        return len(known) >= _LEAST_KNOWN and sum(known) >= _LEAST_SHARE * sum(weights.values())
 
     def known_share(self, weights: Mapping[str, float]) -> float:
         """Returns the share of some stems' weight that the text has anywhere, in [0, 1]; 1 without any weight."""

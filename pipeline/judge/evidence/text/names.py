@@ -41,6 +41,7 @@ _BEFORE_OTHERS = _AUXILIARIES | frozenset(_BEFORE_OTHERS_LIST.split())
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
+_BEFORE_WORD = 6  # characters that show whether a sentence begins
 _SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
 _GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNORECASE)
 
@@ -118,8 +119,11 @@ def may_be_name(table: WordTable, index: int) -> bool:
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
-    start = table.starts[index]
-    return bool(_SENTENCE_END.search(table.text, max(0, start - 6), start))
+    text, start = table.text, table.starts[index]
+    before = start
+    while before and text[before - 1].isspace():  # long where a sentence was left out
+        before -= 1
+    return bool(_SENTENCE_END.search(text, max(0, before - _BEFORE_WORD), start))
 
 
 _CUE_LIST = """

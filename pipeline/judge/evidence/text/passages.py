@@ -69,15 +69,16 @@ def _own_weights(table: WordTable, words: range, index: WordIndex) -> dict[str, 
 class PassageFinder:
     """Finds passages in one source."""
 
-    def __init__(self, source: ReadText, index: WordIndex, most_chars: int) -> None:
+    def __init__(self, source: ReadText, index: WordIndex, most_chars: int, *, has_turns: bool = True) -> None:
         """Reads what sentences lean on. Linear in the length of the source.
 
         Args:
             index: the source's words.
             most_chars: of a passage; a single longer sentence is read whole.
+            has_turns: whether the text may be a dialogue, whose sentences are read with their speaker in front.
         """
         self._source, self._index, self._most = source, index, most_chars
-        self._speakers = _speakers(source)
+        self._speakers = _speakers(source) if has_turns else {}
         self._lengths = [len(text) for text in map(self._text, range(len(source.sentences)))]
         self._is_whole = self._fits(range(len(self._lengths)))
 

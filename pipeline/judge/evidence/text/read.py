@@ -7,14 +7,12 @@ that show signs of it are touched; positions still lead back to what was sent.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from pipeline.judge.evidence.text.instructions import is_instruction
 from pipeline.judge.evidence.text.words import WordTable
-from pipeline.text.meta_commentary import lead_in_length
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence, claims, split_sentences
@@ -33,7 +31,7 @@ class ReadText:
         ranges: words of each sentence, as indices into `table`.
         instruction_count: sentences that were left out because they speak to the judge.
         lead_in_count: sentences that were left out because they announce, offer or praise, and state nothing.
-        repeat_count: sentences that were left out because an earlier one says the same in the same words.
+        repeat_count: sentences that were left out, or parts of them, because another says the same in the same words.
     """
 
     text: NormalizedText
@@ -49,33 +47,11 @@ class ReadText:
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
         """Reads a text as the caller sent it. About 1 ms for 1,000 words once the words are known."""
         text = read_respaced(text_id, original)
-        return cls._split(text, claims(split_sentences(text.text, max_sentence_chars)))
+        return cls.split(text, claims(split_sentences(text.text, max_sentence_chars)))
 
     @classmethod
-    def of_summary(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
-        """Reads a summary without what states nothing of its source; linear in its length.
-
-        Left out are sentences that tell the judge how to grade, lead-ins, also those in front of a statement, and
-        sentences that repeat another. What is left out is blank, so that places stay. When nothing else is left, it is
-        kept.
-        """
-        text = read_respaced(text_id, original)
-        sentences = claims(split_sentences(text.text, max_sentence_chars))
-        said = [sentence for sentence in sentences if not is_instruction(text.text[sentence.start : sentence.end])]
-        stated = [rest for sentence in said if (rest := _without_lead_in(text.text, sentence))]
-        if not stated:
-            return cls._split(text, sentences)
-        first = {_letters(text.text[sentence.start : sentence.end]): sentence for sentence in reversed(stated)}
-        kept = sorted(first.values(), key=lambda sentence: sentence.start)
-        return replace(
-            cls._split(replace(text, text=_blanked(text.text, sentences, kept)), kept),
-            instruction_count=len(sentences) - len(said),
-            lead_in_count=len(said) - len(stated),
-            repeat_count=len(stated) - len(kept),
-        )
-
-    @classmethod
-    def _split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
+    def split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
+        """Reads the sentences of a text."""
         table = WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in sentences)
         passages = sentence_passages(text, sentences)
@@ -86,28 +62,6 @@ class ReadText:
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
-
-
-def _letters(sentence: str) -> str:
-    """Returns what a sentence is recognised by when it comes again: its letters and digits."""
-    return "".join(character for character in sentence.casefold() if character.isalnum())
-
-
-def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:
-    """Returns what a sentence states; None when it is a lead-in and nothing else."""
-    start = sentence.start + lead_in_length(text[sentence.start : sentence.end])
-    return replace(sentence, start=start) if start < sentence.end else None
-
-
-def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
-    """Returns a text of the same length with spaces in place of what is not kept of its sentences."""
-    starts = {sentence.end: sentence.start for sentence in kept}
-    pieces, end = list[str](), 0
-    for sentence in sentences:
-        start = starts.get(sentence.end, sentence.end)
-        pieces += [text[end : sentence.start], " " * (start - sentence.start)]
-        end = start
-    return "".join([*pieces, text[end:]])
 
 
 _SIGNS = re.compile(

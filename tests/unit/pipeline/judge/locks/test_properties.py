@@ -9,15 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import ClaimLabel
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.table import (
+    EvidenceTable,
+    KeyPointCoverage,
+    LexiconKind,
+    LexiconSeverity,
+    SummarySegment,
+    Tone,
+)
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName
-from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, questions, segments, table
+from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, place, questions, segments, table
 
 SHARE = st.floats(0, 1)
 LABELS = st.lists(st.sampled_from(ClaimLabel), max_size=10)
@@ -125,6 +132,48 @@ def test_a_worse_claim_never_raises_a_score(lock: Framework, made: EvidenceTable
         assert first is not None
         assert second is not None
         assert second <= first
+
+
+UNGROUNDED = st.lists(st.tuples(st.sampled_from(ClaimLabel), SHARE), max_size=3)
+
+
+def with_filler(made: EvidenceTable, filler: Sequence[tuple[ClaimLabel, float]]) -> EvidenceTable:
+    """Adds ungrounded sentences, each a claim and a segment, at places of the source that nothing else cites."""
+    said = [replace(claim, is_grounded=False, support=place("source", 90)) for claim, _ in _made(filler)]
+    parts = [replace(segment, is_grounded=False) for _, segment in _made(filler)]
+    return replace(made, claims=(*made.claims, *said), segments=(*made.segments, *parts))
+
+
+def _made(filler: Sequence[tuple[ClaimLabel, float]]) -> list[tuple[Claim, SummarySegment]]:
+    made = claims(*(label for label, _ in filler)), segments(*(share for _, share in filler))
+    return list(zip(*made, strict=True))
+
+
+@BOTH
+@given(made=TABLES, some=UNGROUNDED, more=UNGROUNDED)
+def test_an_ungrounded_sentence_never_raises_a_score(
+    lock: Framework,
+    made: EvidenceTable,
+    some: Sequence[tuple[ClaimLabel, float]],
+    more: Sequence[tuple[ClaimLabel, float]],
+) -> None:
+    rules = LockConfig(twin_safeguards=True).rules_of(lock)
+    first = with_filler(made, some)
+    before, after = score_lock(first, rules), score_lock(with_filler(first, more), rules)
+    for old, new in zip(before.metrics, after.metrics, strict=True):
+        assert old.score is not None
+        assert new.score is not None
+        assert new.score <= old.score
+
+
+@BOTH
+def test_a_supported_sentence_that_says_nothing_does_not_lift_the_perfect_guard(lock: Framework) -> None:
+    rules = LockConfig(twin_safeguards=True).rules_of(lock)
+    points = key_points(KeyPointCoverage.FULLY)
+    made = table(made_claims=claims(ClaimLabel.SUPPORTED), points=points, coverage=questions(1))
+    for filler in ((ClaimLabel.SUPPORTED, 1.0), (ClaimLabel.UNSUPPORTED, 0.0)):
+        result = score_lock(with_filler(replace(made, claim_questions=()), [filler] * 5), rules)
+        assert result[MetricName.BIAS_TOXICITY].score == 9
 
 
 @BOTH

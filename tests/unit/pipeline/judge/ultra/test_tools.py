@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pipeline.judge.evidence.table import SummarySegment
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, measure
-from tests.unit.pipeline.judge.tables import segments, table
+from tests.unit.pipeline.judge.tables import S, claims, segments, table
 
 SHARES = st.floats(0, 1)
 FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_size=3)
@@ -39,5 +39,22 @@ def test_a_segment_of_nothing_counts_in_full_and_one_as_good_as_the_others_not_a
     assert relevance(*good, as_good) == relevance(*good)
 
 
-def test_without_any_grounded_segment_it_is_the_mean_of_all() -> None:
-    assert relevance(filler(0.2, 0.1, 5), filler(0.4, 0.3, 5))["containment"] == 1 + 4 * 0.30000000000000004
+def test_without_any_grounded_segment_the_worst_one_stands_for_all() -> None:
+    assert relevance(filler(0.2, 0.1, 5), filler(0.4, 0.3, 5))["containment"] == 1 + 4 * 0.2
+
+
+CLAIMS = st.lists(st.tuples(SHARES, st.booleans()), max_size=4)
+
+
+@given(CLAIMS, SHARES)
+def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises_the_certainty(
+    first: list[tuple[float, bool]], more: float
+) -> None:
+    claims_of = [
+        replace(claim, sentence_index=at, probability=probability, is_grounded=is_grounded)
+        for at, (probability, is_grounded) in enumerate([*first, (more, False)])
+        for claim in claims(S)
+    ]
+    before, after = (EvidenceView.of(table(made_claims=made)) for made in (claims_of[:-1], claims_of))
+    assert after.unsupported_share >= before.unsupported_share - 1e-12
+    assert after.certainty <= before.certainty + 1e-12

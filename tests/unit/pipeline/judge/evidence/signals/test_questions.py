@@ -9,7 +9,7 @@ from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 
 LITERAL = EvidenceConfig(question_mode=QuestionMode.LITERAL)
-OTHER_WORDS = "Officials shut a crossing."
+OTHER_WORDS = "Officials shut a crossing, which shop owners fear."
 
 
 def entailing(summary: str, probability: float, config: EvidenceConfig | None = None) -> EvidenceTable:

@@ -1,0 +1,74 @@
+"""Reads a summary without what states nothing of its source."""
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
+from pipeline.judge.evidence.text.markup import without_markup
+from pipeline.judge.evidence.text.read import ReadText, read_respaced
+from pipeline.judge.evidence.text.repeats import without_repeats
+from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
+from pipeline.text.meta_commentary import lead_in_length
+from pipeline.text.sentences import Sentence, claims, split_sentences
+
+_TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
+
+
+def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
+    """Reads a summary without what states nothing of its source; linear in its length.
+
+    Left out are markup, sentences that tell the judge how to grade, lead-ins, also those in front of a statement,
+    and what repeats another sentence. What is left out is blank, so that places stay. When nothing else is left,
+    it is kept.
+
+    Args:
+        source: what the summary is about.
+    """
+    text = read_respaced(text_id, original)
+    marked = without_markup(text.text)
+    turns = {turn.end(): turn.start() for turn in _TURN.finditer(marked)}
+    bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)
+    whole = claims(split_sentences(bare, max_sentence_chars))
+    sentences = tuple(split_unrelated(bare, whole, source))
+    said = [
+        sentence
+        for sentence in sentences
+        if not is_instruction(marked[turns.get(sentence.start, sentence.start) : sentence.end])
+    ]
+    stated = [rest for sentence in said if (rest := _without_lead_in(bare, sentence))]
+    if not stated:
+        return ReadText.split(text, sentences or claims(split_sentences(text.text, max_sentence_chars)))
+    kept = without_repeats(bare, stated, source)
+    return replace(
+        ReadText.split(replace(text, text=_blanked(bare, sentences, kept)), kept),
+        instruction_count=len(sentences) - len(said),
+        lead_in_count=len(said) - len(stated),
+        repeat_count=len(frozenset(stated).difference(kept)),
+    )
+
+
+def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:
+    """Returns what a sentence states; None when it is a lead-in and nothing else."""
+    start = sentence.start + lead_in_length(text[sentence.start : sentence.end])
+    return replace(sentence, start=start) if start < sentence.end else None
+
+
+def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
+    """Returns a text of the same length with spaces in place of what is not kept of its sentences.
+
+    Args:
+        kept: parts of the sentences, in order.
+    """
+    pieces, end, left = list[str](), 0, deque(kept)
+    for sentence in sentences:
+        pieces.append(text[end : sentence.start])
+        end = sentence.start
+        while left and left[0].start < sentence.end:
+            part = left.popleft()
+            pieces += [" " * (part.start - end), text[part.start : part.end]]
+            end = part.end
+        pieces.append(" " * (sentence.end - end))
+        end = sentence.end
+    return "".join([*pieces, text[end:]])
