@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.trust.parts import Part, fold, split_parts
+from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
 from pipeline.summarize.trust.shape import (
     is_refusal,
     other_language,
@@ -41,7 +41,7 @@ class Inspection:
 
     text: str
     removed: list[TrustFinding]
-    parts: list[Part] = field(default_factory=list)
+    parts: list[AnswerPart] = field(default_factory=list)
     faults: dict[int, tuple[FaultKind, str]] = field(default_factory=dict)
     to_read: list[int] = field(default_factory=list)
     verbatim_count: int = 0
@@ -89,7 +89,7 @@ def _is_text(found: Inspection) -> bool:
     return bool(found.verbatim_count)
 
 
-def _inspect_part(found: Inspection, number: int, part: Part, source: SourceText, said: Counter[str]) -> None:
+def _inspect_part(found: Inspection, number: int, part: AnswerPart, source: SourceText, said: Counter[str]) -> None:
     words = found.words_of(number)
     folded = fold(words)
     count = source.count(folded) or source.has_lines(words)
@@ -105,11 +105,11 @@ def _inspect_part(found: Inspection, number: int, part: Part, source: SourceText
         found.to_read.append(number)
 
 
-def _is_claim(part: Part, words: str) -> bool:
+def _is_claim(part: AnswerPart, words: str) -> bool:
     return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(_WORD.findall(words)) >= _LEAST_CLAIM
 
 
-def _fault(words: str, folded: str, part: Part, source: SourceText) -> FaultKind | None:
+def _fault(words: str, folded: str, part: AnswerPart, source: SourceText) -> FaultKind | None:
     """Returns what is wrong with a part that is not the input's own."""
     if part.kind is None:
         return None if source.has_code(words) else FaultKind.CODE

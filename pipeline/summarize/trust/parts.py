@@ -17,7 +17,7 @@ _EDGES = " \t|.;:,"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """One part.
 
     Attributes:
@@ -36,15 +36,15 @@ class Part:
         return self.kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
 
 
-def split_parts(text: str) -> list[Part]:
+def split_parts(text: str) -> list[AnswerPart]:
     """Returns the parts of a Markdown text in order; those without a letter or digit are left out."""
-    parts: list[Part] = []
+    parts: list[AnswerPart] = []
     for start, end, is_code in _regions(text):
         if is_code:
-            parts += [Part(first, last, None) for first, last in _lines(text, start, end)]
+            parts += [AnswerPart(first, last, None) for first, last in _lines(text, start, end)]
         else:
             found = split_sentences(text[start:end], _MAX_SENTENCE_CHARS)
-            parts += [Part(start + one.start, start + one.end, one.kind) for one in found]
+            parts += [AnswerPart(start + one.start, start + one.end, one.kind) for one in found]
     return parts
 
 

@@ -16,7 +16,7 @@ from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold, split_parts
-from pipeline.summarize.trust.values import KnownNumbers, KnownWords
+from pipeline.summarize.trust.values import InputWords, KnownNumbers
 from pipeline.text.language import is_english
 
 _EVIDENCE = EvidenceConfig()
@@ -80,8 +80,8 @@ class SourceText:
         return KnownNumbers.of(self._everything)
 
     @cached_property
-    def _words(self) -> KnownWords:
-        return KnownWords.of(self._everything)
+    def _words(self) -> InputWords:
+        return InputWords.of(self._everything)
 
     def value_faults(self, text: str, *, with_names: bool) -> list[tuple[FaultKind, str]]:
         """Returns the values of a sentence that are not those of the texts or the context."""

@@ -226,7 +226,7 @@ def comparable(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownWords:
+class InputWords:
     """The words of an input.
 
     Attributes:
@@ -242,7 +242,7 @@ class KnownWords:
     initials: str
 
     @classmethod
-    def of(cls, text: str) -> "KnownWords":
+    def of(cls, text: str) -> "InputWords":
         """Reads an input. Linear in its length."""
         line = comparable(text)
         mentions = Mentions.of(line)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.text.markup import without_markup
+from pipeline.judge.evidence.text.summary import without_markup
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import SUMMARY, build
 
 
