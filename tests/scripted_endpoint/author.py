@@ -7,12 +7,15 @@ import json
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import pairwise
 
 from tests.scripted_endpoint.replies import CHARS_PER_TOKEN
 
 _BLOCK = re.compile(r"<data-([0-9a-f]+)(?: is=\"[^\"]*\")?>\n(.*?)\n?</data-\1>", re.DOTALL)
 _NOT_MATERIAL = ("Do not repeat it", "Do not extract it", "A reviewer found")
 _PART = re.compile(r"Part (\d+) of \d+")
+_AT_MOST = re.compile(r"in at most ([\d,]+) words")
+_CHARS_PER_WORD = 5
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]")
 EVERY = 5
 """A careless author lies in one of so many batches."""
@@ -44,7 +47,9 @@ def write(prompt: str, max_tokens: int, lie: Lie | None = None) -> str:
     material, context = _material(prompt)
     if "key topics" in prompt:
         return json.dumps({"topics": _topics("\n".join(material))})
-    honest = _copy(material, CHARS_PER_TOKEN * max_tokens)
+    asked = _AT_MOST.search(prompt)
+    room = CHARS_PER_TOKEN * max_tokens
+    honest = _copy(material, min(room, _CHARS_PER_WORD * int(asked[1].replace(",", ""))) if asked else room)
     part = _PART.search(prompt)
     is_chosen = part is not None and int(part[1]) % EVERY == CHOSEN
     return tell(lie, honest, context) if lie and is_chosen else honest
@@ -77,14 +82,15 @@ def _copy(texts: list[str], chars: int) -> str:
         if told + len(paragraph) + 2 <= seen * share + 1:
             kept.append(paragraph)
             told += len(paragraph) + 2
-    return "\n\n".join(kept)
+    return "\n\n".join(kept) or paragraphs[0][:chars]
 
 
 def _topics(text: str) -> list[str]:
     headings = [line.strip("# ") for line in text.splitlines() if line.startswith("#")]
     words = [" ".join(line.split()[:3]) for line in text.splitlines() if line.strip() and not line.startswith("#")]
     single = re.findall(r"[A-Za-z]{4,}", text)
-    return list(dict.fromkeys(topic for topic in (*headings, *words, *single) if topic))[:8]
+    pairs = [" ".join(pair) for pair in pairwise(text.split())]  # of a text that has little else
+    return list(dict.fromkeys(topic for topic in (*headings, *words, *single, *pairs) if topic))[:8]
 
 
 def tell(lie: Lie, honest: str, context: list[str]) -> str:

@@ -18,8 +18,7 @@ class Script:
         answer_chars: length of an answer that no reply decides.
         replies: answers by pattern, the first that fits.
         author: writes the answers that no reply decides; None: the end of the last message.
-        author: Author | None = None
-    first_faults: what happens to the first attempts in order of arrival; None is a good answer.
+        first_faults: what happens to the first attempts in order of arrival; None is a good answer.
         faults: what happens to the others.
         max_concurrency: attempts in flight beyond which it says 429; None for no limit.
         supports_json_schema: False refuses `response_format` with 400.

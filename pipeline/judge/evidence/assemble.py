@@ -173,7 +173,8 @@ def _segment(
 ) -> SummarySegment:
     """Returns a segment; its cosines are those of the first sentence that it is a part of."""
     to_theme = source_cosine = 0.0
-    if EvidencePart.SUBJECT in plan.draft.parts and theme_sentence is not None:
+    is_embedded = span.sentence_index < len(plan.told_closeness.vectors)
+    if EvidencePart.SUBJECT in plan.draft.parts and theme_sentence is not None and is_embedded:
         vector = plan.told_closeness.vectors[span.sentence_index]
         to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
         source_cosine = float(plan.closeness.cosines(vector).max())

@@ -203,7 +203,9 @@ class SegmentSpan:
 
 
 def find_segments(summary: ReadText, tokenizer: Tokenizer) -> tuple[SegmentSpan, ...]:
-    """Returns all segments in order, short ones too."""
+    """Returns all segments in order, short ones too; a summary without a sentence is one."""
+    if not summary.sentences:
+        return (_segment(summary, 0, len(summary.text.text), 0, tokenizer),)
     return tuple(
         _segment(summary, start, end, index, tokenizer)
         for index, sentence in enumerate(summary.sentences)
@@ -213,6 +215,8 @@ def find_segments(summary: ReadText, tokenizer: Tokenizer) -> tuple[SegmentSpan,
 
 def join_segments(summary: ReadText, segments: Sequence[SegmentSpan]) -> SegmentSpan:
     """Returns some segments as one; there is at least one."""
+    if len(segments) == 1:
+        return segments[0]
     first, last = segments[0].sentence_index, segments[-1].sentence_index
     return SegmentSpan(
         summary.text.passage(summary.sentences[first].start, summary.sentences[last].end),
