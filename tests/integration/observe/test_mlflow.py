@@ -12,6 +12,7 @@ from tests.integration.observe.mlflow_server import mlflow_server
 from tests.integration.observe.test_tracing import stop
 from tests.integration.summarize.summaries import PASS, chunks, resume
 from tests.integration.support.traced_server import precis_serve, summarize_stub
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -21,7 +22,7 @@ DEFAULT_EXPERIMENT = json.dumps({"x-mlflow-experiment-id": "0"})
 @pytest.mark.mlflow
 @pytest.mark.timeout(300)  # MLflow takes half a minute to start on a busy machine
 async def test_mlflow_shows_the_run_of_a_summary(tiny_models: Path, tmp_path: Path) -> None:
-    script = Script(replies=(PASS,))
+    script = Script(replies=(PASS,), author=write)
     async with mlflow_server(tmp_path) as mlflow, ScriptedEndpoint(script) as endpoint:
         settings = {
             "TRACING__ENDPOINT": f"{mlflow.url}/v1/traces",

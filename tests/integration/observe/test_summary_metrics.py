@@ -5,6 +5,7 @@ from precis.v1 import summarize_pb2 as pb
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, bench, chunks, follow, resume
 from tests.integration.support.metrics_page import scrape
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.script import Script
 
@@ -41,7 +42,9 @@ async def test_a_summary_is_counted_by_phase_and_outcome(start: Start) -> None:
 
 
 async def test_failures_retries_and_resumed_runs_are_counted(start: Start) -> None:
-    script = Script(replies=(PASS,), first_faults=(None, Fault.SERVER_ERROR, None, Fault.HTML, Fault.HTML))
+    script = Script(
+        replies=(PASS,), author=write, first_faults=(None, Fault.SERVER_ERROR, None, Fault.HTML, Fault.HTML)
+    )
     async with bench(start, script, llm={"rates": {"max_concurrency": 1}}) as served:
         options = pb.SummarizeOptions(wave_batches=1)
         failed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29), options=options)))

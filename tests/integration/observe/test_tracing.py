@@ -15,6 +15,7 @@ from tests.integration.summarize.summaries import PASS, chunks, follow, resume
 from tests.integration.support.programs import unused_port
 from tests.integration.support.server_process import ServerProcess
 from tests.integration.support.traced_server import precis_serve, summarize_stub
+from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -55,7 +56,7 @@ async def test_a_judgement_is_one_trace_from_the_rpc_down_to_the_requests(tiny_m
 
 
 async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_models: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint, collector() as taken:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint, collector() as taken:
         settings = {"TRACING__ENDPOINT": taken.endpoint, "TRACING__HEADERS": '{"x-team": "docs"}'}
         async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
             async with summarize_stub(address) as stub:
@@ -85,7 +86,7 @@ async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_mod
 
 async def test_a_callers_trace_goes_on_and_the_resumed_summary_points_back(tiny_models: Path) -> None:
     async with (
-        ScriptedEndpoint(Script(replies=(PASS,))) as endpoint,
+        ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint,
         collector() as taken,
         precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (server, address),
     ):
@@ -130,7 +131,7 @@ async def test_without_an_endpoint_there_are_no_spans(tiny_models: Path) -> None
 
 
 async def test_a_collector_that_is_away_harms_no_call_and_does_not_keep_the_server(tiny_models: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,))) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         settings = {
             "TRACING__ENDPOINT": f"http://127.0.0.1:{unused_port()}/v1/traces",
             "TRACING__EXPORT_TIMEOUT_S": "0.2",
