@@ -69,15 +69,17 @@ async def test_work_of_a_cancelled_caller_is_still_done() -> None:
 
 
 async def test_work_that_is_handed_over_while_it_closes_is_done() -> None:
-    thread = SerialThread("worker")
-
-    async def work_in_steps() -> list[int]:
-        return [await thread.run(partial(int, step)) for step in range(5)]
-
-    worker = asyncio.create_task(work_in_steps())
+    thread, gate = SerialThread("worker"), threading.Event()
+    first = asyncio.create_task(thread.run(gate.wait))
     await asyncio.sleep(0)
-    await asyncio.wait_for(thread.close(), 60)
-    assert await asyncio.wait_for(worker, 60) == [0, 1, 2, 3, 4]
+    closing = asyncio.create_task(thread.close())
+    await asyncio.sleep(0)  # it waits for the first
+    later = asyncio.create_task(thread.run(partial(int, 7)))
+    await asyncio.sleep(0)
+    gate.set()
+    assert await asyncio.wait_for(later, 60) == 7
+    await asyncio.wait_for(closing, 60)
+    assert await first
 
 
 async def test_work_after_the_end_is_refused() -> None:
