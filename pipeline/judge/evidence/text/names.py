@@ -119,6 +119,8 @@ def may_be_name(table: WordTable, index: int) -> bool:
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
+    if index in table.openings:
+        return True
     text, start = table.text, table.starts[index]
     before = start
     while before and text[before - 1].isspace():  # long where a sentence was left out

@@ -1,4 +1,8 @@
-"""Reads a summary without what states nothing of its source."""
+"""Reads a summary without what states nothing of its source.
+
+Markup is no part of a sentence: HTML tags and comments, the marks of code fences, footnotes and a chat's turns. What a
+reader sees between them stays; so does all that is no HTML.
+"""
 
 import re
 from collections import deque
@@ -40,8 +44,10 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     if not stated:
         return ReadText.split(text, sentences or claims(split_sentences(text.text, max_sentence_chars)))
     kept = without_repeats(bare, stated, source)
+    read = ReadText.split(replace(text, text=_blanked(bare, sentences, kept)), kept)
     return replace(
-        ReadText.split(replace(text, text=_blanked(bare, sentences, kept)), kept),
+        read,
+        table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
         instruction_count=len(sentences) - len(said),
         lead_in_count=len(said) - len(stated),
         repeat_count=len(frozenset(stated).difference(kept)),

@@ -36,6 +36,7 @@ class WordTable:
         stems: of `words`.
         content: whether a word says something by itself.
         is_cased: whether words stand capitalised inside sentences; if not, capitals do not tell names from other words.
+        openings: indices of words that begin a sentence although nothing before them says so.
     """
 
     text: str
@@ -45,6 +46,7 @@ class WordTable:
     stems: list[str]
     content: list[bool]
     is_cased: bool
+    openings: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> "WordTable":
