@@ -91,8 +91,9 @@ class Lane:
         Returns:
             Either a batch or the dropped; the other is empty.
         """
-        first = next(self._in_turn(limits))
-        entries = self._plan(first, limits)
+        in_turn = list(islice(self._in_turn(limits), limits.max_rows))
+        first = in_turn[0]
+        entries = self._plan(in_turn, limits)
         finish_s = now_s + predict_seconds(entries, limits)
         late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
         dropped = [(entry, drop) for entry in late if (drop := _doom(entry, limits, now_s)) is not None]
@@ -146,12 +147,11 @@ class Lane:
             yield entry
             heapreplace(turns, (virtual_s + limits.worths[entry.length], at, entries))
 
-    def _plan(self, first: Entry, limits: BatchLimits) -> list[Entry]:
+    def _plan(self, in_turn: list[Entry], limits: BatchLimits) -> list[Entry]:
         if len(self._lengths) == 1:
-            return [first]
-        nearest = plan_nearest(self._lengths, self._index(first), limits)
+            return in_turn
+        nearest = plan_nearest(self._lengths, self._index(in_turn[0]), limits)
         if limits.costs.skips_padding:
-            in_turn = list(islice(self._in_turn(limits), limits.max_rows))
             fair = plan_oldest([entry.length for entry in in_turn], limits)
             if fair.quality >= nearest.quality * _AS_GOOD:
                 return in_turn[: fair.count]
