@@ -63,7 +63,7 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[tuple[FaultKind, st
         text = _TAG.sub("", text)
     lines = text.splitlines()
     kept = [line for line in lines if not _is_ours(line, source)]
-    removed += [(FaultKind.CHATTER, line) for line in lines if line not in kept]
+    removed += [(FaultKind.CHATTER, line) for line in lines if _is_ours(line, source)]
     _strip_edge(kept, source, removed, first=True)
     _strip_edge(kept, source, removed, first=False)
     return ("\n".join(kept).strip() if removed else text), removed
