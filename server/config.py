@@ -37,7 +37,9 @@ class ListenConfig(FrozenModel):
         "most as many as are free.",
     )
     max_request_mib: int = Field(
-        default=512, ge=1, description="All requests that are worked on, in MiB; more are refused before they are read."
+        default=512,
+        ge=1,
+        description="All requests that are worked on, in MiB; more are refused before they are parsed.",
     )
     max_unsent_mib: int = Field(
         default=256,

@@ -44,14 +44,16 @@ class CallMetrics:
             buckets=SECONDS,
         )
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
+        self._unsent = Gauge("precis_unsent_bytes", "Answers that clients have not taken.", registry=registry)
 
     def method(self, rpc: str) -> MethodMetrics:
         """Makes the metrics of one RPC."""
         return MethodMetrics(rpc, self._calls, self._seconds)
 
-    def watch_in_flight(self, count: Callable[[], int]) -> None:
-        """Reads the number of calls in flight from `count` at every scrape."""
-        self._in_flight.set_function(count)
+    def watch(self, in_flight: Callable[[], int], unsent_bytes: Callable[[], int]) -> None:
+        """Reads the calls in flight, and the bytes of answers that wait, at every scrape."""
+        self._in_flight.set_function(in_flight)
+        self._unsent.set_function(unsent_bytes)
 
 
 def new_registry() -> CollectorRegistry:

@@ -49,10 +49,10 @@ class CallAdmission:
 
     def __init__(self, policy: CallPolicy) -> None:
         self.in_flight = 0
+        self.unsent_bytes = 0
         self._policy = policy
         self._calls_of = Counter[str]()
         self._request_bytes = 0
-        self._unsent_bytes = 0
         self._unsent_bytes_of = Counter[str]()
 
     def enter(self, context: Context) -> "Place":
@@ -75,8 +75,7 @@ class CallAdmission:
         is_shared = policy.keys is not None and policy.keys.count > 1
         if is_shared and self._calls_of[owner] >= free:
             raise _refusal(f"{self._calls_of[owner]} calls of this key are in flight, all but the share of others")
-        if self._unsent_bytes_of[owner] >= max(1, policy.max_unsent_bytes - self._unsent_bytes):
-            raise _refusal("answers wait to be read by this client; read them first")
+        self._check_unsent(owner, 1)
         self.in_flight += 1
         self._calls_of[owner] += 1
         return Place(self, caller, owner)
@@ -94,8 +93,13 @@ class CallAdmission:
         _take(self._calls_of, owner, 1)
 
     def hold(self, context: Context, owner: str, size: int) -> None:
-        """Counts an answer until the client has taken it, or has gone."""
-        self._unsent_bytes += size
+        """Counts an answer until the client has taken it, or has gone. Raises TooManyCallsError: it is not sent.
+
+        Many calls may have come in before the first of their answers was there. An only answer is sent whatever its
+        size.
+        """
+        self._check_unsent(owner, size)
+        self.unsent_bytes += size
         self._unsent_bytes_of[owner] += size
 
         def release(_: Any) -> None:  # noqa: ANN401 - the context
@@ -103,8 +107,13 @@ class CallAdmission:
 
         context.add_done_callback(release)  # type: ignore[arg-type]  # the stubs ask for a class of their own
 
+    def _check_unsent(self, owner: str, size: int) -> None:
+        own = self._unsent_bytes_of[owner]
+        if own and own + size > self._policy.max_unsent_bytes - self.unsent_bytes:
+            raise _refusal("answers wait to be read by this client; read them first")
+
     def _release(self, owner: str, size: int) -> None:
-        self._unsent_bytes -= size
+        self.unsent_bytes -= size
         _take(self._unsent_bytes_of, owner, size)
 
 
@@ -137,7 +146,7 @@ class Place:
         self._request_bytes += size
 
     def hold(self, context: Context, size: int) -> None:
-        """Counts the call's answer beyond its end, until it is sent."""
+        """Counts the call's answer beyond its end, until it is sent. Raises TooManyCallsError."""
         self._admission.hold(context, self._owner, size)
 
 

@@ -83,7 +83,7 @@ class CallRunner:
         self._admission = CallAdmission(policy)
         self._call_ids = _call_ids()
         self._ok_count = 0
-        metrics.watch_in_flight(lambda: self._admission.in_flight)
+        metrics.watch(lambda: self._admission.in_flight, lambda: self._admission.unsent_bytes)
 
     def unary(self, rpc: str, handler: UnaryHandler, parse: Parse) -> RawHandler:
         """Wraps a handler that takes one message and returns one."""

@@ -29,7 +29,7 @@ class HandlerTable(grpc.GenericRpcHandler):
     def __init__(
         self, runner: CallRunner | None, *, limits: Mapping[str, WireLimits] | None = None, is_traced: bool = False
     ) -> None:
-        """Takes the names of no method yet.
+        """Makes an empty table.
 
         Args:
             runner: frames the handlers. None: they stay as they are.

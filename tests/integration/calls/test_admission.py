@@ -23,6 +23,7 @@ from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
+from tests.integration.support.metrics_page import scrape
 from tests.integration.support.raw_http2 import deaf_client
 from tests.integration.support.rich_errors import details_of
 
@@ -73,7 +74,7 @@ async def test_a_call_without_a_key_ends_before_its_message_comes(start: Start, 
 
 async def test_a_message_that_does_not_come_gives_its_place_back(start: Start) -> None:
     async with (
-        start(listen={"body_timeout_s": 0.05, "max_concurrent_calls": 1}) as app,
+        start(listen={"body_timeout_s": 1, "max_concurrent_calls": 1}) as app,
         grpc.aio.insecure_channel(app.address) as channel,
     ):
         error = await error_of(bodiless(channel))
@@ -120,6 +121,16 @@ async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
     except AioRpcError:
         return True
     return False
+
+
+async def test_connections_beyond_the_limit_are_closed(start: Start) -> None:
+    async with start(listen={"max_connections": 2}) as app:
+        host, _, port = app.address.rpartition(":")
+        opened = [await asyncio.open_connection(host, int(port)) for _ in range(6)]
+        greeted = await asyncio.gather(*(asyncio.wait_for(reader.read(1), 60) for reader, _ in opened))
+        assert sum(map(bool, greeted)) == 2  # the others are closed before the server's first frame
+        for _, writer in opened:
+            writer.close()
 
 
 async def test_one_key_leaves_room_for_another(start: Start, keys_file: Path, gate: Gate) -> None:
@@ -170,13 +181,14 @@ async def test_who_takes_no_answers_gets_no_more_and_others_do(start: Start, key
     ):
         stub = InferenceServiceStub(channel)
         answer = await stub.Embed(many, metadata=key_of("light"))
-        needed = (1 << 20) // answer.ByteSize() + 1
+        sent = 8 * (1 << 20) // answer.ByteSize()  # of the budget, by calls that come in before any is answered
         async with asyncio.timeout(60):
             async with deaf_client(app.address) as deaf:
-                for _ in range(needed):
+                for _ in range(sent):
                     await deaf.call(EMBED, many.SerializeToString(), "heavy")
-                while not await _is_full(stub, "heavy"):
+                while not await _is_full(stub, "heavy") or (await scrape(app))["precis_calls_in_flight"]:
                     pass
+                assert (await scrape(app))["precis_unsent_bytes"] <= 1 << 20
                 assert (await stub.Embed(many, metadata=key_of("light"))).results
             while await _is_full(stub, "heavy"):  # until the server has seen that the client is gone
                 pass
