@@ -27,10 +27,10 @@ ROOMS = (
         "pipeline/llm",
         "pipeline/summarize",
     ),
-    *("pipeline/text", "server"),
+    *("pipeline/summarize/extractive", "pipeline/text", "server", "server/cli"),
 )
 MAX_README_LINES = 119
-TOP_FOLDERS = "inference|pipeline|protos|scripts|server|tests"
+TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"
 FILE_NAME = re.compile(rf"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|proto|html|css|js)|(?:{TOP_FOLDERS})/[\w./-]+)`")
 # Documents and specifications that are not in the repository; a rule stands in the README of its room instead.
 OUTSIDE = re.compile(r"\b(?:SCORING|SUMMARIZE|SERVING|MODELS)\.md\b|\bseed 00\d|\bthe seed's\b")
