@@ -5,8 +5,8 @@
 DIR holds claims/claims.jsonl.gz and nli/ (nli_train_pool.jsonl for training; snli_dev.jsonl, mnli_dev_matched.jsonl for
 the report). Writes low-rank updates (fp16) and their record beside the head in inference/compile/heads, and
 claim_support.json. A tenth of the documents of every source is kept for the report and for claim support; figures are
-of claims whose source the support weights were not fitted to. With --leave-out SOURCE nothing of a source is trained
-on, and what is reported and added to the record is that source alone. One epoch takes about an hour on two quiet cores.
+of claims whose source the support weights were not fitted to. With --leave-out SOURCE ... nothing of these sources is
+trained on, and what is reported and added to the record is these alone. An epoch takes an hour on two quiet cores.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=1.0, help="factor on the learning rates")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--leave-out", default="", help="a source of the pool that is only measured")
+    parser.add_argument("--leave-out", nargs="+", default=[], help="sources of the pool that are only measured")
     parser.add_argument("--cache", type=Path, default=default_cache_dir(), help="folder for the wheel and claims.pt")
     return parser.parse_args()
 
@@ -167,7 +167,7 @@ def _parameters(model: Encoder) -> dict[str, torch.Tensor]:
 
 
 def _measure(
-    model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: str
+    model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, object]]:
     """Returns the record of the figures, and what claim_support.json holds."""
     rows = _development(pool, only)
@@ -179,7 +179,7 @@ def _measure(
     entailments = _probabilities(predicted.logits)[:, ENTAILMENT]
     evidence = _evidence(examples, entailments, pool.documents)
     if only:
-        return {LEFT_OUT: {only: _round(balanced_accuracy(Claims(examples, entailments)))}}, {}
+        return {LEFT_OUT: _accuracy_by_source(Claims(examples, entailments))}, {}
     judged = judged_by_others(examples, evidence)
     threshold, marked = mark_figures(rows, predicted.marks)
     is_edited = np.array([example.edit not in ("", FOREIGN) for example in examples])
@@ -205,10 +205,10 @@ def _measure(
     return record, support
 
 
-def _development(pool: Pool, only: str) -> list[Tokens]:
+def _development(pool: Pool, only: Sequence[str]) -> list[Tokens]:
     """Returns claims of every source, the first ones by digest of their document, and edited ones."""
     ranked = sorted(pool.development, key=lambda row: (row.example.document, row.example.claim))
-    sources = sorted({row.example.source for row in ranked}) if not only else [only]
+    sources = only or sorted({row.example.source for row in ranked})
     plain = [[row for row in ranked if row.example.source == one and not row.example.edit] for one in sources]
     edited = [] if only else [row for row in ranked if row.example.edit][:_EDITED_DEVELOPMENT]
     return [*(row for rows in plain for row in rows[:_MOST_DEVELOPMENT]), *edited]
@@ -230,16 +230,20 @@ def _evidence(
 def _figures(claims: Claims) -> dict[str, object]:
     by_source = claims.by_source()
     gaps = {name: gap for name, one in by_source.items() if (gap := threshold_gap(one)) is not None}
-    accuracies = {name: balanced_accuracy(one) for name, one in by_source.items()}
+    accuracies = _accuracy_by_source(claims)
     return {
         "claims": len(claims.examples),
         "balanced_accuracy": _round(float(np.mean(list(accuracies.values())))),
-        "balanced_accuracy_by_source": {name: _round(value) for name, value in accuracies.items()},
+        "balanced_accuracy_by_source": accuracies,
         "best_threshold_gain_by_source": {name: _round(value) for name, value in gaps.items()},
         "expected_calibration_error": _round(expected_calibration_error(claims)),
         "confident_half_gain": _round(confident_half_gain(claims)),
         "confidence_correlation": _round(confidence_correlation(claims)),
     }
+
+
+def _accuracy_by_source(claims: Claims) -> dict[str, float]:
+    return {name: _round(balanced_accuracy(one)) for name, one in claims.by_source().items()}
 
 
 def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, object]:

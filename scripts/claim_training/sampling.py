@@ -97,16 +97,16 @@ def tokenize(example: Example, tokenizer: Tokenizer) -> Tokens:
     return Tokens(example, ids, (first - cut, last - cut), unsupported)
 
 
-def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: str = "") -> list[list[Tokens]]:
+def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = ()) -> list[list[Tokens]]:
     """Returns groups for one epoch in random order; the same seed gives the same groups.
 
     Args:
-        without: a source that is left out.
+        without: sources that are left out.
     """
     rng = random.Random(seed)
     groups: defaultdict[str, list[Tokens]] = defaultdict(list)
     for row in rows:
-        if row.example.source != without:
+        if row.example.source not in without:
             groups[f"{row.example.source} {row.example.group}"].append(row)
     kinds: defaultdict[tuple[str, bool], list[list[Tokens]]] = defaultdict(list)
     for members in groups.values():
