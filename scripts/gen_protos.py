@@ -42,7 +42,7 @@ def protoc_command(out: Path, protos: list[Path]) -> list[str]:
 
 def generate(out: Path) -> None:
     """Writes the stubs of every .proto file under `out`. Raises CalledProcessError with protoc's own message."""
-    protos = sorted(path.relative_to(PROTO_ROOT) for path in PROTO_ROOT.glob("precis/v1/*.proto"))
+    protos = sorted(path.relative_to(PROTO_ROOT) for path in PROTO_ROOT.glob("precis/*/*.proto"))
     subprocess.run(protoc_command(out, protos), cwd=PROTO_ROOT, check=True)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from precis.calls import INFERENCE, SERVICES
+from precis.oip.open_inference_pb2_grpc import add_GRPCInferenceServiceServicer_to_server
 from precis.v1 import judge_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
@@ -30,6 +31,9 @@ from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry
 from server.observe.metrics_server import MetricsServer
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
+from server.oip.inferences import open_inferences
+from server.oip.servicer import SERVICE as OPEN_INFERENCE
+from server.oip.servicer import OpenInferenceServicer
 from server.rpc.admission import MIB, CallPolicy
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
@@ -138,7 +142,8 @@ class App:
         runner = CallRunner(self._policy(), CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
         services = self._services(runner, engine, backends, cpu)
-        self._add_judge(services, stack, backends, registry)
+        judge = self._add_judge(services, stack, backends, registry)
+        self._add_open_inference(services, engine, judge)
         chosen = self._add_summaries(services, stack, summarizer, backends)
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
@@ -163,7 +168,7 @@ class App:
     def _services(self, runner: CallRunner, engine: Engine, backends: Backends, cpu: Executor) -> HandlerTable:
         lists = WireLimits(self._settings.listen.max_list_mib * MIB, self._settings.limits.max_items)
         is_traced = self._settings.tracing.endpoint is not None
-        table = HandlerTable(runner, limits={INFERENCE.full_name: lists}, is_traced=is_traced)
+        table = HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
         settings = self._settings
@@ -171,12 +176,12 @@ class App:
             backends.scoring, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
         )
         add_EvaluateServiceServicer_to_server(evaluate, server)
-        ReflectionServicer(SERVICES, self._stopping).add_to(table)
+        ReflectionServicer((*SERVICES, OPEN_INFERENCE), self._stopping).add_to(table)
         return table
 
     def _add_judge(
         self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, registry: CollectorRegistry
-    ) -> None:
+    ) -> JudgeServicer:
         settings = self._settings
         # Threads of their own: reading a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
@@ -188,6 +193,14 @@ class App:
         servicer = JudgeServicer(judges, answers, bulk=bulk)
         server: Any = table
         add_JudgeServiceServicer_to_server(servicer, server)
+        return servicer
+
+    def _add_open_inference(self, table: HandlerTable, engine: Engine, judge: JudgeServicer) -> None:
+        inferences = open_inferences(engine, self._settings.limits, judge)
+        servicer = OpenInferenceServicer(engine, inferences, self._stopping)
+        servicer.add_unoffered_to(table)
+        server: Any = table
+        add_GRPCInferenceServiceServicer_to_server(servicer, server)
 
     async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:
         try:

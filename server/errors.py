@@ -6,6 +6,8 @@
     ├── TooManyCallsError(retry_after_s)  more in flight than the server, or this caller's share, allows
     ├── RequestTimeoutError               a call whose message does not come
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
+    ├── UnservedModelError                no model has the name that the call asks for
+    ├── NotOfferedError                   the RPC belongs to a protocol, and this server leaves it out
     ├── NoWriterError                     the server runs without anything that could write a summary
     └── StartupError                      the server cannot start; one line for the operator
         └── SettingsError                 because of its settings
@@ -102,6 +104,14 @@ class ModelNotLoadedError(ServerError):
         self.role = role
 
 
+class UnservedModelError(ServerError):
+    """No model has the name and version that the call asks for."""
+
+
+class NotOfferedError(ServerError):
+    """The RPC belongs to a protocol that this server speaks, and is one of those that it leaves out."""
+
+
 class NoWriterError(ServerError):
     """The settings name no language model and leave out a model of the extractive writer."""
 
@@ -139,6 +149,8 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
     RequestTimeoutError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "REQUEST_TIMEOUT"),
     ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
+    UnservedModelError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_MODEL"),
+    NotOfferedError: StatusRule(StatusCode.UNIMPLEMENTED, "NOT_OFFERED"),
     QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
     DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
     ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),

@@ -1,6 +1,7 @@
 """Streams of numbered items: a bounded number at once, answered as they finish, each failure by its number."""
 
 import asyncio
+import operator
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -52,11 +53,18 @@ class StreamItem:
 
 
 class numbered:  # noqa: N801 - used like `enumerate`
-    """Numbers the messages of a stream, and knows whether the client has sent all of them."""
+    """Numbers the messages of a stream, and knows whether the client has sent all of them.
 
-    def __init__(self, messages: AsyncIterator[Any]) -> None:
+    Args:
+        request_of: takes the request out of a message.
+    """
+
+    def __init__(
+        self, messages: AsyncIterator[Any], request_of: Callable[[Any], Any] = operator.attrgetter("request")
+    ) -> None:
         self.has_ended = False
         self._messages = messages
+        self._request_of = request_of
         self._count = 0
 
     def __aiter__(self) -> "numbered":
@@ -72,7 +80,7 @@ class numbered:  # noqa: N801 - used like `enumerate`
         self._count += 1
         if isinstance(message, MalformedRequest):
             return StreamItem(index, message.strings.get("id", ""), None, message)
-        return StreamItem(index, message.id, message.request)
+        return StreamItem(index, message.id, self._request_of(message))
 
 
 class Bulk(Generic[R]):

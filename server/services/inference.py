@@ -84,23 +84,23 @@ MAX_VIOLATIONS = 10  # of one response: they travel in a header, whose size clie
 def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> list[str]:
     """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
     texts = list(request.texts)
-    if not _all_fit(texts, limits) or len(texts) > limits.max_items or request.priority:
+    if not all_fit(texts, limits) or len(texts) > limits.max_items or request.priority:
         named = ((f"texts[{index}]", text) for index, text in enumerate(texts))
-        _refuse(_violations(request.priority, "texts", len(texts), named, limits))
+        refuse(_violations(request.priority, "texts", len(texts), named, limits))
     return texts
 
 
 def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> list[tuple[str, str]]:
     """Returns premise and hypothesis of every pair. Raises InvalidRequestError naming each wrong field."""
     pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
-    is_fit = _all_fit([text for pair in pairs for text in pair], limits)
+    is_fit = all_fit([text for pair in pairs for text in pair], limits)
     if not is_fit or len(pairs) > limits.max_items or request.priority:
         named = (
             (f"pairs[{index}].{side}", text)
             for index, pair in enumerate(pairs)
             for side, text in zip(("premise", "hypothesis"), pair, strict=True)
         )
-        _refuse(_violations(request.priority, "pairs", len(pairs), named, limits))
+        refuse(_violations(request.priority, "pairs", len(pairs), named, limits))
     return pairs
 
 
@@ -113,13 +113,14 @@ def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) 
     return InvalidRequestError([FieldViolation(field, expected)])
 
 
-def _all_fit(texts: Sequence[str], limits: LimitsConfig) -> bool:
+def all_fit(texts: Sequence[str], limits: LimitsConfig) -> bool:
     """Passes almost every request without looking at it twice."""
     limit = limits.max_text_chars
     return bool(texts) and all(text and len(text) <= limit and not text.isspace() for text in texts)
 
 
-def _refuse(violations: Iterator[FieldViolation]) -> None:
+def refuse(violations: Iterator[FieldViolation]) -> None:
+    """Raises InvalidRequestError with the first violations, if there are any."""
     found = list(islice(violations, MAX_VIOLATIONS))
     if found:
         raise InvalidRequestError(found)
@@ -132,6 +133,11 @@ def _violations(
     yield from priority_violations(priority)
     if not 1 <= count <= limits.max_items:
         yield FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}")
+    yield from text_violations(texts, limits)
+
+
+def text_violations(texts: Iterable[tuple[str, str]], limits: LimitsConfig) -> Iterator[FieldViolation]:
+    """Yields what is wrong with texts that come with their paths."""
     for field, text in texts:
         if not text or text.isspace():
             yield FieldViolation(field, "expected a text, got an empty one")

@@ -5,12 +5,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-STUBS = Path("precis/v1")
+STUBS = ("precis/v1", "precis/oip")
 
 
 def contents(root: Path) -> dict[str, str]:
     """Maps the name of every stub under a root to its text."""
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted((root / STUBS).glob("*_pb2*.py*"))}
+    paths = sorted(path for folder in STUBS for path in (root / folder).glob("*_pb2*.py*"))
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
 def test_the_committed_stubs_are_fresh(tmp_path: Path) -> None:

@@ -1,0 +1,207 @@
+"""What computes the rows of a request: the NLI model, the embedder, and the judge over both."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from google.protobuf.json_format import MessageToJson
+from precis.oip import open_inference_pb2
+from precis.v1 import common_pb2, judge_pb2
+from precis.v1.judge_pb2_grpc import JudgeServiceServicer
+from precis.words import word_of
+
+from inference.call import Call, Priority
+from inference.engine import Engine
+from inference.errors import InputTooLongError, ListTooLongError
+from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
+from pipeline.errors import InvalidInputError
+from server.config import LimitsConfig
+from server.errors import FieldViolation, InvalidRequestError
+from server.oip.signatures import NUMBER, TEXT, Signature, TensorSignature
+from server.oip.tensors import Tensor
+from server.rpc.admission import Context
+from server.rpc.models import ROLES
+from server.rpc.streams import map_concurrently
+from server.services.inference import all_fit, refuse, text_violations, to_invalid_request
+
+ONNX = "onnxruntime_onnx"
+MAX_JUDGED_ROWS = 32
+JUDGED_AT_ONCE = 4
+DEFAULT_FRAMEWORK = "ultra"
+
+_METRICS = judge_pb2.JudgeMetricName.values()[1:]
+_FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in judge_pb2.JudgeFramework.values()[1:]}
+_PRIORITIES = {
+    Priority.INTERACTIVE: common_pb2.PRIORITY_INTERACTIVE,
+    Priority.BULK: common_pb2.PRIORITY_BULK,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceRequest:
+    """A request whose tensors have been read.
+
+    Attributes:
+        texts: of each input, in the order of the signature; as many in each.
+        wanted: names of the outputs that are asked for.
+    """
+
+    texts: Sequence[Sequence[str]]
+    wanted: frozenset[str]
+    call: Call
+    context: Context
+    parameters: Any  # map of names to InferParameter
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceOutcome:
+    """The outputs by name, and what it took to compute them."""
+
+    tensors: dict[str, Tensor]
+    queue_s: float = 0.0
+    compute_s: float = 0.0
+    cache_hit_count: int = 0
+
+    @classmethod
+    def of(cls, batch: ItemBatch, output: str) -> "InferenceOutcome":
+        """Takes what the engine computed. Raises InferenceError: there is no response for some of the rows alone."""
+        for error in batch.errors.values():
+            raise error
+        timings = batch.timings
+        return cls({output: batch.values}, timings.queue_s, timings.compute_s, batch.cache_hit_count)
+
+
+class NliInference:
+    """Premises and hypotheses to probabilities."""
+
+    def __init__(self, model: NliModel, limits: LimitsConfig) -> None:
+        self._model = model
+        self._limits = limits
+        inputs = (TensorSignature("premise", TEXT), TensorSignature("hypothesis", TEXT))
+        outputs = (TensorSignature("probabilities", NUMBER, 3),)  # entailment, neutral, contradiction
+        self.signature = Signature("nli", ONNX, inputs, outputs, limits.max_items)
+
+    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
+        """Scores all pairs. Raises InvalidRequestError or InferenceError."""
+        premises, hypotheses = request.texts
+        _check_texts("premise", premises, self._limits)
+        _check_texts("hypothesis", hypotheses, self._limits)
+        try:
+            batch = await self._model.entail(list(zip(premises, hypotheses, strict=True)), request.call)
+        except (InputTooLongError, ListTooLongError) as error:
+            raise to_invalid_request(error, "hypothesis") from error
+        return InferenceOutcome.of(batch, "probabilities")
+
+
+class EmbeddingInference:
+    """Texts to vectors."""
+
+    def __init__(self, model: EmbeddingModel, limits: LimitsConfig) -> None:
+        self._model = model
+        self._limits = limits
+        output = TensorSignature("embedding", NUMBER, model.model.manifest.dimension or 0)
+        self.signature = Signature("embed", ONNX, (TensorSignature("text", TEXT),), (output,), limits.max_items)
+
+    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
+        """Embeds all texts. Raises InvalidRequestError or InferenceError."""
+        [texts] = request.texts
+        _check_texts("text", texts, self._limits)
+        try:
+            batch = await self._model.embed(texts, request.call)
+        except (InputTooLongError, ListTooLongError) as error:
+            raise to_invalid_request(error, "text") from error
+        return InferenceOutcome.of(batch, "embedding")
+
+
+class JudgeInference:
+    """Sources and summaries to scores, in the order of JudgeMetricName, with their evidence as JSON.
+
+    A score that there is none of is NaN.
+    """
+
+    def __init__(self, servicer: JudgeServiceServicer) -> None:
+        self._servicer = servicer
+        inputs = (TensorSignature("source", TEXT), TensorSignature("summary", TEXT))
+        outputs = (TensorSignature("scores", NUMBER, len(_METRICS)), TensorSignature("evidence", TEXT))
+        self.signature = Signature("judge", "precis", inputs, outputs, MAX_JUDGED_ROWS, is_batched=False)
+
+    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
+        """Judges all rows, a few at once. Raises InvalidInputError and what Judge raises."""
+        framework = _framework(request.parameters)
+        view = common_pb2.RESULT_VIEW_CLAIMS if "evidence" in request.wanted else common_pb2.RESULT_VIEW_SCORES
+        template = judge_pb2.JudgeRequest(
+            frameworks=[framework], view=view, priority=_PRIORITIES[request.call.priority]
+        )
+        judge = partial(self._judge_row, template, request.context)
+        async with aclosing(map_concurrently(_rows(request), judge, limit=JUDGED_AT_ONCE)) as judged:
+            results = {row: result async for row, result in judged}
+        ordered = [results[row] for row in range(len(results))]
+        scores = np.array([_scores(result) for result in ordered], dtype=np.float32)
+        tensors: dict[str, Tensor] = {"scores": scores}
+        if "evidence" in request.wanted:
+            tensors["evidence"] = [_to_json(result) for result in ordered]
+        return InferenceOutcome(tensors)
+
+    async def _judge_row(
+        self, template: judge_pb2.JudgeRequest, context: Context, row: tuple[int, str, str]
+    ) -> tuple[int, judge_pb2.JudgeResult]:
+        index, source, summary = row
+        request = judge_pb2.JudgeRequest(source=source, summary=summary)
+        request.MergeFrom(template)
+        try:
+            return index, (await self._servicer.Judge(request, context)).result
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error.field}[{index}]", error.expected, error.got) from error
+
+
+Inference = NliInference | EmbeddingInference | JudgeInference
+
+
+NAMES = {"nli": "nli", "embed": "embedding", "judge": "embedding and nli"}
+"""All models of this service, and what each needs."""
+
+
+def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceServicer) -> dict[str, Inference]:
+    """Returns the models that the engine can compute, by name; the judge needs both of its models."""
+    inferences: list[Inference] = []
+    if "nli" in engine.models:
+        inferences.append(NliInference(engine.nli, limits))
+    if "embedding" in engine.models:
+        inferences.append(EmbeddingInference(engine.embedder, limits))
+    if len(inferences) == len(ROLES):
+        inferences.append(JudgeInference(judge))
+    return {inference.signature.name: inference for inference in inferences}
+
+
+def _check_texts(name: str, texts: Sequence[str], limits: LimitsConfig) -> None:
+    if not all_fit(texts, limits):
+        refuse(text_violations(((f"{name}[{row}]", text) for row, text in enumerate(texts)), limits))
+
+
+def _framework(parameters: Any) -> judge_pb2.JudgeFramework.ValueType:  # noqa: ANN401 - a map of protobuf's
+    if "framework" not in parameters:
+        return _FRAMEWORKS[DEFAULT_FRAMEWORK]
+    parameter: open_inference_pb2.InferParameter = parameters["framework"]
+    number = _FRAMEWORKS.get(parameter.string_param)
+    if not number:
+        words = ", ".join(word for word, value in _FRAMEWORKS.items() if value)
+        raise InvalidRequestError([FieldViolation("parameters.framework", f"expected one of {words}, got another")])
+    return number
+
+
+async def _rows(request: InferenceRequest) -> AsyncIterator[tuple[int, str, str]]:
+    for index, (source, summary) in enumerate(zip(*request.texts, strict=True)):
+        yield index, source, summary
+
+
+def _scores(result: judge_pb2.JudgeResult) -> list[float]:
+    metrics = result.frameworks[0].metrics if result.frameworks else ()
+    found = {metric.name: metric.score for metric in metrics if metric.HasField("score")}
+    return [found.get(name, float("nan")) for name in _METRICS]
+
+
+def _to_json(result: judge_pb2.JudgeResult) -> bytes:
+    return MessageToJson(result, preserving_proto_field_name=True, indent=None).encode()

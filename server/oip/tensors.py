@@ -1,0 +1,133 @@
+"""Reads texts out of the tensors of a request, and writes tensors into a response.
+
+Data flow: `inputs` with their elements, typed or raw -> one list of texts for each input of the model; and rows of
+numbers or texts -> `outputs` with raw elements. Answers are raw whatever the request was: that is all that Triton's
+client reads.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from precis.oip import open_inference_pb2 as pb
+
+from pipeline.protocols import Float32
+from server.errors import FieldViolation, InvalidRequestError
+from server.oip.signatures import NUMBER, TEXT, Signature, TensorSignature
+
+LENGTH_BYTES = 4  # before each text of a raw tensor: little-endian
+REFUSED_PARAMETERS = ("shared_memory_region", "classification")
+
+Tensor = Float32 | Sequence[bytes]
+InputTensor = pb.ModelInferRequest.InferInputTensor
+
+
+def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list[str]]:
+    """Returns the texts of every input, in the order of the signature. Raises InvalidRequestError."""
+    raw = request.raw_input_contents
+    if raw and len(raw) != len(request.inputs):
+        raise _violation("raw_input_contents", f"expected {len(request.inputs)} entries, one an input, got {len(raw)}")
+    texts: dict[str, list[str]] = {}
+    row_count = 0
+    for index, tensor in enumerate(request.inputs):
+        field = f"inputs[{index}]"
+        rows = _check_input(tensor, signature, field)
+        if tensor.name in texts:
+            raise _violation(f"{field}.name", "expected each input once, got one again")
+        if texts and rows != row_count:
+            raise _violation(f"{field}.shape", f"expected {row_count} rows as in inputs[0], got {rows}")
+        row_count = rows
+        if raw and tensor.HasField("contents"):
+            raise _violation(f"{field}.contents", "expected nothing beside raw_input_contents")
+        place = f"raw_input_contents[{index}]" if raw else f"{field}.contents.bytes_contents"
+        elements = _split(raw[index], rows, place) if raw else _typed(tensor, rows, place)
+        texts[tensor.name] = _decode(elements, tensor.name)
+    missing = [name for name in signature.input_names if name not in texts]
+    if missing:
+        raise _violation("inputs", f"expected {', '.join(signature.input_names)}; {', '.join(missing)} is missing")
+    return [texts[name] for name in signature.input_names]
+
+
+def wanted_outputs(request: pb.ModelInferRequest, signature: Signature) -> list[TensorSignature]:
+    """Returns the outputs that the request asks for, in its order. Raises InvalidRequestError."""
+    if not request.outputs:
+        return list(signature.outputs)
+    known = {tensor.name: tensor for tensor in signature.outputs}
+    wanted: list[TensorSignature] = []
+    for index, output in enumerate(request.outputs):
+        field = f"outputs[{index}]"
+        tensor = known.get(output.name)
+        if tensor is None or tensor in wanted:
+            raise _violation(f"{field}.name", f"expected one of {', '.join(known)}, each once, got another")
+        _check_parameters(output, field)
+        wanted.append(tensor)
+    return wanted
+
+
+def write_tensor(response: pb.ModelInferResponse, signature: TensorSignature, rows: Tensor) -> None:
+    """Adds an output: an array of shape (rows, columns), or one text a row."""
+    output = response.outputs.add()
+    output.name, output.datatype = signature.name, signature.datatype
+    output.shape.extend((len(rows), signature.columns))
+    raw = rows.astype("<f4", copy=False).tobytes() if isinstance(rows, np.ndarray) else _joined(rows)
+    response.raw_output_contents.append(raw)
+
+
+def _check_input(tensor: InputTensor, signature: Signature, field: str) -> int:
+    """Returns the number of rows of an input. Raises InvalidRequestError for what is not as its model wants it."""
+    if tensor.name not in signature.input_names:
+        raise _violation(f"{field}.name", f"expected one of {', '.join(signature.input_names)}, got another")
+    if tensor.datatype != TEXT:
+        hint = f"{NUMBER} or another" if tensor.datatype else "none"
+        raise _violation(f"{field}.datatype", f"expected {TEXT}, got {hint}")
+    _check_parameters(tensor, field)
+    shape = tensor.shape
+    if len(shape) not in {1, 2} or list(shape[1:]) not in ([], [1]):
+        raise _violation(f"{field}.shape", f"expected [rows, 1] or [rows], got {list(shape[:8])}")
+    if not 1 <= shape[0] <= signature.max_rows:
+        raise _violation(f"{field}.shape", f"expected 1 to {signature.max_rows} rows, got {shape[0]}")
+    return shape[0]
+
+
+def _check_parameters(tensor: InputTensor | pb.ModelInferRequest.InferRequestedOutputTensor, field: str) -> None:
+    """Refuses what would change the meaning of a tensor; other parameters are ignored. Raises InvalidRequestError."""
+    for name in REFUSED_PARAMETERS:
+        if name in tensor.parameters:
+            raise _violation(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
+
+
+def _typed(tensor: InputTensor, rows: int, place: str) -> Sequence[bytes]:
+    elements = tensor.contents.bytes_contents
+    if len(elements) != rows:
+        raise _violation(place, f"expected {rows} texts as in the shape, got {len(elements)}")
+    return elements
+
+
+def _split(data: bytes, rows: int, place: str) -> list[bytes]:
+    """Takes a raw tensor of texts apart. Raises InvalidRequestError."""
+    elements: list[bytes] = []
+    at = 0
+    for _ in range(rows):
+        begin = at + LENGTH_BYTES
+        at = begin + int.from_bytes(data[at:begin], "little")
+        elements.append(data[begin:at])
+    if at != len(data):  # too short as well: a slice behind the end is empty, and a length counts as if it were there
+        expected = f"expected {rows} texts, each behind its length in {LENGTH_BYTES} bytes"
+        raise _violation(place, f"{expected}, got {len(data)} bytes that are something else")
+    return elements
+
+
+def _decode(elements: Sequence[bytes], name: str) -> list[str]:
+    try:
+        return [element.decode() for element in elements]
+    except UnicodeDecodeError as error:
+        row = next(index for index, element in enumerate(elements) if element == error.object)
+        found = f"expected UTF-8, got an invalid byte at offset {error.start}"
+        raise _violation(f"{name}[{row}]", found) from None
+
+
+def _joined(texts: Sequence[bytes]) -> bytes:
+    return b"".join(part for text in texts for part in (len(text).to_bytes(LENGTH_BYTES, "little"), text))
+
+
+def _violation(field: str, description: str) -> InvalidRequestError:
+    return InvalidRequestError([FieldViolation(field, description)])
