@@ -9,7 +9,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from precis.v1 import synthesis_pb2 as pb
 
 from server.cli.commands.assess import QuestionOptions, SubjectOptions
-from server.cli.documents import read_document_text
+from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, naming, parse_object, read_bytes, read_text
 

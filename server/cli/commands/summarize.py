@@ -26,9 +26,11 @@ class Audience(StrEnum):
 
 @with_options
 def summarize(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE.pdf|FILE.txt|FILE.md|-", help="The document; - reads text."),
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE|DIR...", help="PDF, HTML, DOCX, EPUB, PPTX or text; several are one document; - reads text."
+        ),
     ] = None,
     *,
     output: Annotated[
@@ -83,6 +85,8 @@ def summarize(
 
       precis summarize handbook.txt --plan
 
+      precis summarize docs/ minutes.docx -o all.md   # one document, file names as headings
+
       precis summarize manual.pdf --json | jq '.retention.share'
 
       precis summarize --resume 1a3c9e6b291d4c6ea838a06cfba52a7f
@@ -93,8 +97,8 @@ def summarize(
     reached, is full or stopping; 4 anything else, such as a partial summary;
     130 Ctrl+C.
     """
-    if (file is None) == (resume is None):
-        raise InputError("name one FILE to summarize, or --resume ID")
+    if bool(files) == (resume is not None):
+        raise InputError("name a FILE to summarize, or --resume ID")
     if plan and resume is not None:
         raise InputError("--plan and --resume exclude each other")
     here = named_endpoint(endpoint, model, context)
@@ -107,10 +111,10 @@ def summarize(
         async with open_calls(here, connection, timeout) as calls:
             if resume is not None:
                 await write_summary(calls.resume(resume), calls, target)
-            elif plan and file is not None:
-                await plan_document(file, options, calls, target)
-            elif file is not None:
-                await summarize_document(file, options, calls, target)
+            elif plan:
+                await plan_document(files or [], options, calls, target)
+            else:
+                await summarize_document(files or [], options, calls, target)
 
     asyncio.run(work())
 

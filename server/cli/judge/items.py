@@ -13,7 +13,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.bulk import BadItem, Items, read_json_lines
 from server.cli.connection import CommandClient
-from server.cli.documents import document_name, read_document_text
+from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, parse_object, read_text, to_id
 from server.cli.judge.calibration import AppliedCalibration

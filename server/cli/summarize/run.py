@@ -1,11 +1,11 @@
-"""Summarizes one document: sends it, follows the events, writes the result.
+"""Summarizes a document: sends it, follows the events, writes the result.
 
 What `precis summarize` calls is a server, or (in `local`) the same service in this process.
 """
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,13 @@ from precis.calls import plan_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.summarize.packing import split_by_tokens
 from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
-from server.cli.documents import document_name, read_document_pages
-from server.cli.errors import CliError, InputError
+from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
 from server.cli.progress import Progress
+from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, print_plan
 
 
@@ -81,7 +80,6 @@ async def events_of(stream: AsyncSummaryStream, connection: Connection) -> Async
     yield pb.SummaryEvent(summary=summary)
 
 
-CHUNK_CHARS = 1_000  # about 250 tokens
 AUDIENCES = {"technical": pb.SUMMARY_TYPE_TECHNICAL, "operator": pb.SUMMARY_TYPE_OPERATOR}
 
 
@@ -98,9 +96,9 @@ class Target:
     as_json: bool
 
 
-async def plan_document(path: Path, options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
+async def plan_document(paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
     """Counts the calls and prints them. Raises CliError."""
-    plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(path), options=to_options(options)))
+    plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(paths), options=to_options(options)))
     with result_file(target.file) as file:
         if target.as_json:
             (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
@@ -108,10 +106,12 @@ async def plan_document(path: Path, options: SummaryOptions, calls: SummaryCalls
             print_plan(output_console(file), plan)
 
 
-async def summarize_document(path: Path, options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
+async def summarize_document(
+    paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target
+) -> None:
     """Reads, summarizes, writes. Raises CliError."""
     request = pb.SummarizeRequest(
-        document=read_document(path), options=to_options(options), idempotency_key=options.idempotency_key
+        document=read_document(paths), options=to_options(options), idempotency_key=options.idempotency_key
     )
     await write_summary(calls.summarize(request), calls, target)
 
@@ -150,22 +150,6 @@ async def follow(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls) ->
     if summary is None:
         raise CliError("the server ended the stream without a summary")
     return summary
-
-
-def read_document(path: Path) -> pb.Document:
-    """Reads a document; the long pages of a PDF are cut where sentences end, a text is left to the server."""
-    name, pages = document_name(path), read_document_pages(path)
-    if isinstance(pages, str):
-        if not pages.strip():
-            raise InputError(f"{path} holds no text")
-        return pb.Document(document_id=name, name=name, text=pages)
-    chunks = [
-        pb.DocumentChunk(text=part, page_number=number)
-        for number, page in enumerate(pages, 1)
-        for part in split_by_tokens(page, CHUNK_CHARS, len)
-        if part.strip()
-    ]
-    return pb.Document(document_id=name, name=name, chunks=chunks, total_pages=len(pages))
 
 
 def how_to_resume(summary_id: str, calls: SummaryCalls) -> str:

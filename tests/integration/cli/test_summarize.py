@@ -82,9 +82,9 @@ async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "name one FILE"),
+        ((), 2, "name a FILE"),
         (("none.pdf",), 2, "none.pdf"),
-        (("none.pdf", "--resume", "a1"), 2, "name one FILE"),
+        (("none.pdf", "--resume", "a1"), 2, "name a FILE"),
         (("--resume", "a1", "--plan"), 2, "--plan and --resume"),
         (("--resume", "a1"), 3, "cannot reach"),
     ],

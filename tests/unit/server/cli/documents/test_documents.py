@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.documents import read_document_text
+from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
-from server.cli.summarize.run import CHUNK_CHARS, read_document
+from server.cli.summarize.source import CHUNK_CHARS, read_document
 from tests.pdf import make_pdf
 
 
@@ -16,7 +16,7 @@ def write(path: Path, data: bytes) -> Path:
 
 
 def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
-    document = read_document(write(tmp_path / "manual.pdf", make_pdf("Close valve V-12.", "", "Open valve V-13.")))
+    document = read_document([write(tmp_path / "manual.pdf", make_pdf("Close valve V-12.", "", "Open valve V-13."))])
     assert [(chunk.page_number, chunk.text.strip()) for chunk in document.chunks] == [
         (1, "Close valve V-12."),
         (3, "Open valve V-13."),
@@ -25,12 +25,12 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
 
 
 def test_a_pdf_is_known_by_its_content(tmp_path: Path) -> None:
-    assert read_document(write(tmp_path / "download", make_pdf("Close valve V-12."))).chunks
+    assert read_document([write(tmp_path / "download", make_pdf("Close valve V-12."))]).chunks
 
 
 def test_a_long_page_becomes_several_chunks_and_loses_nothing(tmp_path: Path) -> None:
     sentences = [f"Step {number} takes {number} minutes." for number in range(200)]
-    document = read_document(write(tmp_path / "long.pdf", make_pdf(" ".join(sentences))))
+    document = read_document([write(tmp_path / "long.pdf", make_pdf(" ".join(sentences)))])
     assert all(len(chunk.text) <= CHUNK_CHARS for chunk in document.chunks)
     assert all(chunk.text.rstrip().endswith(".") for chunk in document.chunks)
     text = "".join(chunk.text for chunk in document.chunks)
@@ -38,7 +38,7 @@ def test_a_long_page_becomes_several_chunks_and_loses_nothing(tmp_path: Path) ->
 
 
 def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
-    document = read_document(write(tmp_path / "notes.md", "# Überblick\n\nText.".encode()))
+    document = read_document([write(tmp_path / "notes.md", "# Überblick\n\nText.".encode())])
     assert (document.text, document.document_id, len(document.chunks)) == ("# Überblick\n\nText.", "notes.md", 0)
 
 
@@ -49,12 +49,12 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
         ("text.pdf", b"no PDF at all", "is no PDF"),
         ("blank.txt", b" \n", "holds no text"),
-        ("m.docx", b"PK\x03\x04\x14\x00\x06\x00\xff", "m.docx: not UTF-8 at byte 8: only PDF and UTF-8 text are read"),
+        ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX and UTF-8 text"),
     ],
 )
 def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_document(write(tmp_path / name, data))
+        read_document([write(tmp_path / name, data)])
 
 
 def test_the_text_of_a_pdf_is_that_of_its_pages(tmp_path: Path) -> None:
@@ -64,4 +64,4 @@ def test_the_text_of_a_pdf_is_that_of_its_pages(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*none\.txt"):
-        read_document(tmp_path / "none.txt")
+        read_document([tmp_path / "none.txt"])

@@ -1,0 +1,176 @@
+"""Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked.
+
+pypdf reports each piece of text with its place, size and font, in the order of the file, which is that of reading in
+what word processors and LaTeX write, two columns too. (pdfminer.six and pdfplumber sort by place: of 60 paragraphs in
+two columns they broke 6 and 56, pypdf none.) Pieces become lines, lines become paragraphs.
+"""
+
+import io
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
+from server.cli.documents.pdf_heads import without_page_furniture
+from server.cli.documents.pdf_lines import Line, read_lines
+from server.cli.errors import InputError
+
+_HEADING_SCALE = 1.1  # of the body's size
+_MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
+_BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
+_INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
+_LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
+_HYPHENATED = re.compile(r"([^\W\d_]{2,})[-\u00ad\u2010]$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
+_SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]]*$")
+_COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
+
+
+def read_pages(data: bytes) -> list[str]:
+    """Returns the text of each page of a PDF. Raises InputError."""
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every oddity of a file that it can still read
+    try:
+        pages = [read_lines(page) for page in PdfReader(io.BytesIO(data)).pages]
+    # Broken files make pypdf stumble in many ways besides its own errors.
+    except (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise InputError(f"cannot read this PDF: {error}") from error
+    if not any(pages):
+        raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
+    texts = write_pages(without_page_furniture(pages))
+    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # without lone surrogates
+
+
+def write_pages(pages: Sequence[Sequence[Line]]) -> list[str]:
+    """Returns the Markdown of pages, with sentences that cross a page on the page where they begin."""
+    style = _Style(pages)
+    blocks = [style.blocks(page) for page in pages]
+    for before, after in pairwise(blocks):
+        _close_sentence(before, after, style)
+    return ["\n\n".join(block for block in page if block) for page in blocks]
+
+
+class _Style:
+    """What is usual in a document: size and distance of its lines, the sizes of its headings, its words."""
+
+    def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
+        sizes: Counter[float] = Counter()
+        gaps: Counter[float] = Counter()
+        self._words: Counter[str] = Counter()
+        for page in pages:
+            for line in page:
+                sizes[line.size] += len(line.text)
+                self._words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
+            gaps.update(
+                round(one.y - two.y, 1) for one, two in pairwise(page) if one.size == two.size and one.y > two.y
+            )
+        self._size = sizes.most_common(1)[0][0] if sizes else 0.0
+        self._gap = gaps.most_common(1)[0][0] if gaps else 0.0
+        large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
+        self._levels = {size: min(level, _MOST_LEVEL - 1) for level, size in enumerate(large, 1)}
+
+    def blocks(self, lines: Sequence[Line]) -> list[str]:
+        """Returns headings, paragraphs, tables and code of a page."""
+        blocks: list[str] = []
+        rows: list[Line] = []
+        for group in self._groups(lines):
+            level = self._level(group)
+            if len(group[0].cells) > 1 and not level:
+                rows += group
+                continue
+            blocks += [_table(rows)] if rows else []
+            rows = []
+            text = self.join([line.text for line in group])
+            blocks.append(f"{'#' * level} {text}" if level else _code(group) or text)
+        return blocks + ([_table(rows)] if rows else [])
+
+    def join(self, texts: Sequence[str]) -> str:
+        """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
+        joined = texts[0]
+        for text in texts[1:]:
+            if _LIST_MARK.match(text):
+                joined += f"\n{text}"
+            elif (cut := _HYPHENATED.search(joined)) and (word := _FIRST_WORD.match(text)) and _is_cut(cut[1], word[0]):
+                joined = self._join_word(joined, cut[1], text, word[0])
+            else:
+                joined += f" {text}"
+        return joined
+
+    def _join_word(self, before: str, head: str, after: str, tail: str) -> str:
+        if tail in _COMMON_COMPOUND:
+            return f"{before} {after}"
+        is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
+        return (before[:-1] + "-" if is_compound else before[:-1]) + after
+
+    def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
+        """Returns lines that belong to one paragraph, row or heading."""
+        groups: list[list[Line]] = []
+        for line in lines:
+            if groups and self._continues(groups[-1], line):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+        return groups
+
+    def _continues(self, group: Sequence[Line], line: Line) -> bool:
+        last = group[-1]
+        goes_on = line.text[:1].islower() and not _SENTENCE_END.search(last.text)
+        if len(last.cells) > 1 or len(line.cells) > 1 or last.is_code != line.is_code:
+            return False
+        if self._levels.get(last.size) != self._levels.get(line.size) or (last.is_bold != line.is_bold and not goes_on):
+            return False
+        gap = last.y - line.y
+        scale = _CODE_BREAK_SCALE if line.is_code else _BREAK_SCALE
+        if not 0 < gap <= max(self._gap, line.size) * scale:
+            return gap <= 0 and goes_on  # upwards: the next column
+        is_indented = line.x > last.x + _INDENT_SCALE * line.size and bool(_SENTENCE_END.search(last.text))
+        return line.is_code or not is_indented or len(group) == 1
+
+    def _level(self, group: Sequence[Line]) -> int:
+        """Returns the level of a heading, which is larger or bold; 0 for other text."""
+        text, first = " ".join(line.text for line in group), group[0]
+        if len(text) > _MOST_HEADING_CHARS or not any(map(str.isalpha, text)) or first.is_code:
+            return 0
+        if first.size in self._levels:
+            return self._levels[first.size]
+        is_title = len(first.cells) == 1 and all(line.is_bold for line in group) and text[0].isalnum()
+        return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _SENTENCE_END.search(text) else 0
+
+
+def _is_cut(head: str, tail: str) -> bool:
+    """Tells whether a word may go on so: "informa-" with "tion", "LI-" with "BRARY", not "Mauro-" with "Clementi"."""
+    return tail[0].islower() or (head.isupper() and tail.isupper())
+
+
+def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
+    """Moves the rest of a sentence to the page where the sentence begins."""
+    if not before or not after or before[-1].startswith(("#", "|", "```")) or _SENTENCE_END.search(before[-1]):
+        return
+    if not after[0][:1].islower() or _LIST_MARK.match(after[0]):
+        return
+    end = re.search(r"[.!?](?=\s|$)", after[0])
+    cut = end.end() if end else len(after[0])
+    before[-1] = style.join([before[-1], after[0][:cut]])
+    after[0] = after[0][cut:].lstrip()
+
+
+def _table(rows: Sequence[Line]) -> str:
+    """Returns rows as a Markdown table; a single row, which may be anything, as a line."""
+    if len(rows) == 1:
+        return "  ".join(rows[0].cells)
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row.cells) + " |" for row in rows]
+    rule = "|" + " --- |" * len(rows[0].cells)
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _code(group: Sequence[Line]) -> str:
+    """Returns lines of a monospaced font as a code block, "" for others."""
+    if not group[0].is_code:
+        return ""
+    left = min(line.x for line in group)
+    indented = (" " * round((line.x - left) / (_CODE_WIDTH * line.size)) + line.text for line in group)
+    return "\n".join(["```", *indented, "```"])

@@ -1,0 +1,123 @@
+"""What `precis summarize` reads: a document, or several files and folders as one document."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from precis.v1 import summarize_pb2 as pb
+
+from pipeline.summarize.packing import split_by_tokens
+from server.cli.console import print_note
+from server.cli.documents.read import document_name, read_document_pages
+from server.cli.errors import InputError
+from server.cli.files import STDIN, to_id
+
+CHUNK_CHARS = 1_000  # about 250 tokens
+MOST_FILES, MOST_BYTES = 1_000, 512 * 2**20
+SUFFIXES = frozenset(
+    {".pdf", ".html", ".htm", ".xhtml", ".docx", ".epub", ".pptx", ".md", ".markdown", ".txt", ".text", ".rst", ".adoc"}
+)
+"""Of the files that are read in a folder; a file that is named is read whatever its name."""
+_PAGE_BREAK = "\f"  # where a server begins a page
+_DIGITS = re.compile(r"(\d+)")
+_HEADING = re.compile(r"#{1,5} ")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_MOST_NAME_CHARS = 200
+
+
+def read_document(paths: Sequence[Path]) -> pb.Document:
+    """Reads a document; several files become one, each under its name as a heading. Raises InputError."""
+    files = list_files(paths)
+    if len(files) == 1 and not paths[0].is_dir():
+        return _read_one(files[0])
+    root = _common_folder(files)
+    name = _folder_name(paths[0]) if len(paths) == 1 else f"{document_name(files[0])} and {len(files) - 1} more"
+    parts = [section for path in files if (section := _as_section(path, root))]
+    if not parts:
+        raise InputError(f"none of the {len(files)} files holds text")
+    return pb.Document(document_id=name[:_MOST_NAME_CHARS], name=name[:_MOST_NAME_CHARS], text="\n\n".join(parts))
+
+
+def list_files(paths: Sequence[Path]) -> list[Path]:
+    """Returns the files in the order they are named, those of a folder by name, 2 before 10. Raises InputError."""
+    files: dict[Path, None] = {}
+    skipped, size = 0, 0
+    for path in paths:
+        for file in _walk(path) if path.is_dir() else [path]:
+            if path.is_dir() and file.suffix.lower() not in SUFFIXES:
+                skipped += 1
+                continue
+            files[file] = None
+            size += file.stat().st_size if file.is_file() else 0
+            if len(files) > MOST_FILES or size > MOST_BYTES:
+                raise InputError(f"more than {MOST_FILES:,} files or {MOST_BYTES // 2**20} MiB: name fewer at once")
+    if not files:
+        raise InputError(f"{paths[0]} holds no file that ends in {', '.join(sorted(SUFFIXES))}")
+    if len(files) > 1 and STDIN in files:
+        raise InputError("- stands alone: standard input is one text")
+    if skipped:
+        print_note(f"{skipped} files of other kinds were left out.")
+    return list(files)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yields the files of a folder and those below it, without hidden ones; never follows a link to a folder."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted((name for name in folders if not name.startswith(".")), key=_natural)
+        yield from (Path(parent, name) for name in sorted(names, key=_natural) if not name.startswith("."))
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Orders "chapter 2" before "chapter 10"."""
+    parts = _DIGITS.split(name.casefold())
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts if part]
+
+
+def _read_one(path: Path) -> pb.Document:
+    """Reads a document; long pages are cut where sentences end, a text without pages is left to the server."""
+    name, pages = document_name(path), read_document_pages(path)
+    if isinstance(pages, str):
+        if not pages.strip():
+            raise InputError(f"{path} holds no text")
+        return pb.Document(document_id=name, name=name, text=pages)
+    chunks = [
+        pb.DocumentChunk(text=part, page_number=number)
+        for number, page in enumerate(pages, 1)
+        for part in split_by_tokens(page, CHUNK_CHARS, len)
+        if part.strip()
+    ]
+    return pb.Document(document_id=name, name=name, chunks=chunks, total_pages=len(pages))
+
+
+def _as_section(path: Path, root: Path) -> str:
+    """Returns a file's text below its name, with its own headings one level lower; page numbers would name no file."""
+    pages = read_document_pages(path)
+    text = pages if isinstance(pages, str) else "\n\n".join(pages)
+    if not text.strip():
+        print_note(f"{path} holds no text and is left out.")
+        return ""
+    name = to_id(path.absolute().relative_to(root).as_posix())
+    body = _lowered(text.replace(_PAGE_BREAK, "\n").strip())
+    return f"# {' '.join(name.split())}\n\n{body}"
+
+
+def _lowered(text: str) -> str:
+    """Adds a level to Markdown headings; a "# " in a code block is a comment."""
+    lines, is_code = [], False
+    for line in text.split("\n"):
+        is_code ^= _FENCE.match(line) is not None
+        lines.append(f"#{line}" if not is_code and _HEADING.match(line) else line)
+    return "\n".join(lines)
+
+
+def _common_folder(files: Sequence[Path]) -> Path:
+    return Path(os.path.commonpath([file.absolute().parent for file in files]))
+
+
+def _folder_name(path: Path) -> str:
+    return to_id(path.resolve().name) or "documents"

@@ -1,0 +1,110 @@
+"""Documents in other formats become Markdown."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from server.cli.documents import converter
+from server.cli.documents.read import read_document_pages, read_document_text
+from server.cli.errors import InputError
+from tests.office import make_docx, make_epub, zipped
+
+STEPS = [("Step", "Open valve V-12."), ("Step", "Start pump P-3.")]
+PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;</script></head><body>
+<nav><ul><li><a href="/">Home</a></li></ul></nav><main><h1>Pump skid</h1><ul><li><a href="#start">Start</a></li></ul>
+<p>It holds <b>40 bar</b>; see <a href="guide.html">the guide</a>.<img src="a.png" alt=""></p>
+<ol><li>Open valve V-12.</li></ol><table><tr><th>Bolt</th><th>Torque</th></tr><tr><td>B-1</td><td>40 Nm</td></tr>
+</table>
+<pre>systemctl start pump</pre></main><footer>Imprint</footer></body></html>"""
+
+
+def read(tmp_path: Path, name: str, data: bytes) -> str | list[str]:
+    (tmp_path / name).write_bytes(data)
+    return read_document_pages(tmp_path / name)
+
+
+def test_a_web_page_keeps_its_text_and_not_its_menus(tmp_path: Path) -> None:
+    text = read(tmp_path, "page.html", PAGE.encode())
+    assert isinstance(text, str)
+    assert text.startswith("# Pump skid")
+    assert "It holds **40 bar**; see the guide." in text
+    assert "1. Open valve V-12." in text
+    assert "| B-1 | 40 Nm |" in text
+    assert "```\nsystemctl start pump\n```" in text
+    assert not any(word in text for word in ("Home", "Imprint", "secret", "guide.html", "Start\n"))
+
+
+def test_a_web_page_is_known_by_its_content(tmp_path: Path) -> None:
+    assert "<p>" not in read(tmp_path, "download", PAGE.encode())
+
+
+def test_markdown_that_holds_tags_is_not_a_web_page(tmp_path: Path) -> None:
+    assert read(tmp_path, "a.md", b"# Tags\n\n<html> begins a page.") == "# Tags\n\n<html> begins a page."
+
+
+def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path) -> None:
+    data = make_docx(
+        ("Title", "Pump skid"), ("Heading1", "Start"), *STEPS, table=[("Bolt", "Torque"), ("B-1", "40 Nm")]
+    )
+    text = read(tmp_path, "manual.docx", data)
+    assert text == (
+        "# Pump skid\n\n# Start\n\n1. Open valve V-12.\n2. Start pump P-3."
+        "\n\n| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |"
+    )
+
+
+def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
+    book = make_epub("Pumps", "<h1>One</h1><p>It holds 4 bar.</p>", "<h1>Two</h1><p>It weighs 9 kg.</p>")
+    text = read(tmp_path, "book.epub", book)
+    assert isinstance(text, str)
+    assert [line for line in text.splitlines() if line] == [
+        *("# Pumps", "# One", "It holds 4 bar.", "# Two", "It weighs 9 kg.")
+    ]
+
+
+def test_each_slide_is_a_page_with_its_notes(tmp_path: Path) -> None:
+    pptx = pytest.importorskip("pptx")
+    show = pptx.Presentation()
+    for title in ("Review", "Results"):
+        slide = show.slides.add_slide(show.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = title, f"{title} of 2026: 4,200 t."
+    slide.notes_slide.notes_text_frame.text = "The press stood for 9 days."
+    show.save(tmp_path / "show.pptx")
+    pages = read_document_pages(tmp_path / "show.pptx")
+    assert pages[0] == "# Review\nReview of 2026: 4,200 t."
+    assert "The press stood for 9 days." in pages[1]
+    assert len(pages) == 2
+    assert "4,200 t." in read_document_text(tmp_path / "show.pptx")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("m.docx", b"PK\x03\x04broken", "m.docx: a damaged ZIP file"),
+        ("m.docx", zipped({"word/document.xml": "no xml"}), "m.docx: cannot read this DOCX"),
+        ("m.zip", zipped({"a.txt": "text"}), "m.zip: not UTF-8|only PDF, HTML, DOCX"),
+        ("m.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "m.doc: a format of before 2007"),
+        ("m.pptx", zipped({"ppt/presentation.xml": "<x/>"}), "m.pptx: cannot read this PPTX"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, name, data)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(converter, "_MOST_UNPACKED_BYTES", 1_000_000)
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", " " * 1_000_001)
+    assert len(data.getvalue()) < 10_000
+    with pytest.raises(InputError, match="unpacked it is larger than"):
+        read(tmp_path, "bomb.docx", data.getvalue())
+
+
+def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(converter.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"DOCX needs the extra `documents`: pip install 'precis\[documents\]'"):
+        read(tmp_path, "m.docx", make_docx(*STEPS))

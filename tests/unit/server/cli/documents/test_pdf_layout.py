@@ -1,0 +1,107 @@
+"""What stands in a PDF: text in order, without what repeats the page."""
+
+from server.cli.documents.pdf import read_pages
+from tests.pdf import Placed, column, make_layout
+
+BODY = ("The pump holds 40 bar and must be", "opened with care by two people.")
+
+
+def test_words_that_a_line_cuts_become_whole() -> None:
+    lines = ("Grease the instal-", "lation before the first start and read the informa-", "tion on the plate.")
+    assert read_pages(make_layout([column(50, 700, *lines)])) == [
+        "Grease the installation before the first start and read the information on the plate."
+    ]
+
+
+def test_a_compound_keeps_its_hyphen_where_the_document_writes_it_so() -> None:
+    lines = (
+        "A high-pressure pump.",
+        "Every high-",
+        "pressure line, two-",
+        "and three-phase motors, the range 4-",
+        "20 mA.",
+    )
+    (page,) = read_pages(make_layout([column(50, 700, *lines)]))
+    assert "Every high-pressure line" in page
+    assert "two- and three-phase" in page
+    assert "4- 20 mA" in page
+
+
+def test_running_heads_and_page_numbers_are_left_out() -> None:
+    pages = [
+        [
+            Placed(50, 780, f"Pump manual   Chapter {number // 2}"),
+            *column(50, 700, f"Bolt B-{number} takes {number}0 Nm.", *BODY),
+            Placed(300, 20, f"Page {number} of 6"),
+        ]
+        for number in range(1, 7)
+    ]
+    text = read_pages(make_layout(pages))
+    assert not any("Pump manual" in page or "Page" in page for page in text)
+    assert all(f"Bolt B-{number} takes {number}0 Nm." in page for number, page in enumerate(text, 1))
+
+
+def test_a_line_that_opens_three_far_pages_is_no_running_head() -> None:
+    pages = [column(50, 700, "Close the valve." if number in {0, 9, 19} else f"Word {chr(65 + number)}.", *BODY, "End.")
+             for number in range(20)]  # fmt: skip
+    assert sum(page.startswith("Close the valve.") for page in read_pages(make_layout(pages))) == 3
+
+
+def test_a_chapter_head_with_the_page_number_is_left_out_on_its_only_page() -> None:
+    pages = [
+        [Placed(50, 780, f"{name} {number}"), *column(50, 700, *BODY), *column(50, 300, "The end of it.")]
+        for number, name in enumerate(("Safety", "Start", "Stop", "Repair"), 11)
+    ]
+    assert not any(word in page for page in read_pages(make_layout(pages)) for word in ("Safety", "Start", "Repair 14"))
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    left, right = column(50, 700, *BODY, "It is heavy."), column(320, 700, "Filters are changed after", "500 h.")
+    assert read_pages(make_layout([[*left, *right]]))[0].split("\n\n") == [
+        "The pump holds 40 bar and must be opened with care by two people. It is heavy.",
+        "Filters are changed after 500 h.",
+    ]
+
+
+def test_a_sentence_goes_on_in_the_next_column_and_on_the_next_page() -> None:
+    first = [*column(50, 100, "The pump holds"), *column(320, 700, "forty bar when the valve")]
+    pages = read_pages(make_layout([first, column(50, 700, "is closed. Then it stops.")]))
+    assert pages == ["The pump holds forty bar when the valve is closed.", "Then it stops."]
+
+
+def test_cells_at_one_height_are_a_table() -> None:
+    rows = [("Bolt", "Torque"), ("B-1", "40 Nm"), ("B-2", "25 Nm")]
+    cells = [Placed(50 + 150 * x, 600 - 20 * y, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
+    (page,) = read_pages(make_layout([[*column(50, 700, *BODY), *cells]]))
+    assert page.endswith("| Bolt | Torque |\n| --- | --- |\n| B-1 | 40 Nm |\n| B-2 | 25 Nm |")
+
+
+def test_large_and_bold_lines_are_headings_and_bold_sentences_are_not() -> None:
+    page = [
+        Placed(50, 760, "Pump skid", 18),
+        Placed(50, 720, "Start", 10, "F2"),
+        *column(50, 700, *BODY),
+        Placed(50, 650, "Never open the valve under", 10, "F2"),
+        Placed(50, 638, "pressure.", 10, "F2"),
+    ]
+    (text,) = read_pages(make_layout([page]))
+    assert text.split("\n\n") == [
+        "# Pump skid",
+        "## Start",
+        "The pump holds 40 bar and must be opened with care by two people.",
+        "Never open the valve under pressure.",
+    ]
+
+
+def test_code_keeps_its_lines() -> None:
+    code = [Placed(50, 600, "if open:", 10, "F3"), Placed(74, 588, "close()", 10, "F3")]
+    (text,) = read_pages(make_layout([[*column(50, 700, *BODY), *code]]))
+    assert text.endswith("```\nif open:\n    close()\n```")
+
+
+def test_a_table_of_contents_is_left_out_and_a_list_of_prices_is_not() -> None:
+    contents = column(50, 700, *(f"{number} Chapter . . . . . . . . . {number * 7}" for number in range(1, 6)))
+    prices = column(50, 700, *(f"Bolt M{number} . . . . . . . . . {number}.20 EUR" for number in range(1, 6)))
+    first, second = read_pages(make_layout([contents, prices]))
+    assert first == ""
+    assert "3.20 EUR" in second
