@@ -33,7 +33,7 @@ class ListenConfig(FrozenModel):
     max_concurrent_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several keys each gets at "
+        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several tenants each gets at "
         "most as many as are free.",
     )
     max_request_mib: int = Field(
@@ -163,8 +163,9 @@ class AuthConfig(FrozenModel):
 
     keys_file: Path | None = Field(
         default=None,
-        description="One key a line, # starts a comment. Set: every call but health checks needs the metadata "
-        "`authorization: Bearer <key>`. Read again on SIGHUP.",
+        description="One key a line, perhaps a name behind it: keys with one name are one tenant's, else each is a tenant. "
+        "# starts a comment. Set: every call but health checks needs the metadata `authorization: Bearer <key>`. "
+        "Read again on SIGHUP.",
     )
 
 

@@ -73,10 +73,15 @@ class InvalidRequestError(ServerError):
 
 
 class UnauthenticatedError(ServerError):
-    """The call carries no bearer key that the server knows."""
+    """The call carries no bearer key that the server knows.
 
-    def __init__(self) -> None:
+    Attributes:
+        key: the beginning of the digest of the key that it has, for the log; empty if it has none.
+    """
+
+    def __init__(self, key: str = "") -> None:
         super().__init__("send the metadata `authorization: Bearer <key>` with a key that this server knows")
+        self.key = key
 
 
 class TooManyCallsError(ServerError):

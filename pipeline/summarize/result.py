@@ -1,6 +1,6 @@
 """The result of a summary: what there is when it ends."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pipeline.llm.chat_model import LlmUsage
@@ -118,6 +118,10 @@ class SummaryResult:
     duplicates: tuple[RemovedDuplicate, ...]
     duplicate_count: int
     trust: TrustReport | None = None
+
+    def as_reused(self, summary_id: str) -> "SummaryResult":
+        """Returns this result as it is given again: it cost nothing this time."""
+        return replace(self, summary_id=summary_id, calls_reused=self.calls_done, usage=LlmUsage(), elapsed_s=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The front door of summaries."""
 
 import asyncio
+import copy
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,6 @@ from typing import Any
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
-from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
@@ -72,6 +72,9 @@ class Summarizer:
 
     A running summary belongs to whoever reads its stream: when the reader leaves, all calls stop at once, and what is
     done is kept for `resume`.
+
+    Attributes:
+        owner: whose summaries it makes and finds; those of others do not exist for it, and nothing of them is used.
     """
 
     def __init__(
@@ -83,13 +86,20 @@ class Summarizer:
         *,
         observer: SummaryObserver,
     ) -> None:
+        self.owner = ""
         self._config = config
         self._store = store
         self._graph = build_graph(checkpoints)
         self._off_loop = OffLoop(executor)
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
-        self._is_stopping = False
+        self._stopping = asyncio.Event()
+
+    def owned_by(self, owner: str) -> "Summarizer":
+        """Returns this summarizer for another owner."""
+        bound = copy.copy(self)
+        bound.owner = owner
+        return bound
 
     async def plan(
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
@@ -130,6 +140,7 @@ class Summarizer:
             empty_chunk_count=document.empty_chunk_count,
             options=options,
             writer=writer.identity,
+            owner=self.owner,
         )
         request_key = self._request_key(request, document)
         await self._store.documents.save(document.sha256, document.chunks)
@@ -184,13 +195,14 @@ class Summarizer:
         Raises:
             UnknownSummaryError: there is none.
         """
+        await self._find(summary_id)
         await self._store.leases.request_cancel(summary_id)
         if run := self._runs.get(summary_id):
             run.stop.set()
 
     def put_aside(self) -> None:
         """Ends all runs, and those that begin later, once the calls on their way are done. They can be resumed."""
-        self._is_stopping = True
+        self._stopping.set()
         for run in self._runs.values():
             run.put_aside()
 
@@ -201,7 +213,7 @@ class Summarizer:
         if done is not None and summary.status is SummaryStatus.DONE:
             self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
-            yield Finished(_as_reused(done, summary.summary_id))
+            yield Finished(done.as_reused(summary.summary_id))
             return
         job = SummaryJob(
             summary_id=summary.summary_id,
@@ -212,12 +224,13 @@ class Summarizer:
             observer=self._observer,
             config=self._config,
             off_loop=self._off_loop,
+            owner=summary.request.owner,
         )
         lease = await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s)
         channel = EventChannel(None if include_text else self._config.progress_events)
         run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
-        if self._is_stopping:
+        if self._stopping.is_set():
             run.put_aside()
         task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
         try:
@@ -249,7 +262,7 @@ class Summarizer:
 
     async def _find(self, summary_id: str) -> StoredSummary:
         summary = await self._store.find(summary_id)
-        if summary is None:
+        if summary is None or summary.request.owner != self.owner:
             raise UnknownSummaryError(summary_id)
         return summary
 
@@ -272,7 +285,8 @@ class Summarizer:
         """Returns a hash of all that the result depends on."""
         config = self._config.model_dump_json(include=_SETTINGS_OF_THE_RESULT)
         parts = (document.sha256, request.document_id, request.document_name, request.options.model_dump_json())
-        return hashlib.sha256("\n".join((*parts, request.writer, config)).encode()).hexdigest()
+        owner = (request.owner,) if request.owner else ()
+        return hashlib.sha256("\n".join((*parts, request.writer, config, *owner)).encode()).hexdigest()
 
 
 def _is_same_input(summary: StoredSummary, request: SummaryRequest, document: Document) -> bool:
@@ -282,8 +296,3 @@ def _is_same_input(summary: StoredSummary, request: SummaryRequest, document: Do
         (before.document_id, before.document_name, before.options)
         == (request.document_id, request.document_name, request.options)
     )
-
-
-def _as_reused(result: SummaryResult, summary_id: str) -> SummaryResult:
-    """Returns a stored result as it is given again: it cost nothing this time."""
-    return replace(result, summary_id=summary_id, calls_reused=result.calls_done, usage=LlmUsage(), elapsed_s=0.0)

@@ -1,8 +1,8 @@
 """Who may come in: keys, calls in flight and each caller's share of them, bytes that wait in either direction.
 
-A caller is a key, or without keys the host at the other end. It may have as much as nobody uses (Choudhury and Hahne
+A caller is a tenant, or without keys the host at the other end. It may have as much as nobody uses (Choudhury and Hahne
 1998, dynamic thresholds): alone up to half of what there is, beside another a third, so that there is always room for
-one who comes. Calls are shared between keys alone, since without keys all callers may be one proxy.
+one who comes. Calls are shared between tenants alone, since without keys all callers may be one proxy.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from typing import Any, Self
 from grpc.aio import ServicerContext
 
 from server.errors import TooManyCallsError
-from server.rpc.auth import KeyRing
+from server.rpc.auth import Caller, KeyRing
 
 Context = ServicerContext[Any, Any]
 
@@ -55,30 +55,28 @@ class CallAdmission:
         self._request_bytes = 0
         self._unsent_bytes_of = Counter[str]()
 
-    def enter(self, context: Context) -> "Place":
-        """Gives a call its place, before anything of its request is read.
+    def caller_of(self, context: Context) -> Caller:
+        """Returns who calls. Raises UnauthenticatedError."""
+        keys = self._policy.keys
+        return keys.caller_of(context.invocation_metadata()) if keys else Caller(share=context.peer())
 
-        Raises:
-            UnauthenticatedError: no known key.
-            TooManyCallsError: no place for this caller.
-        """
+    def enter(self, caller: Caller) -> "Place":
+        """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
         policy = self._policy
-        if policy.keys is not None:
-            caller = owner = policy.keys.caller_of(context.invocation_metadata())
-        else:
-            caller = context.peer()
-            owner = caller.rpartition(":")[0]
+        owner = caller.tenant or caller.share.rpartition(":")[0]
         free = policy.max_concurrent_calls - self.in_flight
         if free <= 0:
             limit = policy.max_concurrent_calls
             raise _refusal(f"{limit} calls are in flight, the most this server accepts")
-        is_shared = policy.keys is not None and policy.keys.count > 1
+        is_shared = policy.keys is not None and policy.keys.tenant_count > 1
         if is_shared and self._calls_of[owner] >= free:
-            raise _refusal(f"{self._calls_of[owner]} calls of this key are in flight, all but the share of others")
+            raise _refusal(
+                f"{self._calls_of[owner]} calls of this key's owner are in flight, all but the share of others"
+            )
         self._check_unsent(owner, 1)
         self.in_flight += 1
         self._calls_of[owner] += 1
-        return Place(self, caller, owner)
+        return Place(self, owner)
 
     def receive(self, size: int) -> None:
         """Counts a request. Raises TooManyCallsError; an only request is let in whatever its size."""
@@ -118,16 +116,11 @@ class CallAdmission:
 
 
 class Place:
-    """A call's place among those in flight: a context manager that gives it back.
+    """A call's place among those in flight: a context manager that gives it back."""
 
-    Attributes:
-        caller: whose work it is where the models are shared: a key, or a connection.
-    """
+    __slots__ = ("_admission", "_owner", "_request_bytes")
 
-    __slots__ = ("_admission", "_owner", "_request_bytes", "caller")
-
-    def __init__(self, admission: CallAdmission, caller: str, owner: str) -> None:
-        self.caller = caller
+    def __init__(self, admission: CallAdmission, owner: str) -> None:
         self._admission = admission
         self._owner = owner
         self._request_bytes = 0

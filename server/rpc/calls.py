@@ -19,9 +19,10 @@ from typing import Any
 import grpc
 from grpc.aio import EOF, AbortError
 
-from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, rule_for
+from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, UnauthenticatedError, rule_for
 from server.observe.metrics import CallMetrics, MethodMetrics
 from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
+from server.rpc.auth import NOBODY, Caller
 from server.rpc.status import has_passed, to_status
 from server.rpc.wire import MalformedRequest
 
@@ -43,14 +44,14 @@ class CallRecord:
     Attributes:
         call_id: unique among the calls of all server processes.
         started_s: `time.monotonic` when the headers had been read.
-        caller: the beginning of its key's digest; without keys the other end of its connection.
+        caller: whose call it is.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
     """
 
     call_id: str
     started_s: float
-    caller: str = ""
+    caller: Caller = NOBODY
     queue_ms: float = 0.0
     item_count: int = 0
     code: str = "OK"
@@ -64,10 +65,10 @@ def current_call() -> CallRecord:
     return _current.get()
 
 
-def current_caller() -> str:
-    """Returns whose call the running task serves; empty outside of calls."""
+def current_caller() -> Caller:
+    """Returns whose call the running task serves; nobody's outside of calls."""
     record = _current.get(None)
-    return record.caller if record else ""
+    return record.caller if record else NOBODY
 
 
 class CallRunner:
@@ -123,10 +124,12 @@ class CallRunner:
             record = self._enter()
             code, status = OK, None
             try:
-                with self._admission.enter(context) as place:
-                    record.caller = place.caller
+                record.caller = self._admission.caller_of(context)
+                with self._admission.enter(record.caller) as place:
                     return await answer(place, context)
             except BaseException as error:
+                if isinstance(error, UnauthenticatedError):
+                    record.caller = Caller(error.key)
                 code = _code_of(error, context)
                 if _is_passed_on(error):
                     raise
@@ -150,8 +153,8 @@ class CallRunner:
         metrics.observe(code, seconds)
         if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
-            caller = record.caller if self._policy.keys is not None and record.caller else "-"
-            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer, caller)
+            key = record.caller.key or "-"
+            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer, key)
 
     def _is_logged(self, code: str) -> bool:
         if code != OK:

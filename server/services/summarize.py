@@ -16,6 +16,7 @@ from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
+from server.rpc.calls import current_caller
 from server.rpc.handlers import name_session
 from server.services.summarize_reply import to_event, to_plan, to_view
 from server.services.summarize_request import DocumentRules, parse_document, parse_options, parse_summary_id
@@ -47,7 +48,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.SummarizeResponse, None]:
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
-        events = self._summarizer.stream(
+        events = self._summaries.stream(
             await self._document(request),
             writer=chosen.writer,
             options=options,
@@ -63,18 +64,18 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.ResumeSummaryResponse, None]:
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
-        events = self._summarizer.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
+        events = self._summaries.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
         async with aclosing(self._messages(events, chosen)) as messages:
             async for message in messages:
                 yield pb.ResumeSummaryResponse(event=message)
 
     async def GetSummary(self, request: pb.GetSummaryRequest, context: Context) -> pb.GetSummaryResponse:
         """Tells where a summary stands."""
-        return to_view(await self._summarizer.get(parse_summary_id(request.summary_id)))
+        return to_view(await self._summaries.get(parse_summary_id(request.summary_id)))
 
     async def CancelSummary(self, request: pb.CancelSummaryRequest, context: Context) -> pb.CancelSummaryResponse:
         """Stops a summary."""
-        await self._summarizer.cancel(parse_summary_id(request.summary_id))
+        await self._summaries.cancel(parse_summary_id(request.summary_id))
         return pb.CancelSummaryResponse()
 
     async def PlanSummary(
@@ -94,6 +95,11 @@ class SummarizeServicer(SummarizeServiceServicer):
                 if isinstance(event, Accepted):
                     name_session(event.summary_id)
                 yield to_event(event, chosen)
+
+    @property
+    def _summaries(self) -> Summarizer:
+        """The caller's."""
+        return self._summarizer.owned_by(current_caller().tenant)
 
     def _writer(self) -> ChosenWriter:
         if self._chosen is None:

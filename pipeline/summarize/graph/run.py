@@ -90,7 +90,7 @@ class PlannedCall(Generic[Outcome]):
     """One planned call.
 
     Attributes:
-        task: what is asked; with the writer's identity it is the answer's key.
+        task: what is asked; with the job's `answer_scope` it is the answer's key.
         describe: the outcome as later steps refer to it; `position` and key are filled in here.
     """
 
@@ -123,6 +123,12 @@ class SummaryJob:
     observer: SummaryObserver
     config: SummarizeConfig
     off_loop: OffLoop
+    owner: str = ""
+
+    @property
+    def answer_scope(self) -> str:
+        """Whose answers may be used again: those of this writer to this owner."""
+        return f"{self.owner}\n{self.writer.identity}" if self.owner else self.writer.identity
 
 
 @dataclass(slots=True)
@@ -167,7 +173,7 @@ class Run:
         Raises:
             PipelineError: the call failed, or another one did while this one had not begun.
         """
-        key = task_key(self.job.writer.identity, question.task)
+        key = task_key(self.job.answer_scope, question.task)
         stored = await self.job.store.result(key)
         if stored is not None:
             outcome = question.adapter.validate_json(stored)

@@ -62,9 +62,9 @@ VERDICT = TypeAdapter(VerdictOutcome)
 TOPICS = TypeAdapter(TopicList)
 
 
-def task_key(writer_identity: str, task: Task) -> str:
-    """Returns the hash of all that an answer depends on."""
-    digest = hashlib.sha256(f"{writer_identity}\n{type(task).__name__}\n".encode())
+def task_key(scope: str, task: Task) -> str:
+    """Returns the hash of all that an answer depends on, and of whose it is."""
+    digest = hashlib.sha256(f"{scope}\n{type(task).__name__}\n".encode())
     digest.update(_TASKS[type(task)].dump_json(task))
     return digest.hexdigest()
 

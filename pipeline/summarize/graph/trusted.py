@@ -65,7 +65,7 @@ class TextCall:
 async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
     """Returns the text of a step, new or from the store."""
     writer = run.job.writer
-    key = task_key(writer.identity, call.task)
+    key = task_key(run.job.answer_scope, call.task)
     if not isinstance(writer, CheckedWriter) or await run.job.store.result(key) is not None:
         return await run.answer(call.planned(run))
     reading = asyncio.ensure_future(writer.trust_gate.read(call.task, room=_room(run, call.task)))
@@ -184,4 +184,4 @@ class _Passage:
         return self.call.planned(self.run, step._replace(stage=Stage.DRAFT, position=position))
 
     def _draft_key(self, task: TextTask) -> str:
-        return hashlib.sha256(f"draft\n{task_key(self.run.job.writer.identity, task)}".encode()).hexdigest()
+        return hashlib.sha256(f"draft\n{task_key(self.run.job.answer_scope, task)}".encode()).hexdigest()

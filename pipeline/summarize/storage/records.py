@@ -56,7 +56,12 @@ class StepOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What a summary was asked to do, besides the chunks."""
+    """What a summary was asked to do, besides the chunks.
+
+    Attributes:
+        owner: who asked, and alone may read, resume or cancel it; empty where callers are not told apart. Summaries of
+            servers that knew no owners have none either.
+    """
 
     document_id: str
     document_name: str
@@ -64,6 +69,7 @@ class SummaryRequest:
     empty_chunk_count: int
     options: SummarizeOptions
     writer: str
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class StoredSummary:
     """One row of the table of summaries.
 
     Attributes:
-        request_key: hash of document, options and writer: equal requests have equal results.
+        request_key: hash of document, options, writer and owner: equal requests have equal results.
         plan: None before the first run has planned.
         is_leased: True while a living server runs it.
         result: JSON of the result, complete or partial; None before the first end.

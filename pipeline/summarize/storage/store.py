@@ -1,5 +1,6 @@
 """Stores everything about summaries that must outlive a process."""
 
+import hashlib
 from collections.abc import Sequence
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from pipeline.summarize.storage.records import (
 )
 from pipeline.summarize.storage.schema import Database, Row, Statement
 
+_OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
 _REQUEST = TypeAdapter(SummaryRequest)
 _PLAN = TypeAdapter(PlanRecord)
 _CREATE = """
@@ -55,7 +57,9 @@ class SummaryStore:
     async def create(
         self, request: SummaryRequest, *, request_key: str, document_sha256: str, idempotency_key: str | None
     ) -> StoredSummary:
-        """Stores a new summary, or returns the one that the idempotency key belongs to already."""
+        """Stores a new summary, or returns the one that the idempotency key of its owner belongs to already."""
+        if idempotency_key:
+            idempotency_key = _scoped(idempotency_key, request.owner)
         summary_id = uuid4().hex
         row = (summary_id, idempotency_key, request_key, _REQUEST.dump_json(request).decode(), document_sha256)
         await self._database.transact([Statement(_CREATE, (*row, SummaryStatus.RUNNING))])
@@ -198,6 +202,13 @@ class SummaryStore:
     async def _find(self, statement: Statement) -> StoredSummary | None:
         rows = await self._database.fetch(statement)
         return _to_summary(rows[0]) if rows else None
+
+
+def _scoped(idempotency_key: str, owner: str) -> str:
+    """Returns the name of a key among those of all owners: its own without an owner, else one that nobody can send."""
+    if not owner and not idempotency_key.startswith(_OWNED):
+        return idempotency_key
+    return _OWNED + hashlib.sha256(f"{owner}\n{idempotency_key}".encode()).hexdigest()
 
 
 def _to_output(row: Row) -> StepOutput:

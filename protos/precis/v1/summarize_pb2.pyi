@@ -181,7 +181,7 @@ class SummarizeRequest(_message.Message):
     INCLUDE_TEXT_FIELD_NUMBER: _builtins.int
     idempotency_key: _builtins.str
     """The caller's name for this request, at most 200 characters. Sent again, it names the same summary and resumes it
-    if it is not done. Empty: every request is a new summary.
+    if it is not done. Every tenant (see the server's keys) has names of its own. Empty: every request is a new summary.
     """
     include_text: _builtins.bool
     """Put what was extracted into every `batch` event. No event is then left out, however slow the reader is."""

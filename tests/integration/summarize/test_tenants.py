@@ -1,0 +1,97 @@
+"""Every RPC that names a summary, called by its owner and by a stranger with a key of its own."""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import grpc
+import pytest
+from google.protobuf.message_factory import GetMessageClass
+from grpc import StatusCode
+from grpc.aio import AioRpcError, Channel
+from precis.calls import SERVICES, SUMMARIZE
+from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
+
+from tests.integration.conftest import Start
+from tests.integration.summarize.summaries import Bench, bench, chunks, follow
+from tests.integration.support.log_lines import log_lines
+
+OWNER, STRANGER, SECOND_KEY = ([("authorization", f"Bearer {name}")] for name in ("owner", "stranger", "second"))
+BY_ID = {
+    method.name: method
+    for name in SERVICES
+    for method in SUMMARIZE.file.pool.FindServiceByName(name).methods
+    if "summary_id" in method.input_type.fields_by_name
+}
+
+
+@pytest.fixture
+async def served(start: Start, tmp_path: Path) -> AsyncIterator[Bench]:
+    keys = tmp_path / "keys"
+    keys.write_text("owner billing\nsecond billing\nstranger\n", encoding="utf-8")
+    async with bench(start, auth={"keys_file": keys}) as served:
+        yield served
+
+
+async def made(
+    stub: SummarizeServiceStub, key: list[tuple[str, str]], name: str = "invoice-1", size: int = 3
+) -> pb.Summary:
+    request = pb.SummarizeRequest(document=chunks(size), idempotency_key=name)
+    call: Any = stub.Summarize(request, metadata=key)
+    return (await follow(call)).summary
+
+
+async def answer(channel: Channel, method: Any, summary_id: str, key: list[tuple[str, str]]) -> str:  # noqa: ANN401
+    """Returns what one of BY_ID tells: its answers, or its status and message without the id."""
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    request = GetMessageClass(method.input_type)(summary_id=summary_id)
+    response_type: Any = GetMessageClass(method.output_type)
+    codec: Mapping[str, Any] = {
+        "request_serializer": lambda message: message.SerializeToString(),
+        "response_deserializer": response_type.FromString,
+    }
+    try:
+        if method.server_streaming:
+            stream: Any = channel.unary_stream(path, **codec)(request, metadata=key)
+            return str([event async for event in stream])
+        unary: Any = channel.unary_unary(path, **codec)
+        return str(await unary(request, metadata=key))
+    except AioRpcError as error:
+        return f"{error.code()} {error.details()}".replace(summary_id, "ID")
+
+
+def test_the_methods_that_name_a_summary_are_known() -> None:
+    assert set(BY_ID) == {"ResumeSummary", "GetSummary", "CancelSummary"}
+
+
+@pytest.mark.parametrize("name", sorted(BY_ID))
+async def test_to_a_stranger_a_summary_is_one_that_never_was(served: Bench, name: str) -> None:
+    summary = await made(served.stub, OWNER)
+    async with grpc.aio.insecure_channel(served.app.address) as channel:
+        foreign, unknown = [
+            await answer(channel, BY_ID[name], summary_id, STRANGER) for summary_id in (summary.summary_id, uuid4().hex)
+        ]
+        assert foreign == unknown
+        assert foreign.startswith(str(StatusCode.NOT_FOUND))
+        assert not (await answer(channel, BY_ID[name], summary.summary_id, OWNER)).startswith("StatusCode")
+        assert not (await answer(channel, BY_ID[name], summary.summary_id, SECOND_KEY)).startswith("StatusCode")
+
+
+async def test_names_and_answers_of_summaries_are_each_tenants_own(served: Bench) -> None:
+    first = await made(served.stub, OWNER)
+    served.endpoint.log.clear()
+    with log_lines() as lines:
+        second = await made(served.stub, STRANGER)
+        assert "caller=-" not in await lines.wait_for("Summarize", "code=OK")
+    assert second.summary_id != first.summary_id
+    assert second.calls_reused == 0
+    assert served.endpoint.log.answered.total() == second.calls_done == first.calls_done
+    assert (await made(served.stub, STRANGER, "invoice-2")).calls_reused == second.calls_done
+    other = await made(served.stub, STRANGER, "invoice-3", 4)
+    with pytest.raises(AioRpcError) as conflict:
+        await made(served.stub, STRANGER, "invoice-3", 5)
+    assert conflict.value.code() is StatusCode.ALREADY_EXISTS
+    assert other.summary_id in str(conflict.value.details())
+    assert (await made(served.stub, OWNER, "invoice-3", 5)).summary_id != other.summary_id
