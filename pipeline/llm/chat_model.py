@@ -33,6 +33,9 @@ class LlmUsage:
         )
 
 
+NO_USAGE = LlmUsage()
+
+
 @dataclass(frozen=True, slots=True)
 class ImagePart:
     """A picture that goes with a message."""

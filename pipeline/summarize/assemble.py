@@ -1,15 +1,23 @@
 """Puts a result together from what the store holds, complete or not."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.graph.texts import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
 from pipeline.summarize.meter import Meter
-from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryWarning, WarningCode
+from pipeline.summarize.result import (
+    IntermediateSummary,
+    StageRetention,
+    SummaryFailure,
+    SummaryResult,
+    SummaryWarning,
+    WarningCode,
+)
 from pipeline.summarize.retention import add_up
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
@@ -20,6 +28,7 @@ from pipeline.summarize.writer import RemovedDuplicate
 RESULT = TypeAdapter(SummaryResult)
 
 _MOST_DUPLICATES = 1_000
+_MOST_INTERMEDIATE_CHARS = 200_000
 _TEXTS_AT_ONCE = 64
 
 
@@ -29,11 +38,13 @@ class Ending:
 
     Attributes:
         meter: of the run; None if the result is put together without one.
+        citation: of the finished text.
     """
 
     status: SummaryStatus
     failure: SummaryFailure | None = None
     meter: Meter | None = None
+    citation: Citations = NOT_CITED
 
 
 @dataclass(slots=True)
@@ -78,10 +89,9 @@ class Assembler:
         text, warnings = await self._text(chosen, levels, is_final=chosen in finals)
         if ending.failure and chosen in finals and begun > chosen:
             warnings.append(SummaryWarning(WarningCode.ITERATION_FAILED, f"iteration {begun} failed: this is {chosen}"))
-        verdict = verdicts.get(chosen)
-        measured, plan, meter = await self._measure(chosen, levels), self._summary.plan, ending.meter
-        calls_done = await self._store.call_count(self._id)
-        return SummaryResult(
+        verdict, plan, meter = verdicts.get(chosen), self._summary.plan, ending.meter
+        measured, calls_done = await self._measure(chosen, levels), await self._store.call_count(self._id)
+        result = SummaryResult(
             summary_id=self._id,
             document_id=self._summary.request.document_id,
             document_name=self._summary.request.document_name,
@@ -108,6 +118,41 @@ class Assembler:
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
         )
+        return await self._with_totals(replace(result, citation=ending.citation), levels)
+
+    async def _with_totals(self, result: SummaryResult, levels: list[tuple[int, Stage, int, int]]) -> SummaryResult:
+        """Adds what all runs cost, and how far the map is."""
+        totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
+        begun = (result.iterations, Stage.MAP)
+        return replace(
+            result,
+            total_usage=totals.usage,
+            total_elapsed_s=totals.elapsed_s,
+            run_count=totals.run_count,
+            current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
+            batch_count=plan.batch_count if plan else 0,
+        )
+
+    async def finished_text(self) -> str:
+        """Returns the summary of the iteration whose topics were found, as it was written."""
+        levels = await self._store.levels(self._id)
+        chosen = max(iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS)
+        return (await self._text(chosen, levels, is_final=True))[0]
+
+    async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
+        """Returns what was extracted from each batch, then what merges made of it, as far as the bound goes."""
+        found: list[IntermediateSummary] = []
+        chars_left = _MOST_INTERMEDIATE_CHARS
+        for number, stage, level, _ in sorted(await self._store.levels(self._id), key=lambda entry: entry[2]):
+            if number != iteration or stage not in (Stage.MAP, Stage.REDUCE):
+                continue
+            async for output, body in self._bodies(StepId(iteration, stage, level), calls_only=True):
+                if chars_left <= 0:
+                    return tuple(found)
+                text = TEXT.validate_json(body).written.text[:chars_left]
+                chars_left -= len(text)
+                found.append(IntermediateSummary(level, output.position, output.chunk_indexes, output.pages, text))
+        return tuple(found)
 
     async def _text(
         self, iteration: int, levels: list[tuple[int, Stage, int, int]], *, is_final: bool

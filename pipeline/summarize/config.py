@@ -51,6 +51,9 @@ class SummarizeConfig(FrozenModel):
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")
     max_compressions: int = Field(default=4, ge=1, description="Attempts to make one overlong text fit its group.")
+    max_citations: int = Field(
+        default=20_000, ge=0, le=20_000, description="Sentences of a summary whose place in the document is given."
+    )
     progress_events: int = Field(default=256, ge=1, description="Events that wait for a slow reader before they join.")
     partial_chars: int = Field(default=400_000, ge=1, description="Most characters of a partial result's text.")
     lease_ttl_s: float = Field(default=15.0, gt=0, description="A server that is silent for so long lost its summary.")

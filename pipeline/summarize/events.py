@@ -63,6 +63,7 @@ class GroupDone:
         group_count: of this level, with a lone text that needs no call.
         merged_count: texts that became one.
         usage: of this call, with compressions.
+        text: what was written; None unless the reader asked for texts.
     """
 
     level: int
@@ -73,7 +74,9 @@ class GroupDone:
     pages: tuple[int, int]
     usage: LlmUsage
     is_reused: bool
+    result_key: str
     progress: SummaryProgress
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,9 @@ class Finished:
     result: SummaryResult
 
 
+WithText = BatchDone | GroupDone
+"""Events of calls that write a text. They are progress: a slow reader may miss some."""
+
 Event = Accepted | Planned | BatchDone | GroupDone | Reflected | TopicsFound | Warned | Finished
 
 
@@ -142,7 +148,7 @@ class EventChannel:
 
     def offer(self, event: Event) -> None:
         """Adds an event. Never waits."""
-        if isinstance(event, BatchDone | GroupDone):
+        if isinstance(event, WithText):
             if self._progress_count == self._limit:
                 self._drop_oldest()
             self._progress_count += 1
@@ -162,7 +168,7 @@ class EventChannel:
             self._changed.clear()
             await self._changed.wait()
         event = self._events.popleft()
-        if isinstance(event, BatchDone | GroupDone):
+        if isinstance(event, WithText):
             self._progress_count -= 1
             if self._dropped:
                 event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
@@ -170,7 +176,7 @@ class EventChannel:
         return event
 
     def _drop_oldest(self) -> None:
-        position = next(i for i, event in enumerate(self._events) if isinstance(event, BatchDone | GroupDone))
+        position = next(i for i, event in enumerate(self._events) if isinstance(event, WithText))
         del self._events[position]
         self._progress_count -= 1
         self._dropped += 1

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.chat_model import NO_USAGE, LlmUsage
+from pipeline.summarize.citations.places import NOT_CITED, CitationCount, Citations, SummaryCitation
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.trust.findings import TrustReport
@@ -71,6 +72,24 @@ class SummaryFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class IntermediateSummary:
+    """A text that a map or reduce call wrote on the way to the summary.
+
+    Attributes:
+        level: 0 of a batch; else of the merge.
+        index: its place in the level, from 0.
+        chunk_indexes: first and last chunk of the stretch behind it, inclusive.
+        pages: likewise.
+    """
+
+    level: int
+    index: int
+    chunk_indexes: tuple[int, int]
+    pages: tuple[int, int]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryResult:
     """A summary, complete or as far as it came.
 
@@ -91,6 +110,13 @@ class SummaryResult:
         duplicates: sentences that were dropped since they stood elsewhere word for word, with their chunks.
         duplicate_count: all of them; `duplicates` holds at most 1,000.
         trust: what the gate found in the texts that `text` was made of; None without a gate.
+        citation: where the sentences of `text` stand in the document; none in a partial result.
+        total_usage: of all runs; of a result that was stored for an equal request, what it cost then.
+        total_elapsed_s: likewise; a run that was killed counts up to its last heartbeat.
+        run_count: of them.
+        current_batch: batches that are extracted, of the iteration begun last.
+        batch_count: of the plan; 0 before there is one.
+        intermediate_summaries: the texts behind `text`, as far as they are shown; only in a view.
     """
 
     summary_id: str
@@ -118,6 +144,28 @@ class SummaryResult:
     duplicates: tuple[RemovedDuplicate, ...]
     duplicate_count: int
     trust: TrustReport | None = None
+    citation: Citations = NOT_CITED
+    total_usage: LlmUsage = NO_USAGE
+    total_elapsed_s: float = 0.0
+    run_count: int = 0
+    current_batch: int = 0
+    batch_count: int = 0
+    intermediate_summaries: tuple[IntermediateSummary, ...] = ()
+
+    @property
+    def citations(self) -> tuple[SummaryCitation, ...]:
+        """In the order of `text`."""
+        return self.citation.cited
+
+    @property
+    def citable_count(self) -> int:
+        """Sentences, list items, table rows and lines of code of `text`."""
+        return self.citation.citable_count
+
+    @property
+    def citation_counts(self) -> tuple[CitationCount, ...]:
+        """How many citations have each support."""
+        return self.citation.counts
 
     def as_reused(self, summary_id: str) -> "SummaryResult":
         """Returns this result as it is given again: it cost nothing this time."""

@@ -17,7 +17,7 @@ from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
-from pipeline.summarize.events import Accepted, BatchDone, Event, EventChannel, Finished, NoObserver, SummaryObserver
+from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, NoObserver, SummaryObserver, WithText
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
@@ -34,7 +34,7 @@ from pipeline.summarize.writer import Writer
 _SECONDS_PER_DAY = 86_400.0
 _SETTINGS_OF_THE_RESULT = {
     *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
-    *("critique_tokens", "min_topics", "max_topics", "max_compressions"),
+    *("critique_tokens", "min_topics", "max_topics", "max_compressions", "max_citations"),
 }
 _DEFAULT_OPTIONS = SummarizeOptions()
 
@@ -122,7 +122,7 @@ class Summarizer:
 
         Args:
             idempotency_key: sent again, it names the same summary, and resumes it if it is not done.
-            include_text: puts the extracted text into every BatchDone.
+            include_text: puts the text that was written into every BatchDone and GroupDone.
 
         Raises:
             IdempotencyConflictError: the key belongs to another request.
@@ -184,9 +184,10 @@ class Summarizer:
             UnknownSummaryError: there is none.
         """
         summary = await self._find(summary_id)
-        result = self._stored_result(summary)
+        result, assembler = self._stored_result(summary), Assembler(self._store, summary, self._config)
         if result is None:  # of no run that ended by itself: a lease that is taken forgets the last one's
-            result = await Assembler(self._store, summary, self._config).assemble(Ending(summary.status))
+            result = await assembler.assemble(Ending(summary.status))
+        result = replace(result, intermediate_summaries=await assembler.intermediate_summaries(result.iteration))
         return SummaryView(summary_id, summary.status, summary.is_leased, result)
 
     async def cancel(self, summary_id: str) -> None:
@@ -246,7 +247,7 @@ class Summarizer:
             await run.give_up()
 
     async def _with_text(self, event: Event) -> Event:
-        if not isinstance(event, BatchDone):
+        if not isinstance(event, WithText):
             return event
         body = await self._store.result(event.result_key)
         return replace(event, text=TEXT.validate_json(body).written.text if body else None)

@@ -12,6 +12,8 @@ from langchain_core.runnables import RunnableConfig
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
+from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
@@ -22,6 +24,7 @@ from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
 from pipeline.summarize.tracing import link_to, note_result, run_span, traceparent
+from pipeline.summarize.trust.findings import CheckedWriter
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +53,7 @@ class SummaryRun:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     calls: CallGate = field(default_factory=CallGate)
     _meter: Meter | None = None
+    _citation: Citations = NOT_CITED
     _has_begun: bool = False
 
     async def work(self) -> None:
@@ -103,6 +107,7 @@ class SummaryRun:
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
         try:
+            await self._note_cost()
             await self.job.store.leases.release(self.lease, status, None)
         except StorageError as error:
             _log.warning("cannot store the end of summary_id=%s: %s", self.job.summary_id, error)
@@ -119,9 +124,16 @@ class SummaryRun:
             retry_after_s = error.retry_after_s if isinstance(error, EndpointUnavailableError) else None
             failure = SummaryFailure(type(error).__name__, str(error), retry_after_s)
             return Ending(SummaryStatus.FAILED, failure, self._meter)
-        return Ending(SummaryStatus.DONE, None, self._meter)
+        return Ending(SummaryStatus.DONE, None, self._meter, self._citation)
+
+    async def _note_cost(self) -> None:
+        """Stores what this run has cost so far, so that the totals outlive it."""
+        if self._meter is not None:
+            summary_id, meter = self.job.summary_id, self._meter
+            await self.job.store.run_costs.note(summary_id, self.lease.holder, meter.usage, meter.elapsed_s)
 
     async def _end(self, ending: Ending) -> SummaryResult:
+        await self._note_cost()
         summary = await self.job.store.find(self.job.summary_id) or self.summary
         result = await Assembler(self.job.store, summary, self.job.config).assemble(ending)
         kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
@@ -152,6 +164,7 @@ class SummaryRun:
                     await self.stop.wait()
             except TimeoutError:
                 if not await self.job.store.leases.renew(self.lease, self.job.config.lease_ttl_s):
+                    await self._note_cost()
                     continue
             raise _CancelRequestedError
 
@@ -172,10 +185,19 @@ class SummaryRun:
         reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))
         try:
             await self._drive(run, config)
+            self._citation = await self._cite()
         finally:
             terms.stop()
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+
+    async def _cite(self) -> Citations:
+        """Finds where the sentences of the finished text stand in the document."""
+        job = self.job
+        text = await Assembler(job.store, self.summary, job.config).finished_text()
+        gate = job.writer.trust_gate if isinstance(job.writer, CheckedWriter) else None
+        bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0)
+        return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _drive(self, run: Run, config: RunnableConfig) -> None:
         """Runs the graph from its last checkpoint, or from the beginning."""
@@ -196,11 +218,12 @@ class SummaryRun:
 
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
-        record = PlanRecord(_plan_key(plan), plan.calls(), plan.calls(2) - plan.calls(), plan.input_tokens)
+        calls, each = plan.calls(), plan.calls(2) - plan.calls()
+        record = PlanRecord(_plan_key(plan), calls, each, plan.input_tokens, len(plan.batches))
         before, writer = self.summary.request.writer, self.job.writer.identity
         if self.summary.plan is not None and before != writer:
             await self._warn(WarningCode.WRITER_CHANGED, f"begun by {before}, resumed by {writer}")
-        if self.summary.plan == record:
+        if self.summary.plan is not None and self.summary.plan.plan_key == record.plan_key:
             return
         if self.summary.plan is not None:
             with storage_errors():

@@ -17,7 +17,7 @@ from pipeline.summarize.events import (
     Warned,
 )
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
-from pipeline.summarize.result import SummaryResult, SummaryView
+from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView
 from pipeline.summarize.writer import RemovedDuplicate
 from server.backends import ChosenWriter
 from server.services.reply import Exceptions, reply
@@ -36,6 +36,11 @@ def most_repeats(plan: SummaryPlan) -> int:
 def span(event: BatchDone | GroupDone) -> pb.DocumentSpan:
     """Gives the stretch of the document that a call was about."""
     return _to_span(event.chunk_indexes, event.pages)
+
+
+def intermediate_span(one: IntermediateSummary) -> pb.DocumentSpan:
+    """Gives the stretch of the document behind a text."""
+    return _to_span(one.chunk_indexes, one.pages)
 
 
 def kept(duplicate: RemovedDuplicate) -> pb.DocumentSpan:
@@ -64,6 +69,7 @@ _EXCEPTIONS: Exceptions = {
     "LlmUsage.identity": None,  # `writer` of the summary names it
     "BatchDone.span": span,
     "GroupDone.span": span,
+    "IntermediateSummary.span": intermediate_span,
     "RemovedDuplicate.kept": kept,
     "RemovedDuplicate.dropped": dropped,
     "SummaryFailure.retry_delay": "retry_after_s",

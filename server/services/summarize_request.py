@@ -45,6 +45,9 @@ def parse_document(document: pb.Document, rules: DocumentRules) -> Document:
     """
     if document.text and document.chunks:
         raise InvalidInputError("document.text", "either chunks or a text", "both")
+    if document.total_chunks not in (0, len(document.chunks)):  # a cut upload would be summarized as if it were all
+        expected = f"{len(document.chunks)}, the chunks that came" if document.chunks else "0 with a text"
+        raise InvalidInputError("document.total_chunks", expected, str(document.total_chunks))
     limits = rules.limits
     # Counted before anything is built from them: a request may hold millions.
     if len(document.chunks) > limits.max_chunks:
@@ -75,7 +78,10 @@ def _chunks(document: pb.Document) -> list[SourceChunk]:
 
 
 def _text_chunks(text: str, rules: DocumentRules) -> list[SourceChunk]:
-    """Cuts each page where sentences end; a text without page breaks has no pages."""
+    """Cuts each page where sentences end; a text without page breaks has no pages.
+
+    Joined, the chunks are the text: what holds no word goes with the chunk before it, so that offsets hold.
+    """
     max_chars = rules.limits.max_document_chars
     if len(text) > max_chars:
         raise InvalidInputError("document.text", f"at most {max_chars} characters", str(len(text)))
@@ -84,10 +90,14 @@ def _text_chunks(text: str, rules: DocumentRules) -> list[SourceChunk]:
     # Estimated: a text gives the same chunks whoever writes, and a book is cut in 0.1 s where a tokenizer takes 3.
     pages = text.split(PAGE_BREAK)
     first_page = 1 if len(pages) > 1 else 0
-    parts = [
-        (number, part)
-        for number, page in enumerate(pages, first_page)
-        for part in split_by_tokens(page, rules.chunk_tokens, estimate_tokens)
-        if part.strip()
-    ]
-    return [SourceChunk(index, page_number, part) for index, (page_number, part) in enumerate(parts)]
+    found: list[tuple[int, list[str]]] = []
+    blank: list[str] = []
+    for number, page in enumerate(pages, first_page):
+        ended = page if number == first_page + len(pages) - 1 else page + PAGE_BREAK
+        for part in split_by_tokens(ended, rules.chunk_tokens, estimate_tokens):
+            if part.strip():
+                found.append((number, [*blank, part]))
+                blank = []
+            else:
+                (found[-1][1] if found else blank).append(part)
+    return [SourceChunk(index, number, "".join(parts)) for index, (number, parts) in enumerate(found)]

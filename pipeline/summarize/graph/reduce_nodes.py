@@ -129,6 +129,7 @@ def _tell(
             pages=whole.pages,
             usage=answer.outcome.written.usage + extra,
             is_reused=answer.is_reused,
+            result_key=answer.result_key,
             progress=runtime.context.meter.progress(),
         )
     )

@@ -38,6 +38,7 @@ from pipeline.summarize.writer import (
 _VERSION = "llm-1"
 _TAG_TOKENS = 24  # <data-0123abcd is="page 1234"> and its end
 _NAME_TOKENS = 64
+_ENOUGH_TIMES = 4  # as many topics as asked for are still a list of topics
 _EXAMPLES_TOKENS = 400  # of missing terms, in the critic's prompt
 _LEAST_PROMPT_TOKENS = 256
 
@@ -113,7 +114,8 @@ class LlmWriter:
             topics_messages(task, part, as_lines=False),
             max_tokens,
             self._config.extraction_temperature,
-            json_schema=topics_schema(task.min_topics, task.max_topics),
+            # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
+            json_schema=topics_schema(task.min_topics, _ENOUGH_TIMES * task.max_topics),
         )
         try:
             completion = await self._chat.complete(request)

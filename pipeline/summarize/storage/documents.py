@@ -1,11 +1,15 @@
-"""Stores documents, every chunk's text once by its hash, and the traces in which a summary ran.
+"""Stores documents, every chunk's text once by its hash, and what is known of the runs of a summary.
 
-The trace of a resumed summary can so point back to the earlier ones.
+Their traces, to which later ones point back, and what they cost.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
+from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.storage.schema import Database, Statement, Value
 
@@ -81,3 +85,42 @@ class RunTraceTable:
             (summary_id, _MOST_LINKS),
         )
         return [str(traceparent) for (traceparent,) in await self._database.fetch(select)]
+
+
+_USAGE = TypeAdapter(LlmUsage)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What runs cost together.
+
+    Attributes:
+        elapsed_s: of one that was killed, up to its last heartbeat.
+    """
+
+    run_count: int = 0
+    usage: LlmUsage = NO_USAGE
+    elapsed_s: float = 0.0
+
+
+class RunCostTable:
+    """The table `run_costs`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, summary_id: str, run: str, usage: LlmUsage, elapsed_s: float) -> None:
+        """Stores what a run has cost so far; a later note replaces an earlier one."""
+        statement = Statement(
+            "INSERT INTO run_costs VALUES (?, ?, ?, ?) ON CONFLICT (summary_id, run) "
+            "DO UPDATE SET usage = excluded.usage, elapsed_s = excluded.elapsed_s",
+            (summary_id, run, _USAGE.dump_json(usage).decode(), elapsed_s),
+        )
+        await self._database.transact([statement])
+
+    async def totals(self, summary_id: str) -> RunTotals:
+        """Adds up all runs of a summary."""
+        statement = Statement("SELECT usage, elapsed_s FROM run_costs WHERE summary_id = ?", (summary_id,))
+        rows = await self._database.fetch(statement)
+        usage = sum((_USAGE.validate_json(row[0]) for row in rows), LlmUsage())
+        return RunTotals(len(rows), usage, sum(float(row[1]) for row in rows))

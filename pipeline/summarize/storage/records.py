@@ -78,12 +78,14 @@ class PlanRecord:
 
     Attributes:
         plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
+        batch_count: 0 of a plan that an earlier version remembered.
     """
 
     plan_key: str
     calls_first: int
     calls_each: int
     input_tokens: int
+    batch_count: int = 0
 
     def calls(self, iterations: int) -> int:
         """Returns the planned calls of that many iterations."""

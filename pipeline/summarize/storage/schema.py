@@ -77,6 +77,15 @@ SCHEMA = (
         began_at DOUBLE PRECISION NOT NULL,
         PRIMARY KEY (summary_id, traceparent)
     )""",
+    # What every run has cost, in JSON, up to its end or its last heartbeat.
+    """
+    CREATE TABLE IF NOT EXISTS run_costs (
+        summary_id TEXT NOT NULL,
+        run TEXT NOT NULL,
+        usage TEXT NOT NULL,
+        elapsed_s DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (summary_id, run)
+    )""",
 )
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from pipeline.summarize.storage.documents import DocumentTable, RunTraceTable
+from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -38,6 +38,7 @@ _EXPIRE = (
     f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    "DELETE FROM run_costs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM run_traces WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
     "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
@@ -52,6 +53,7 @@ class SummaryStore:
         self.documents = DocumentTable(database)
         self.leases = LeaseTable(database)
         self.run_traces = RunTraceTable(database)
+        self.run_costs = RunCostTable(database)
         self._database = database
 
     async def create(

@@ -17,6 +17,12 @@ class TrustConfig(FrozenModel):
     max_claims: int = Field(
         default=64, ge=0, le=1_000, description="Sentences of an answer that it reads, at most: 64 take about 2 s."
     )
+    max_cited_claims: int = Field(
+        default=256,
+        ge=0,
+        le=10_000,
+        description="Written sentences of a finished summary that it compares with the document itself, at most.",
+    )
     max_checks: int = Field(default=2, ge=1, le=64, description="Answers that it reads at once.")
     asks_again: bool = Field(default=True, description="Whether a bad answer is asked for once more, with the faults.")
     rewrites: bool = Field(

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from pipeline.summarize.retention import ValueRecall
+from pipeline.summarize.trust.reading import ClaimReader
 from pipeline.summarize.writer import ExtractTask, MergeTask, Writer
 
 _LONGEST_TEXT = 300
@@ -189,6 +190,14 @@ class Gate(Protocol):
     @property
     def fallback(self) -> Writer | None:
         """Writes what stays unusable."""
+
+    @property
+    def reader(self) -> ClaimReader | None:
+        """Has sentences read; None without a model."""
+
+    @property
+    def max_cited_claims(self) -> int:
+        """Most sentences of a finished summary that it reads."""
 
     async def read(self, task: ExtractTask | MergeTask, *, room: float) -> GatedCase:
         """Reads a task's texts; `room` is the share of them that an answer has room for."""

@@ -5,7 +5,6 @@ repaired by place. What is then still no extraction is asked for again, once, wi
 replaced by sentences of the input. All of it is a function of task and answer, so that a stored outcome stays true.
 """
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
@@ -13,16 +12,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.evidence.text.words import is_content, stem
-from pipeline.model_answers import Pair, PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
 from pipeline.summarize.trust.inspect import Inspection, inspect, repair, riskiest
+from pipeline.summarize.trust.reading import ClaimReader, WrittenClaim
 from pipeline.summarize.trust.source import SourceText
 from pipeline.summarize.writer import (
     Critique,
@@ -38,7 +35,6 @@ from pipeline.summarize.writer import (
 VERSION = "trust-1"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
-_EVIDENCE = EvidenceConfig()
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
 _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
 _LEAST_LEFT = 0.2  # of an input, where most of the answer was wrong
@@ -88,6 +84,9 @@ class TrustGate:
         entailment: reads sentences; None: only what needs no model is checked.
         fallback: writes what stays unusable, from the input's own sentences; None: the input itself is kept, cut.
         executor: threads for reading texts. None: in the loop's own thread, for scripts and tests.
+
+    Attributes:
+        reader: has sentences read; None without a model.
     """
 
     def __init__(
@@ -99,14 +98,14 @@ class TrustGate:
         executor: Executor | None = None,
     ) -> None:
         self.config = config
-        self.asks_again = config.asks_again
+        self.asks_again, self.max_cited_claims = config.asks_again, config.max_cited_claims
         self.fallback = fallback if config.rewrites else None
-        self._entailment = entailment if config.claims else None
+        self.reader = ClaimReader(entailment, config.max_checks) if entailment and config.claims else None
         self._off_loop = OffLoop(executor)
-        self._places = asyncio.Semaphore(config.max_checks)
-        model = str(self._entailment.identity) if self._entailment else ""
+        model = self.reader.identity if self.reader else ""
         writer = self.fallback.identity if self.fallback else ""
-        digest = hashlib.sha256("\n".join((config.model_dump_json(exclude={"max_checks"}), model, writer)).encode())
+        settings = config.model_dump_json(exclude={"max_checks", "max_cited_claims"})
+        digest = hashlib.sha256(f"{settings}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
     async def read(self, task: ExtractTask | MergeTask, *, room: float) -> Case:
@@ -142,11 +141,12 @@ class TrustGate:
         return await self._check(await self._off_loop(lambda: inspect(answer, _own(case).source)), _own(case))
 
     async def _check(self, found: Inspection, case: Case) -> Checked:
-        is_read = self._entailment is not None and case.source.is_english and found.whole is None
-        numbers = riskiest(found, self.config.max_claims) if is_read else []
+        is_read = self.reader is not None and case.source.is_english and found.whole is None
+        to_read = found.to_read if is_read else []
+        chosen = riskiest([found.words_of(number) for number in to_read], self.config.max_claims)
+        numbers = [to_read[at] for at in chosen]
         if numbers:
-            async with self._places:
-                await self._read_claims(found, case, numbers)
+            await self._read_claims(found, case, numbers)
         return await self._off_loop(lambda: _conclude(found, case, len(numbers), self.config.max_dropped))
 
     async def instead(self, text: str, case: GatedCase, why: TrustFinding) -> Checked:
@@ -157,12 +157,10 @@ class TrustGate:
 
     async def _read_claims(self, found: Inspection, case: Case, numbers: Sequence[int]) -> None:
         """Adds the parts that the passage which speaks of them does not support to the faults."""
-        assert self._entailment is not None  # noqa: S101 - the caller asks for it
-        planned = await self._off_loop(lambda: [_plan(found.words_of(number), case.source) for number in numbers])
-        pairs = list(dict.fromkeys(pair for pair, _ in planned if pair))
-        scores = await PairScores.ask(self._entailment, pairs)
-        for number, (pair, known_share) in zip(numbers, planned, strict=True):
-            if not _is_supported(pair, known_share, scores):
+        assert self.reader is not None  # noqa: S101 - the caller asks for it
+        claims = await self._off_loop(lambda: [_claim(found.words_of(number), case.source) for number in numbers])
+        for number, support in zip(numbers, await self.reader.read(claims), strict=True):
+            if not support.is_supported:
                 found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
 
 
@@ -200,20 +198,10 @@ def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: f
     return FaultKind.LOST_VALUES if is_lossy else None
 
 
-def _plan(sentence: str, source: SourceText) -> tuple[Pair | None, float]:
+def _claim(sentence: str, source: SourceText) -> WrittenClaim:
     passage, known_share = source.passage(sentence)
     words = " ".join(sentence.replace("|", " ").split())
-    return ((passage.span.text, words) if passage else None), known_share
-
-
-def _is_supported(pair: Pair | None, known_share: float, scores: PairScores) -> bool:
-    """Judges as the judge does: not supported is what is improbable, or contradicted (judge README, Claim labels)."""
-    if pair is None:
-        return False
-    entailment, contradiction = scores.entailment(*pair), scores.contradiction(*pair)
-    if contradiction >= _EVIDENCE.contradicted and contradiction > entailment:
-        return False
-    return claim_support(signals(entailment, known_share)) >= _EVIDENCE.partly_supported
+    return WrittenClaim(words, passage.span.text if passage else None, known_share)
 
 
 _WORD = re.compile(r"[^\W_]+")

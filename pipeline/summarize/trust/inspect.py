@@ -5,6 +5,7 @@ Then repairs it by place: a faulty sentence is replaced by the input's own, or d
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
@@ -76,11 +77,9 @@ def inspect(answer: str, source: SourceText) -> Inspection:
 _RISKY = re.compile(r"\d|\b(?:not|no|never|none|without|only|except|unless|\w+n['’]t)\b", re.IGNORECASE)
 
 
-def riskiest(found: Inspection, limit: int) -> list[int]:
-    """Returns the parts that a model reads: of too many, those with values and negations first."""
-    if len(found.to_read) <= limit:
-        return found.to_read
-    ranked = sorted(found.to_read, key=lambda number: not _RISKY.search(found.words_of(number)))
+def riskiest(sentences: Sequence[str], limit: int) -> list[int]:
+    """Returns the indices of the sentences that a model reads: of too many, those with values and negations first."""
+    ranked = sorted(range(len(sentences)), key=lambda at: not _RISKY.search(sentences[at]))
     return sorted(ranked[:limit])
 
 
@@ -101,11 +100,12 @@ def _inspect_part(found: Inspection, number: int, part: AnswerPart, source: Sour
         found.faults[number] = fault, words
     elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
         found.faults[number] = FaultKind.REPETITION, words
-    elif not count and _is_claim(part, words):
+    elif not count and is_claim(part, words):
         found.to_read.append(number)
 
 
-def _is_claim(part: AnswerPart, words: str) -> bool:
+def is_claim(part: AnswerPart, words: str) -> bool:
+    """Tells whether a part states something that a model can compare with a passage."""
     return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(_WORD.findall(words)) >= _LEAST_CLAIM
 
 

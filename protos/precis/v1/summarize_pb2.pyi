@@ -137,6 +137,46 @@ CRITIC_VERDICT_UNPARSEABLE: CriticVerdict.ValueType  # 3
 """The critic's answer was neither."""
 Global___CriticVerdict: _TypeAlias = CriticVerdict  # noqa: Y015
 
+class _CitationSupport:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CitationSupportEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CitationSupport.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CITATION_SUPPORT_UNSPECIFIED: _CitationSupport.ValueType  # 0
+    """Never sent."""
+    CITATION_SUPPORT_VERBATIM: _CitationSupport.ValueType  # 1
+    """It stands there word for word, as a whole sentence, item, row or line, or as several of them put together; white
+    space, emphasis, marks, the closing stop and the case of the first letter aside.
+    """
+    CITATION_SUPPORT_SUPPORTED: _CitationSupport.ValueType  # 2
+    """It was written, and a model says that the places support it, with `probability`; below 0.5 only in part."""
+    CITATION_SUPPORT_MARKED: _CitationSupport.ValueType  # 3
+    """It was written, and a model says that the places do not support it, or that they contradict it."""
+    CITATION_SUPPORT_UNREAD: _CitationSupport.ValueType  # 4
+    """It was written, and no model has compared it: there is none, the language is not English, or there are too many.
+    `places` are those with most of its words.
+    """
+
+class CitationSupport(_CitationSupport, metaclass=_CitationSupportEnumTypeWrapper):
+    """How well a document supports a sentence of its summary."""
+
+CITATION_SUPPORT_UNSPECIFIED: CitationSupport.ValueType  # 0
+"""Never sent."""
+CITATION_SUPPORT_VERBATIM: CitationSupport.ValueType  # 1
+"""It stands there word for word, as a whole sentence, item, row or line, or as several of them put together; white
+space, emphasis, marks, the closing stop and the case of the first letter aside.
+"""
+CITATION_SUPPORT_SUPPORTED: CitationSupport.ValueType  # 2
+"""It was written, and a model says that the places support it, with `probability`; below 0.5 only in part."""
+CITATION_SUPPORT_MARKED: CitationSupport.ValueType  # 3
+"""It was written, and a model says that the places do not support it, or that they contradict it."""
+CITATION_SUPPORT_UNREAD: CitationSupport.ValueType  # 4
+"""It was written, and no model has compared it: there is none, the language is not English, or there are too many.
+`places` are those with most of its words.
+"""
+Global___CitationSupport: _TypeAlias = CitationSupport  # noqa: Y015
+
 class _SummaryStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -184,7 +224,7 @@ class SummarizeRequest(_message.Message):
     if it is not done. Every tenant (see the server's keys) has names of its own. Empty: every request is a new summary.
     """
     include_text: _builtins.bool
-    """Put what was extracted into every `batch` event. No event is then left out, however slow the reader is."""
+    """Put what was written into every `batch` and `group` event. No event is then left out, however slow the reader is."""
     @_builtins.property
     def document(self) -> Global___Document:
         """The document. Required."""
@@ -437,6 +477,7 @@ class Document(_message.Message):
     CHUNKS_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     TOTAL_PAGES_FIELD_NUMBER: _builtins.int
+    TOTAL_CHUNKS_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The caller's identifier; at most 500 characters."""
     name: _builtins.str
@@ -447,6 +488,10 @@ class Document(_message.Message):
     """
     total_pages: _builtins.int
     """Pages of the document; 0 takes the highest page of a chunk."""
+    total_chunks: _builtins.int
+    """How many chunks the document has, those without text included. Another number than that of `chunks` is refused
+    with INVALID_ARGUMENT: the upload was cut. 0: not checked. Only with `chunks`.
+    """
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentChunk]:
         """The document in pieces. Chunks without text are left out with a warning; one must hold text."""
@@ -459,10 +504,11 @@ class Document(_message.Message):
         chunks: _abc.Iterable[Global___DocumentChunk] | None = ...,
         text: _builtins.str = ...,
         total_pages: _builtins.int = ...,
+        total_chunks: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "document_id", b"document_id", "name", b"name", "text", b"text", "total_pages", b"total_pages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "document_id", b"document_id", "name", b"name", "text", b"text", "total_chunks", b"total_chunks", "total_pages", b"total_pages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -927,6 +973,7 @@ class GroupDone(_message.Message):
     USAGE_FIELD_NUMBER: _builtins.int
     IS_REUSED_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
     level: _builtins.int
     """From 1."""
     group_index: _builtins.int
@@ -937,6 +984,8 @@ class GroupDone(_message.Message):
     """Texts that became one."""
     is_reused: _builtins.bool
     """True if it cost nothing in this run."""
+    text: _builtins.str
+    """What was written; set if the request asked for it."""
     @_builtins.property
     def span(self) -> Global___DocumentSpan:
         """What of the document is in it."""
@@ -960,12 +1009,15 @@ class GroupDone(_message.Message):
         usage: _common_pb2.LlmUsage | None = ...,
         is_reused: _builtins.bool = ...,
         progress: Global___SummaryProgress | None = ...,
+        text: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "span", b"span", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "progress", b"progress", "span", b"span", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_count", b"group_count", "group_index", b"group_index", "is_reused", b"is_reused", "level", b"level", "merged_count", b"merged_count", "progress", b"progress", "span", b"span", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "group_count", b"group_count", "group_index", b"group_index", "is_reused", b"is_reused", "level", b"level", "merged_count", b"merged_count", "progress", b"progress", "span", b"span", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__text: _TypeAlias = _typing.Literal["text"]  # noqa: Y015
+    _WhichOneofArgType__text: _TypeAlias = _typing.Literal["_text", b"_text"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__text) -> _WhichOneofReturnType__text | None: ...
 
 Global___GroupDone: _TypeAlias = GroupDone  # noqa: Y015
 
@@ -1216,6 +1268,15 @@ class Summary(_message.Message):
     DUPLICATES_FIELD_NUMBER: _builtins.int
     DUPLICATE_COUNT_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
+    CITATIONS_FIELD_NUMBER: _builtins.int
+    CITABLE_COUNT_FIELD_NUMBER: _builtins.int
+    CITATION_COUNTS_FIELD_NUMBER: _builtins.int
+    TOTAL_USAGE_FIELD_NUMBER: _builtins.int
+    TOTAL_ELAPSED_FIELD_NUMBER: _builtins.int
+    RUN_COUNT_FIELD_NUMBER: _builtins.int
+    CURRENT_BATCH_FIELD_NUMBER: _builtins.int
+    BATCH_COUNT_FIELD_NUMBER: _builtins.int
+    INTERMEDIATE_SUMMARIES_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1248,6 +1309,16 @@ class Summary(_message.Message):
     """Tokens of `text`; 0 if partial."""
     duplicate_count: _builtins.int
     """All of them."""
+    citable_count: _builtins.int
+    """All sentences, list items, table rows and lines of code of `text`; of those beyond the bound, and of headings that
+    do not stand in the document, `citations` has none.
+    """
+    run_count: _builtins.int
+    """Runs that began; 0 of a summary that was stored by a server that did not count them."""
+    current_batch: _builtins.int
+    """Batches of the document that are extracted, of the iteration that was begun last; from 0 to `batch_count`."""
+    batch_count: _builtins.int
+    """Batches of the plan; 0 before there is one."""
     @_builtins.property
     def topics(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Best first; empty if partial."""
@@ -1284,6 +1355,30 @@ class Summary(_message.Message):
     def trust(self) -> Global___SummaryTrust:
         """What the checks found in the texts that `text` was made of; not set if they are switched off."""
 
+    @_builtins.property
+    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummaryCitation]:
+        """Where the sentences of `text` stand in the document, in the order of `text`; at most 20,000. Empty if partial."""
+
+    @_builtins.property
+    def citation_counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___CitationCount]:
+        """Of `citations`, how many have each support; kinds that none has are left out."""
+
+    @_builtins.property
+    def total_usage(self) -> _common_pb2.LlmUsage:
+        """What all runs of this summary cost together, those included that failed or were killed. Of a summary that an equal
+        earlier one answered: what that one cost.
+        """
+
+    @_builtins.property
+    def total_elapsed(self) -> _duration_pb2.Duration:
+        """The same of their duration; a run that was killed counts up to its last heartbeat."""
+
+    @_builtins.property
+    def intermediate_summaries(self) -> _containers.RepeatedCompositeFieldContainer[Global___IntermediateSummary]:
+        """The texts behind `text`: what was extracted from each batch, then what each merge made of it, level by level.
+        Set by GetSummary alone; the first 200,000 characters of them.
+        """
+
     def __init__(
         self,
         *,
@@ -1312,16 +1407,177 @@ class Summary(_message.Message):
         duplicates: _abc.Iterable[Global___RemovedDuplicate] | None = ...,
         duplicate_count: _builtins.int = ...,
         trust: Global___SummaryTrust | None = ...,
+        citations: _abc.Iterable[Global___SummaryCitation] | None = ...,
+        citable_count: _builtins.int = ...,
+        citation_counts: _abc.Iterable[Global___CitationCount] | None = ...,
+        total_usage: _common_pb2.LlmUsage | None = ...,
+        total_elapsed: _duration_pb2.Duration | None = ...,
+        run_count: _builtins.int = ...,
+        current_batch: _builtins.int = ...,
+        batch_count: _builtins.int = ...,
+        intermediate_summaries: _abc.Iterable[Global___IntermediateSummary] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "critic_verdict", b"critic_verdict", "critique", b"critique", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "run_count", b"run_count", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__failure) -> _WhichOneofReturnType__failure | None: ...
 
 Global___Summary: _TypeAlias = Summary  # noqa: Y015
+
+@_typing.final
+class IntermediateSummary(_message.Message):
+    """A text that a map or reduce call wrote on the way to the summary."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEVEL_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    SPAN_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    level: _builtins.int
+    """0: extracted from a batch; else the level of the merge."""
+    index: _builtins.int
+    """Its place in the level, from 0."""
+    text: _builtins.str
+    """Markdown; cut where the bound is reached."""
+    @_builtins.property
+    def span(self) -> Global___DocumentSpan:
+        """What of the document is in it."""
+
+    def __init__(
+        self,
+        *,
+        level: _builtins.int = ...,
+        index: _builtins.int = ...,
+        span: Global___DocumentSpan | None = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["span", b"span"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "level", b"level", "span", b"span", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IntermediateSummary: _TypeAlias = IntermediateSummary  # noqa: Y015
+
+@_typing.final
+class SummaryCitation(_message.Message):
+    """Where one sentence, list item, table row or line of code of a summary comes from. Written ones were compared with the
+    document itself once the text was complete, however many merges lie between.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    SUPPORT_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
+    PLACES_FIELD_NUMBER: _builtins.int
+    OTHER_PLACE_COUNT_FIELD_NUMBER: _builtins.int
+    start: _builtins.int
+    """First character in `Summary.text`, in Unicode code points, without list marks; sentences do not overlap."""
+    end: _builtins.int
+    """Exclusive."""
+    support: Global___CitationSupport.ValueType
+    """How well the document supports it."""
+    probability: _builtins.float
+    """Probability in (0, 1) that the places support it, calibrated; set if a model compared it with them."""
+    other_place_count: _builtins.int
+    """How many more times it stands in the document word for word; `places` has the one that fits the order of the text."""
+    @_builtins.property
+    def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourcePlace]:
+        """Where it stands, or what it was compared with: one place, or several that say it together, in the order of the
+        document; at most 8. Empty if nothing in the document speaks of it.
+        """
+
+    def __init__(
+        self,
+        *,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        support: Global___CitationSupport.ValueType = ...,
+        probability: _builtins.float | None = ...,
+        places: _abc.Iterable[Global___SourcePlace] | None = ...,
+        other_place_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "probability", b"probability"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_probability", b"_probability", "end", b"end", "other_place_count", b"other_place_count", "places", b"places", "probability", b"probability", "start", b"start", "support", b"support"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__probability: _TypeAlias = _typing.Literal["probability"]  # noqa: Y015
+    _WhichOneofArgType__probability: _TypeAlias = _typing.Literal["_probability", b"_probability"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__probability) -> _WhichOneofReturnType__probability | None: ...
+
+Global___SummaryCitation: _TypeAlias = SummaryCitation  # noqa: Y015
+
+@_typing.final
+class CitationCount(_message.Message):
+    """How many citations have one support."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUPPORT_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    support: Global___CitationSupport.ValueType
+    """The support."""
+    count: _builtins.int
+    """At least 1."""
+    def __init__(
+        self,
+        *,
+        support: Global___CitationSupport.ValueType = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "support", b"support"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CitationCount: _TypeAlias = CitationCount  # noqa: Y015
+
+@_typing.final
+class SourcePlace(_message.Message):
+    """A stretch of one chunk of the document."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHUNK_INDEX_FIELD_NUMBER: _builtins.int
+    PAGE_NUMBER_FIELD_NUMBER: _builtins.int
+    START_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    DOCUMENT_START_FIELD_NUMBER: _builtins.int
+    chunk_index: _builtins.int
+    """The chunk; of a document that was sent as one text, the chunk that the server cut."""
+    page_number: _builtins.int
+    """Its page; 0 when the document has no pages."""
+    start: _builtins.int
+    """First character in the chunk's text, in Unicode code points."""
+    end: _builtins.int
+    """Exclusive."""
+    document_start: _builtins.int
+    """The same first character in `Document.text`; of a document in chunks, in the texts of all chunks that hold text, one
+    after the other with nothing between them.
+    """
+    def __init__(
+        self,
+        *,
+        chunk_index: _builtins.int = ...,
+        page_number: _builtins.int = ...,
+        start: _builtins.int = ...,
+        end: _builtins.int = ...,
+        document_start: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_index", b"chunk_index", "document_start", b"document_start", "end", b"end", "page_number", b"page_number", "start", b"start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SourcePlace: _TypeAlias = SourcePlace  # noqa: Y015
 
 @_typing.final
 class SummaryTrust(_message.Message):

@@ -1,9 +1,11 @@
 """Prompts over a chat model: what is asked, and what is made of the answers."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
@@ -209,6 +211,15 @@ async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     assert all(chat.prompt_tokens(request) + request.max_tokens <= 4_096 for request in chat.requests)
     prompts = "".join(request.messages[1].content for request in chat.requests)
     assert all(f"Step {number} is" in prompts for number in range(1_500))
+
+
+async def test_of_more_topics_than_asked_for_the_first_are_taken() -> None:
+    fifteen = [f"Topic {number}" for number in range(15)]
+    writer, chat = writer_with(json.dumps({"topics": fifteen}))
+    assert (await writer.topics(TOPICS)).topics == tuple(fifteen[: TOPICS.max_topics])
+    schema = chat.requests[0].json_schema
+    assert schema
+    assert not list(jsonschema.Draft202012Validator(schema).iter_errors({"topics": fifteen}))
 
 
 async def test_topics_are_asked_for_as_json() -> None:

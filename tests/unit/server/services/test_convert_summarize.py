@@ -7,9 +7,17 @@ import pytest
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, GroupDone, Reflected, TopicsFound, Warned
 from pipeline.summarize.plan import Phase, SummaryProgress
-from pipeline.summarize.result import StageRetention, SummaryFailure, SummaryResult, SummaryView, SummaryWarning
+from pipeline.summarize.result import (
+    IntermediateSummary,
+    StageRetention,
+    SummaryFailure,
+    SummaryResult,
+    SummaryView,
+    SummaryWarning,
+)
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.trust.findings import TrustReport
@@ -23,6 +31,7 @@ CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
 USAGE = LlmUsage(3, 500, 60)
 PROGRESS = SummaryProgress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
 RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
+CITATION = SummaryCitation(0, 5, CitationSupport.MARKED, 0.25, (SourcePlace(4, 2, 10, 20, 410),), 1)
 RESULT = SummaryResult(
     summary_id="a1",
     document_id="d1",
@@ -49,9 +58,16 @@ RESULT = SummaryResult(
     duplicates=(RemovedDuplicate("Twice.", (0, 6), (7, 13), is_exact=False),),
     duplicate_count=12,
     trust=TrustReport(10, 9, 8, 7, 6, 5, 4, 3, 2, 1),
+    citation=Citations((CITATION,), 3),
+    total_usage=USAGE + USAGE,
+    total_elapsed_s=3.5,
+    run_count=2,
+    current_batch=7,
+    batch_count=9,
+    intermediate_summaries=(IntermediateSummary(1, 2, (7, 13), (2, 3), "Merged."),),
 )
 BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
-GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, PROGRESS)  # noqa: FBT003
+GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, "key", PROGRESS, "Merged.")  # noqa: FBT003
 REFLECTED = Reflected(2, CriticVerdict.UNPARSEABLE, "Hm.", RETENTION, begins_again=True, progress=PROGRESS)
 EVENTS: dict[str, Event] = {
     "accepted": Accepted("a1", is_resumed=True),

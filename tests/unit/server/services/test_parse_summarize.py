@@ -45,7 +45,12 @@ def test_a_text_is_cut_where_sentences_end_and_loses_nothing() -> None:
 
 
 def test_a_form_feed_begins_a_page_and_empty_pages_count() -> None:
-    assert chunks_of(pb.Document(text="First.\f\fThird.")) == [(0, 1, "First."), (1, 3, "Third.")]
+    assert chunks_of(pb.Document(text="First.\f\fThird.")) == [(0, 1, "First.\f\f"), (1, 3, "Third.")]
+
+
+def test_joined_the_chunks_of_a_text_are_the_text() -> None:
+    text = "\n \f One.\n\n" + "Two is longer. " * 3 + "\f\n\n\fThree.\n\f"
+    assert "".join(body for *_, body in chunks_of(pb.Document(text=text))) == text
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,9 @@ def test_a_form_feed_begins_a_page_and_empty_pages_count() -> None:
         (pb.Document(chunks=[pb.DocumentChunk(text="x" * 1_001)]), "document.chunks"),
         (pb.Document(chunks=[pb.DocumentChunk(text="x", chunk_index=1)] * 2), "document.chunks[1].chunk_index"),
         (pb.Document(text="x", total_pages=-1), "document.total_pages"),
+        (pb.Document(chunks=[pb.DocumentChunk(text="x")], total_chunks=2), "document.total_chunks"),
+        (pb.Document(chunks=[pb.DocumentChunk(text="x")], total_chunks=-1), "document.total_chunks"),
+        (pb.Document(text="x", total_chunks=1), "document.total_chunks"),
         (pb.Document(text="x", document_id="i" * 501), "document.document_id"),
     ],
 )

@@ -1,0 +1,85 @@
+"""A citation: which places of the document a sentence of its summary comes from, and how well they support it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+MAX_PLACES = 8
+"""Places of one citation."""
+
+
+class CitationSupport(Enum):
+    """How well a document supports a sentence of its summary."""
+
+    VERBATIM = "verbatim"  # it stands there word for word
+    SUPPORTED = "supported"  # it was written, and a model says that the places support it
+    MARKED = "marked"  # it was written, and a model says that they do not
+    UNREAD = "unread"  # it was written, and no model has compared it
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A stretch of one chunk.
+
+    Attributes:
+        page_number: 0 when the document has no pages.
+        start: first character in the chunk's text.
+        end: exclusive.
+        document_start: the same first character in the texts of all chunks with nothing between them; of a document
+            that was sent as one text, in that text.
+    """
+
+    chunk_index: int
+    page_number: int
+    start: int
+    end: int
+    document_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCitation:
+    """Where one sentence, list item, table row or line of code of a summary comes from.
+
+    Attributes:
+        start: first character in the summary's text.
+        end: exclusive.
+        probability: that the places support it, if a model was asked.
+        places: in the order of the document; none if nothing there speaks of it.
+        other_place_count: how many more times it stands in the document word for word.
+    """
+
+    start: int
+    end: int
+    support: CitationSupport
+    probability: float | None
+    places: tuple[SourcePlace, ...]
+    other_place_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCount:
+    """How many citations have one support."""
+
+    support: CitationSupport
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    """The citations of a text.
+
+    Attributes:
+        cited: in the order of the text; none of headings that do not stand in the document, nor beyond the bound.
+        citable_count: sentences, list items, table rows and lines of code of the text.
+    """
+
+    cited: tuple[SummaryCitation, ...] = ()
+    citable_count: int = 0
+
+    @property
+    def counts(self) -> tuple[CitationCount, ...]:
+        """How many citations have each support; none with 0."""
+        supports = [one.support for one in self.cited]
+        return tuple(CitationCount(kind, supports.count(kind)) for kind in CitationSupport if kind in supports)
+
+
+NOT_CITED = Citations()

@@ -1,0 +1,74 @@
+"""Reads written sentences: a model compares each with the passage that speaks of it, and the judge's rule decides."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.signals.claim_support import claim_support, signals
+from pipeline.model_answers import Pair, PairScores
+from pipeline.protocols import Entailment
+
+_EVIDENCE = EvidenceConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenClaim:
+    """A sentence that somebody wrote.
+
+    Attributes:
+        words: the sentence, on one line.
+        passage: what speaks of it, as a model reads it; None if nothing does.
+        known_share: of the weight of its words, those that stand anywhere in the source.
+    """
+
+    words: str
+    passage: str | None
+    known_share: float
+
+    @property
+    def pair(self) -> Pair | None:
+        """Premise and hypothesis; None without a passage."""
+        return None if self.passage is None else (self.passage, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSupport:
+    """What a model says of a sentence.
+
+    Attributes:
+        probability: that its passage supports it; 0 without one.
+        is_supported: False for what is improbable, or contradicted (judge README, Claim labels).
+    """
+
+    probability: float
+    is_supported: bool
+
+
+class ClaimReader:
+    """Has sentences read, those of some answers at once.
+
+    Args:
+        most_at_once: calls of `read` that ask the model at the same time.
+    """
+
+    def __init__(self, entailment: Entailment, most_at_once: int) -> None:
+        self.identity = str(entailment.identity)
+        self._entailment = entailment
+        self._places = asyncio.Semaphore(most_at_once)
+
+    async def read(self, claims: Sequence[WrittenClaim]) -> list[ClaimSupport]:
+        """Returns what the model says of each sentence."""
+        async with self._places:
+            pairs = list(dict.fromkeys(claim.pair for claim in claims if claim.pair))
+            scores = await PairScores.ask(self._entailment, pairs)
+        return [_judge(claim, scores) for claim in claims]
+
+
+def _judge(claim: WrittenClaim, scores: PairScores) -> ClaimSupport:
+    if claim.pair is None:
+        return ClaimSupport(0.0, is_supported=False)
+    entailment, contradiction = scores.entailment(*claim.pair), scores.contradiction(*claim.pair)
+    probability = claim_support(signals(entailment, claim.known_share))
+    is_contradicted = contradiction >= _EVIDENCE.contradicted and contradiction > entailment
+    return ClaimSupport(probability, not is_contradicted and probability >= _EVIDENCE.partly_supported)
