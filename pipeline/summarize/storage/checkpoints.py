@@ -1,5 +1,6 @@
 """LangGraph's checkpoints: a SQLite file of their own, or Postgres."""
 
+import asyncio
 import importlib
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -21,6 +22,8 @@ from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.storage.sqlite import NO_SPACE, SerialThread
 
 _BUSY_TIMEOUT_S = 10.0
+_SETUP_LOCK = 0x70726564  # beside that of the other tables: servers that start together create them one by one
+_SETUP_POLL_S = 0.05
 
 
 class ThreadedSqliteSaver(SqliteSaver):
@@ -81,16 +84,32 @@ async def sqlite_checkpoints(path: Path) -> AsyncIterator[BaseCheckpointSaver[An
 async def postgres_checkpoints(url: str, pool_size: int) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """Opens the checkpoints in Postgres. Needs the extra `postgres`."""
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver  # noqa: PLC0415 - only with the extra
+    from psycopg import AsyncConnection  # noqa: PLC0415
     from psycopg.rows import dict_row  # noqa: PLC0415
     from psycopg_pool import AsyncConnectionPool  # noqa: PLC0415
 
     # autocommit: setup() creates indexes concurrently, which no transaction allows
     settings: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     with storage_errors():
+        async with await AsyncConnection.connect(url, **settings) as connection, _alone(connection):
+            await AsyncPostgresSaver(connection).setup()
         async with AsyncConnectionPool(url, min_size=1, max_size=pool_size, open=False, kwargs=settings) as pool:
-            saver = AsyncPostgresSaver(pool)  # type: ignore[arg-type]  # rows are dicts by the settings above
-            await saver.setup()
-            yield saver
+            yield AsyncPostgresSaver(pool)  # type: ignore[arg-type]  # rows are dicts by the settings above
+
+
+@asynccontextmanager
+async def _alone(connection: Any) -> AsyncIterator[None]:  # noqa: ANN401 - of an extra
+    """Holds a lock while entered; the connection frees it at its end.
+
+    Asks again instead of waiting inside Postgres: an index that is created concurrently waits for every statement that
+    began before, and such a waiting one would never end.
+    """
+    while True:
+        cursor = await connection.execute("SELECT pg_try_advisory_lock(%s) AS is_held", (_SETUP_LOCK,))
+        if (await cursor.fetchone())["is_held"]:
+            break
+        await asyncio.sleep(_SETUP_POLL_S)
+    yield
 
 
 @contextmanager
