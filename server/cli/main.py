@@ -16,7 +16,7 @@ from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
-from server.cli.commands.probe import embed, entail, health
+from server.cli.commands.probe import contract, embed, entail, health
 from server.cli.commands.serve import serve, settings
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
@@ -102,6 +102,7 @@ for command in (
     embed,
     entail,
     health,
+    contract,
 ):
     app.command()(command)
 app.add_typer(models.app, name="models")

@@ -1,6 +1,6 @@
 """`precis embed` and `precis entail`: try the models from the command line.
 
-`precis health`: asks grpc.health.v1 about every service.
+`precis health`: asks grpc.health.v1 about every service. `precis contract`: the contract, for a proxy in front of it.
 """
 
 import asyncio
@@ -79,3 +79,20 @@ def health(
     from server.cli.run.probe import check_health
 
     asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))
+
+
+def contract(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PB", help="File to write.")],
+) -> None:
+    """Write the contract as a descriptor set, which Envoy, grpcurl and buf read in place of .proto files.
+
+    It holds google.rpc's error details too, so that a proxy can show them as JSON.
+
+    [bold]Example[/]
+
+      precis contract -o precis.pb
+    """
+    from server.cli.run.probe import write_contract
+
+    write_contract(output)

@@ -36,6 +36,7 @@ def install_with_progress(
         state = "already there" if model.is_reused else "installed"
         manifest = model.directory.manifest
         print_note(f"{manifest.name}: {state} in {manifest.precision}, {model.directory.path}")
+        print_note(f"{manifest.name}: licence of the weights: {manifest.license}")
 
 
 def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions) -> None:

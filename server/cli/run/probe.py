@@ -1,10 +1,17 @@
-"""Calls the models, asks for the status of each service, and prints what is answered."""
+"""Calls the models, asks for the status of each service, and prints what is answered.
+
+Writes the contract as a descriptor set.
+"""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.rpc import error_details_pb2
 from precis import RetryPolicy
 from precis.calls import INFERENCE, SERVER, SERVICES, Call, health_check, rpc_path
 from precis.errors import NotFound
@@ -115,3 +122,26 @@ def print_table(statuses: dict[str, str]) -> None:
     for name, status in statuses.items():
         table.add_row(shown(name), shown(status, style="green" if status == SERVING else "red"))
     output_console().print(table)
+
+
+def write_contract(output: Path) -> None:
+    """Writes all services with what they import, and the details of errors. Raises CliError."""
+    pool = descriptor_pool.Default()
+    files: dict[str, FileDescriptor] = {}
+    for service in SERVICES:
+        _add_file(files, pool.FindServiceByName(service).file)
+    _add_file(files, error_details_pb2.DESCRIPTOR)
+    contract = FileDescriptorSet()
+    for file in files.values():
+        file.CopyToProto(contract.file.add())
+    try:
+        output.write_bytes(contract.SerializeToString(deterministic=True))
+    except OSError as error:
+        raise CliError(f"cannot write {output}: {error.strerror}") from error
+
+
+def _add_file(files: dict[str, FileDescriptor], file: FileDescriptor) -> None:
+    """Adds a file behind the files that it imports, the order in which readers want them."""
+    for imported in file.dependencies:
+        _add_file(files, imported)
+    files.setdefault(file.name, file)

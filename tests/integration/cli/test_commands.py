@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 from precis.calls import SERVICES
 from precis.v1 import evaluate_pb2 as pb
 
@@ -206,3 +208,20 @@ async def test_embed_and_entail_show_numbers(app: App, tmp_path: Path) -> None:
         pytest.approx([1, 1])
     )
     assert (await precis("embed", "-a", app.address)).error == "precis: nothing to embed: give texts, or --file FILE"
+
+
+async def test_the_contract_is_whole_and_in_the_order_of_its_imports(tmp_path: Path) -> None:
+    ended = await precis("contract", "--output", tmp_path / "precis.pb")
+    assert (ended.code, ended.err, ended.out) == (0, "", "")
+    pool = DescriptorPool()
+    for file in FileDescriptorSet.FromString((tmp_path / "precis.pb").read_bytes()).file:
+        pool.AddSerializedFile(file.SerializeToString())  # fails on an import that has not been added
+    for service in SERVICES:
+        assert pool.FindServiceByName(service).methods
+    assert pool.FindMessageTypeByName("google.rpc.RetryInfo")
+
+
+async def test_a_contract_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    ended = await precis("contract", "--output", tmp_path / "nowhere" / "precis.pb")
+    assert ended.code == 4
+    assert "cannot write" in ended.error
