@@ -57,7 +57,7 @@ class Resumed:
 
 
 async def kill_while_summarizing(cluster: Cluster, endpoint: ScriptedEndpoint, chunk_count: int) -> Resumed:
-    """Kills the server that runs a summary, with calls on their way, and lets the client go on."""
+    """Kills the server that runs a summary, with calls on their way, lets the client go on, and starts it again."""
     clock = asyncio.get_running_loop().time
     async with precis.AsyncClient(cluster.address) as client:
         run = client.summarize(chunks(chunk_count))
@@ -69,13 +69,15 @@ async def kill_while_summarizing(cluster: Cluster, endpoint: ScriptedEndpoint, c
         while step.calls_done < finished:  # a call is finished once it is stored; only then its step is sent
             step = await anext(run)
         await endpoint.log.until(lambda log: log.in_flight > 0)
-        await (await runner_of(cluster)).kill()
+        runner = await runner_of(cluster)
+        await runner.kill()
         killed_s = clock()
         endpoint.gate.set()
         while step.calls_done <= finished:
             step = await anext(run)
         went_on_s = clock() - killed_s
         await run.result()
+    await runner.start()
     answered = endpoint.log.answered
     return Resumed(finished, went_on_s, answered.total() - len(answered), step.calls_total, answered.total())
 

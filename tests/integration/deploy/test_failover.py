@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.integration.deploy.cluster import Cluster, running_cluster
 from tests.integration.deploy.failover import kill_each, kill_while_summarizing, restart_each
@@ -13,7 +14,11 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.summarize.postgres_server import running_postgres
 
-pytestmark = pytest.mark.deploy
+pytestmark = [
+    pytest.mark.deploy,
+    pytest.mark.asyncio(loop_scope="module"),  # one cluster: each server takes seconds to start
+    pytest.mark.timeout(600),
+]
 
 Record = Callable[[str, object], None]
 
@@ -24,15 +29,15 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def endpoint() -> AsyncIterator[ScriptedEndpoint]:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         yield endpoint
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def cluster(
-    tiny_models: Path, tmp_path: Path, postgres_url: str, endpoint: ScriptedEndpoint
+    tiny_models: Path, tmp_path_factory: pytest.TempPathFactory, postgres_url: str, endpoint: ScriptedEndpoint
 ) -> AsyncIterator[Cluster]:
     variables = {
         "MODELS_DIR": tiny_models,
@@ -43,7 +48,7 @@ async def cluster(
         "LLM__BASE_URL": endpoint.base_url,
         "LLM__MODEL": "scripted",
     }
-    async with running_cluster(tmp_path, variables) as cluster:
+    async with running_cluster(tmp_path_factory.mktemp("cluster"), variables) as cluster:
         yield cluster
 
 
