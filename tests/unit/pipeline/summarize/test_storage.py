@@ -8,7 +8,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from psycopg import AsyncConnection
 
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import LeaseLostError, StorageError, StorageFullError, SummaryRunningError
@@ -240,20 +239,6 @@ async def test_a_whole_summary_in_postgres_is_resumed_from_another_server(postgr
         result = result_of(await read_all(second.resume(accepted.summary_id, writer=writer)))
     assert result.status is SummaryStatus.DONE
     assert len(writer.answered) == len(set(writer.answered)) == result.calls_done
-
-
-async def test_servers_that_start_together_on_an_empty_postgres_all_start(postgres_url: str) -> None:
-    async with await AsyncConnection.connect(postgres_url, autocommit=True) as connection:
-        await connection.execute("CREATE DATABASE together")
-    url = postgres_url.replace("/postgres?", "/together?")
-
-    async def start() -> None:
-        async with summarizer_in(url):
-            pass
-
-    async with asyncio.TaskGroup() as tasks:
-        for _ in range(6):
-            tasks.create_task(start())
 
 
 async def test_no_postgres_is_a_clear_error() -> None:
