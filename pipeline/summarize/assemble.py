@@ -61,7 +61,9 @@ class _Measured:
         if step.stage is not Stage.COMPRESS:
             retention = add_up(outcome.retention for _, outcome in outcomes)
             self.stages.append(StageRetention(step.stage, step.level, retention))
-            self.duplicates += [each for _, outcome in outcomes for each in outcome.written.duplicates]
+            self.duplicates += [
+                each for output, outcome in outcomes for each in outcome.duplicates_from(output.chunk_indexes[0])
+            ]
         self.trusts += [outcome.trust for _, outcome in outcomes if outcome.trust]
         for output, outcome in outcomes:
             place = place_of(step._replace(position=output.position), output)

@@ -1,13 +1,13 @@
 """Settings of a summary: the defaults, and what an operator or a caller may change (README, Parameters)."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
 from pipeline.frozen import FrozenModel
 
-ALL = "all"
+ALL: Final = "all"
 
 Wave = Annotated[int, Field(ge=1)] | Literal["all"]
 """Batches that run at once; see `SummarizeConfig.wave`."""
@@ -32,6 +32,12 @@ class StorageConfig(FrozenModel):
     postgres_pool_size: int = Field(default=4, ge=1, description="Connections for summaries, and as many again.")
 
 
+_SETTINGS_OF_THE_RESULT = {
+    *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
+    *("critique_tokens", "min_topics", "max_topics", "max_compressions", "max_citations"),
+}
+
+
 class SummarizeConfig(FrozenModel):
     """Defaults of a summary (README, Parameters)."""
 
@@ -39,11 +45,11 @@ class SummarizeConfig(FrozenModel):
     context_batches: int = Field(default=3, ge=0, le=20, description="Earlier extractions that a batch sees.")
     reduce_group_size: int = Field(default=4, ge=2, le=64, description="Most texts that one reduce call merges.")
     max_iterations: int = Field(default=2, ge=1, le=5, description="Map-reduce runs before a FAIL is accepted.")
-    wave: Wave | None = Field(
-        default=None,
+    wave: Wave = Field(
+        default=ALL,
         description=(
             "Batches that run at once. 1: each sees the extractions of the batches before it; w: those before its "
-            'wave; "all": none, but the end of the source before it. Default: the writer\'s concurrency.'
+            'wave; "all", the default: none, but the end of the source before it.'
         ),
     )
     source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')
@@ -62,6 +68,10 @@ class SummarizeConfig(FrozenModel):
     )
     keep_days: float = Field(default=30.0, gt=0, description="Summaries that nobody touched for so long are deleted.")
     limits: SummarizeLimits = SummarizeLimits()
+
+    def result_settings(self) -> str:
+        """Returns the settings that a summary depends on, as JSON."""
+        return self.model_dump_json(include=_SETTINGS_OF_THE_RESULT)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -6,7 +6,7 @@ place near the limit, without losing a character.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.summarize.document import SourceChunk
@@ -49,45 +49,81 @@ def content_budget_tokens(limits: WriterLimits) -> int:
     return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - limits.context_limit_tokens)
 
 
-def pack_batches(
-    chunks: Sequence[SourceChunk],
-    *,
-    batch_size: int,
-    budget_tokens: int,
-    count_tokens: Callable[[str], int],
-    overhead_tokens: int = 0,
-) -> tuple[ChunkBatch, ...]:
-    """Packs greedily. Together the batches hold every character of every chunk, in order.
+@dataclass(frozen=True, slots=True)
+class BatchPacker:
+    """Packs chunks into batches.
 
-    Args:
-        chunks: in the order of the document.
+    Attributes:
         batch_size: most chunks of a batch.
         budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
         overhead_tokens: words of the prompt around each chunk; they count towards the budget.
     """
-    batches: list[ChunkBatch] = []
-    packed: list[SourceChunk] = []
-    packed_tokens = 0
-    chunk_budget = max(1, budget_tokens - overhead_tokens)
-    for chunk in chunks:
-        for part, tokens in _parts(chunk, chunk_budget, count_tokens):
-            prompt_tokens = packed_tokens + tokens + (len(packed) + 1) * overhead_tokens
-            if packed and (len(packed) == batch_size or prompt_tokens > budget_tokens):
-                batches.append(ChunkBatch(tuple(packed), packed_tokens))
-                packed, packed_tokens = [], 0
-            packed.append(part)
-            packed_tokens += tokens
-    if packed:
-        batches.append(ChunkBatch(tuple(packed), packed_tokens))
-    return tuple(batches)
+
+    batch_size: int
+    budget_tokens: int
+    count_tokens: Callable[[str], int]
+    overhead_tokens: int = 0
+
+    def parts(self, chunks: Iterable[SourceChunk]) -> list["ChunkPart"]:
+        """Returns chunks in order, those that are too long in parts. Together they hold every character."""
+        return [part for chunk in chunks for part in self._parts(chunk)]
+
+    def cuts(self, parts: Sequence["ChunkPart"], start: int, end: int) -> Iterator[range]:
+        """Yields batches of the parts from `start` up to `end`, each as full as it may be."""
+        first, tokens = start, 0
+        for place in range(start, end):
+            if place > first and (
+                place - first == self.batch_size or tokens + self._prompt_tokens(parts[place]) > self.budget_tokens
+            ):
+                yield range(first, place)
+                first, tokens = place, 0
+            tokens += self._prompt_tokens(parts[place])
+        if first < end:
+            yield range(first, end)
+
+    def may_stay(self, parts: Sequence["ChunkPart"], cut: range) -> bool:
+        """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
+
+        Else every edit would leave a small batch behind.
+        """
+        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self._tokens(parts, cut) >= self.budget_tokens
+        return is_half_full and self.fits(parts, cut)
+
+    def fits(self, parts: Sequence["ChunkPart"], cut: range) -> bool:
+        """Tells whether parts may be a batch."""
+        return len(cut) <= self.batch_size and (len(cut) == 1 or self._tokens(parts, cut) <= self.budget_tokens)
+
+    def _tokens(self, parts: Sequence["ChunkPart"], cut: range) -> int:
+        return sum(self._prompt_tokens(parts[place]) for place in cut)
+
+    def _prompt_tokens(self, part: "ChunkPart") -> int:
+        return part.token_count + self.overhead_tokens
+
+    def _parts(self, chunk: SourceChunk) -> Iterator["ChunkPart"]:
+        budget = max(1, self.budget_tokens - self.overhead_tokens)
+        tokens = self.count_tokens(chunk.text)
+        if tokens <= budget:
+            yield ChunkPart(chunk, tokens)
+            return
+        for text in split_by_tokens(chunk.text, budget, self.count_tokens):
+            if text.strip():
+                yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
 
 
-def _parts(chunk: SourceChunk, budget_tokens: int, count_tokens: Callable[[str], int]) -> list[tuple[SourceChunk, int]]:
-    tokens = count_tokens(chunk.text)
-    if tokens <= budget_tokens:
-        return [(chunk, tokens)]
-    texts = split_by_tokens(chunk.text, budget_tokens, count_tokens)
-    return [(replace(chunk, text=text), count_tokens(text)) for text in texts if text.strip()]
+@dataclass(frozen=True, slots=True)
+class ChunkPart:
+    """A chunk, or a part of one that was too long for a prompt."""
+
+    chunk: SourceChunk
+    token_count: int
+
+
+def to_batches(parts: Sequence[ChunkPart], cuts: Iterable[range]) -> tuple[ChunkBatch, ...]:
+    """Returns the batches that hold the parts of each cut."""
+    return tuple(
+        ChunkBatch(tuple(parts[place].chunk for place in cut), sum(parts[place].token_count for place in cut))
+        for cut in cuts
+    )
 
 
 # From best to worst. A part ends behind the match.

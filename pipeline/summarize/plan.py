@@ -1,12 +1,21 @@
 """What a summary will cost, worked out before its first call, and how far it is."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.packing import ChunkBatch, content_budget_tokens, level_calls, pack_batches
+from pipeline.summarize.incremental.known_calls import CallTexts
+from pipeline.summarize.packing import (
+    BatchPacker,
+    ChunkBatch,
+    ChunkPart,
+    content_budget_tokens,
+    level_calls,
+    to_batches,
+)
 from pipeline.summarize.writer import Writer, WriterLimits
 
 # One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
@@ -22,7 +31,10 @@ class SummaryPlan:
     Attributes:
         uses_source_context: True for wave "all", whose batches do not wait for each other's extractions.
         reduce_budget_tokens: most tokens that a merge may read.
-        is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink.
+        is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink, and no
+            batch was taken over from another summary.
+        batch_lengths: parts of each batch; empty if all are as full as they may be.
+        batch_calls: what the batches are known by to later summaries.
     """
 
     batches: tuple[ChunkBatch, ...]
@@ -35,6 +47,8 @@ class SummaryPlan:
     reduce_budget_tokens: int
     is_exact: bool
     limits: WriterLimits
+    batch_lengths: tuple[int, ...] = ()
+    batch_calls: tuple[CallTexts, ...] = ()
 
     @property
     def map_calls(self) -> int:
@@ -89,8 +103,12 @@ class SummaryPlan:
 
     @property
     def supersteps(self) -> int:
-        """Bounds LangGraph's steps, also when every group shrinks to two texts. Its default of 25 is for short runs."""
-        levels = max(1, len(self.batches).bit_length() + 1)
+        """Bounds LangGraph's steps, also when every group shrinks to two texts. Its default of 25 is for short runs.
+
+        Between groups that are taken over single texts may stand: a level is then shorter by a third only, and two
+        levels by a half at least.
+        """
+        levels = 2 * len(self.batches).bit_length() + 1
         each = 1 + self.wave_count + 2 * levels + 1
         return self.max_iterations * each + 4
 
@@ -129,31 +147,58 @@ class SummaryProgress:
     joined_events: int = 0
 
 
-def make_plan(document: Document, writer: Writer, *, config: SummarizeConfig, options: SummarizeOptions) -> SummaryPlan:
-    """Packs the document. The CPU-heavy step of a long one, since it counts all tokens: run it off the loop."""
-    limits = writer.limits
-    batches = pack_batches(
-        document.chunks,
-        batch_size=options.batch_size or config.batch_size,
-        budget_tokens=content_budget_tokens(limits),
-        count_tokens=writer.count_tokens,
-        overhead_tokens=limits.text_overhead_tokens,
-    )
-    wave: Wave = options.wave or config.wave or limits.concurrency
-    group_size = options.reduce_group_size or config.reduce_group_size
-    budget = reduce_budget_tokens(limits, config, group_size)
-    return SummaryPlan(
-        batches=batches,
-        level_calls=tuple(level_calls(len(batches), group_size)),
-        wave=min(len(batches), _MOST_TASKS_OF_A_STEP if isinstance(wave, str) else wave),
-        uses_source_context=wave == ALL,
-        concurrency=limits.concurrency,
-        group_size=group_size,
-        max_iterations=options.max_iterations or config.max_iterations,
-        reduce_budget_tokens=budget,
-        is_exact=group_size * limits.output_tokens <= budget,
-        limits=limits,
-    )
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans summaries with one writer and one caller's choices."""
+
+    writer: Writer
+    config: SummarizeConfig
+    options: SummarizeOptions
+
+    @property
+    def packer(self) -> BatchPacker:
+        """Packs the batches of the map."""
+        limits = self.writer.limits
+        return BatchPacker(
+            batch_size=self.options.batch_size or self.config.batch_size,
+            budget_tokens=content_budget_tokens(limits),
+            count_tokens=self.writer.count_tokens,
+            overhead_tokens=limits.text_overhead_tokens,
+        )
+
+    def parts(self, document: Document) -> list[ChunkPart]:
+        """Counts all tokens of a document: the CPU-heavy step of a long one, run it off the loop."""
+        return self.packer.parts(document.chunks)
+
+    def plan(
+        self, parts: Sequence[ChunkPart], cuts: Iterable[range] | None = None, calls: tuple[CallTexts, ...] = ()
+    ) -> SummaryPlan:
+        """Counts all calls.
+
+        Args:
+            cuts: the batches; by default each is as full as it may be.
+            calls: what the batches are known by to later summaries.
+        """
+        limits, config, options = self.writer.limits, self.config, self.options
+        full = list(self.packer.cuts(parts, 0, len(parts)))
+        cuts = full if cuts is None else list(cuts)
+        wave: Wave = options.wave or config.wave
+        group_size = options.reduce_group_size or config.reduce_group_size
+        budget = reduce_budget_tokens(limits, config, group_size)
+        return SummaryPlan(
+            batches=to_batches(parts, cuts),
+            level_calls=tuple(level_calls(len(cuts), group_size)),
+            wave=min(len(cuts), _MOST_TASKS_OF_A_STEP if isinstance(wave, str) else wave),
+            uses_source_context=wave == ALL,
+            concurrency=limits.concurrency,
+            group_size=group_size,
+            max_iterations=options.max_iterations or config.max_iterations,
+            reduce_budget_tokens=budget,
+            is_exact=cuts == full and group_size * limits.output_tokens <= budget,
+            limits=limits,
+            batch_lengths=() if cuts == full else tuple(map(len, cuts)),
+            batch_calls=calls,
+        )
 
 
 def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig, group_size: int) -> int:

@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -21,7 +20,9 @@ from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, N
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
-from pipeline.summarize.plan import SummaryPlan, make_plan
+from pipeline.summarize.incremental.known_calls import answer_scope, call_scope
+from pipeline.summarize.incremental.take_over import plan_incrementally
+from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryResult, SummaryView
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
@@ -32,10 +33,6 @@ from pipeline.summarize.summary_run import SummaryRun
 from pipeline.summarize.writer import Writer
 
 _SECONDS_PER_DAY = 86_400.0
-_SETTINGS_OF_THE_RESULT = {
-    *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
-    *("critique_tokens", "min_topics", "max_topics", "max_compressions", "max_citations"),
-}
 _DEFAULT_OPTIONS = SummarizeOptions()
 
 
@@ -105,7 +102,9 @@ class Summarizer:
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
     ) -> SummaryPlan:
         """Returns what `stream` would do, without doing any of it."""
-        return await self._off_loop(lambda: make_plan(document, writer, config=self._config, options=options))
+        planner = Planner(writer, self._config, options)
+        scope = call_scope(answer_scope(self.owner, writer.identity), self._config, options)
+        return await plan_incrementally(planner, document, scope, store=self._store, off_loop=self._off_loop)
 
     async def stream(
         self,
@@ -142,12 +141,12 @@ class Summarizer:
             writer=writer.identity,
             owner=self.owner,
         )
-        request_key = self._request_key(request, document)
+        request_key = request.key(document.sha256, self._config.result_settings())
         await self._store.documents.save(document.sha256, document.chunks)
         summary = await self._store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
-        if not _is_same_input(summary, request, document):
+        if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
         is_known = summary.plan is not None
         if summary.status is not SummaryStatus.DONE and not is_known:
@@ -280,20 +279,12 @@ class Summarizer:
         )
 
     def _stored_result(self, summary: StoredSummary) -> SummaryResult | None:
-        return RESULT.validate_json(summary.result) if summary.result else None
-
-    def _request_key(self, request: SummaryRequest, document: Document) -> str:
-        """Returns a hash of all that the result depends on."""
-        config = self._config.model_dump_json(include=_SETTINGS_OF_THE_RESULT)
-        parts = (document.sha256, request.document_id, request.document_name, request.options.model_dump_json())
-        owner = (request.owner,) if request.owner else ()
-        return hashlib.sha256("\n".join((*parts, request.writer, config, *owner)).encode()).hexdigest()
-
-
-def _is_same_input(summary: StoredSummary, request: SummaryRequest, document: Document) -> bool:
-    """Tells whether a caller asks for what he asked for before; settings and writer of the server may have changed."""
-    before = summary.request
-    return summary.document_sha256 == document.sha256 and (
-        (before.document_id, before.document_name, before.options)
-        == (request.document_id, request.document_name, request.options)
-    )
+        """Returns the result of the last run; that of an equal document of another name, under this one's."""
+        if not summary.result:
+            return None
+        return replace(
+            RESULT.validate_json(summary.result),
+            summary_id=summary.summary_id,
+            document_id=summary.request.document_id,
+            document_name=summary.request.document_name,
+        )

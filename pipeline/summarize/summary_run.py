@@ -17,8 +17,9 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
+from pipeline.summarize.incremental.take_over import plan_again, plan_incrementally
 from pipeline.summarize.meter import BatchTerms, Meter
-from pipeline.summarize.plan import SummaryPlan, make_plan
+from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
@@ -169,9 +170,7 @@ class SummaryRun:
             raise _CancelRequestedError
 
     async def _graph_to_its_end(self) -> None:
-        plan = await self.job.off_loop(
-            lambda: make_plan(self.job.document, self.job.writer, config=self.job.config, options=self.job.options)
-        )
+        plan = await self._plan()
         config: RunnableConfig = {
             "configurable": {"thread_id": self.job.summary_id},
             "recursion_limit": plan.supersteps,
@@ -216,10 +215,22 @@ class SummaryRun:
                 ):
                     self.channel.offer(event)  # type: ignore[arg-type]  # nodes send events only
 
+    async def _plan(self) -> SummaryPlan:
+        """Plans with the batches that the summary has already, else with those of earlier summaries."""
+        job, before = self.job, self.summary.plan
+        planner = Planner(job.writer, job.config, job.options)
+        if before is None:
+            return await plan_incrementally(
+                planner, job.document, job.call_scope, store=job.store, off_loop=job.off_loop
+            )
+        return await plan_again(planner, job.document, job.call_scope, before.batch_lengths, off_loop=job.off_loop)
+
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         calls, each = plan.calls(), plan.calls(2) - plan.calls()
-        record = PlanRecord(_plan_key(plan), calls, each, plan.input_tokens, len(plan.batches))
+        record = PlanRecord(
+            _plan_key(plan), calls, each, plan.input_tokens, len(plan.batches), batch_lengths=plan.batch_lengths
+        )
         before, writer = self.summary.request.writer, self.job.writer.identity
         if self.summary.plan is not None and before != writer:
             await self._warn(WarningCode.WRITER_CHANGED, f"begun by {before}, resumed by {writer}")

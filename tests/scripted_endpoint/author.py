@@ -8,19 +8,17 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import pairwise
+from zlib import crc32
 
 from tests.scripted_endpoint.replies import CHARS_PER_TOKEN
 
 _BLOCK = re.compile(r"<data-([0-9a-f]+)(?: is=\"[^\"]*\")?>\n(.*?)\n?</data-\1>", re.DOTALL)
 _NOT_MATERIAL = ("Do not repeat it", "Do not extract it", "A reviewer found")
-_PART = re.compile(r"Part (\d+) of \d+")
 _AT_MOST = re.compile(r"in at most ([\d,]+) words")
 _CHARS_PER_WORD = 5
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]")
-EVERY = 5
-"""A careless author lies in one of so many batches."""
-CHOSEN = 2
-"""And this is the first of them, from 1."""
+EVERY, SEED = 5, 5
+"""A careless author lies in one of five batches, chosen by their first texts: of the bundled manual in the second."""
 
 
 class Lie(StrEnum):
@@ -50,9 +48,13 @@ def write(prompt: str, max_tokens: int, lie: Lie | None = None) -> str:
     asked = _AT_MOST.search(prompt)
     room = CHARS_PER_TOKEN * max_tokens
     honest = _copy(material, min(room, _CHARS_PER_WORD * int(asked[1].replace(",", ""))) if asked else room)
-    part = _PART.search(prompt)
-    is_chosen = part is not None and int(part[1]) % EVERY == CHOSEN
+    is_chosen = "ALL details of this part" in prompt and lies_about(material[0])
     return tell(lie, honest, context) if lie and is_chosen else honest
+
+
+def lies_about(first_text: str) -> bool:
+    """Tells whether a careless author lies in the batch that begins with a text."""
+    return crc32(first_text.strip().encode(), SEED) % EVERY == 0
 
 
 def _material(prompt: str) -> tuple[list[str], list[str]]:

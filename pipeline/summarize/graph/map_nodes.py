@@ -60,7 +60,8 @@ async def _extract_batch(runtime: Runtime[Run], iteration: int, index: int) -> S
 
     step = StepId(iteration, Stage.MAP, 0, index)
     output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
-    answer = await ask_text(run, TextCall(step, extract_task, partial(extract_fitting, run), measured, output))
+    texts = run.plan.batch_calls[index]
+    answer = await ask_text(run, TextCall(step, extract_task, partial(extract_fitting, run), measured, output, texts))
     runtime.stream_writer(
         BatchDone(
             batch_index=index,

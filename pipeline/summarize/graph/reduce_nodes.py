@@ -16,9 +16,11 @@ from pipeline.summarize.events import GroupDone
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_of_text, written_texts
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import GroupTask, Run, StepAnswer, SummaryState
-from pipeline.summarize.graph.texts import UNIQUE, TextOutcome, UniqueText, text_key
+from pipeline.summarize.graph.texts import GROUPS, UNIQUE, TextOutcome, UniqueText, text_key
 from pipeline.summarize.graph.trusted import TextCall, ask_text
-from pipeline.summarize.packing import group_by_tokens, level_calls, split_by_tokens
+from pipeline.summarize.incremental.known_calls import CallTexts, TextRow, hash_text, to_cuts
+from pipeline.summarize.incremental.take_over import regroup
+from pipeline.summarize.packing import level_calls, split_by_tokens
 from pipeline.summarize.plan import Phase
 from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
@@ -42,16 +44,15 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 
 async def _next_level(run: Run, iteration: int, level: int) -> Command[str]:
-    texts = await _drop_duplicates(run, iteration, level)
+    texts, hashes = await _drop_duplicates(run, iteration, level)
     if len(texts) == 1:
         await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), texts[0])
         return Command(goto="reflect")
-    groups = group_by_tokens(
-        [text.tokens for text in texts], group_size=run.plan.group_size, budget_tokens=run.plan.reduce_budget_tokens
-    )
-    if len(groups[-1]) == 1:  # goes up as it is
-        await _pass_on(run, StepId(iteration, Stage.REDUCE, level + 1, len(groups) - 1), level)
-    merges = [group for group in groups if len(group) > 1]
+    groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
+    for index, group in enumerate(groups):
+        if len(group) == 1:  # goes up as it is
+            await _pass_on(run, StepId(iteration, Stage.REDUCE, level + 1, index), texts[group[0]])
+    merges = [(index, group) for index, group in enumerate(groups) if len(group) > 1]
     _expect(run, len(texts), len(merges), len(groups))
     sends = [
         Send(
@@ -65,7 +66,7 @@ async def _next_level(run: Run, iteration: int, level: int) -> Command[str]:
                 last=group[-1],
             ),
         )
-        for index, group in enumerate(merges)
+        for index, group in merges
     ]
     return Command(update={"level": level + 1}, goto=sends)
 
@@ -98,12 +99,16 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
         critique=await critique_for(run, iteration),
     )
     whole = join_extractions(members)
-    answer = await _answer(runtime, StepId(iteration, Stage.REDUCE, level, state["group"]), merge_task, whole)
+    step = StepId(iteration, Stage.REDUCE, level, state["group"])
+    texts = TextRow.of(_scope(run), [member.text for member in members]).call(0, len(members))
+    answer = await _answer(runtime, step, merge_task, whole, texts)
     _tell(runtime, state, whole, answer, extra)
     return answer
 
 
-async def _answer(runtime: Runtime[Run], step: StepId, task: MergeTask, whole: Extraction) -> StepAnswer[TextOutcome]:
+async def _answer(
+    runtime: Runtime[Run], step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
+) -> StepAnswer[TextOutcome]:
     """Asks for one text out of `whole`, and says what is wrong with it."""
     run = runtime.context
 
@@ -111,7 +116,7 @@ async def _answer(runtime: Runtime[Run], step: StepId, task: MergeTask, whole: E
         return measure(find_terms(whole.text), [run.mentions_of(text)])
 
     output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
-    answer = await ask_text(run, TextCall(step, task, partial(merge_fitting, run), measured, output))
+    answer = await ask_text(run, TextCall(step, task, partial(merge_fitting, run), measured, output, texts))
     await warn_of_text(runtime, answer.outcome, step, output)
     return answer
 
@@ -144,11 +149,15 @@ def join_extractions(members: list[Extraction]) -> Extraction:
     )
 
 
-async def _drop_duplicates(run: Run, iteration: int, level: int) -> list[StepOutput]:
-    """Stores the texts of a level without sentences that an earlier one of them has. Repeating it changes nothing."""
+async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[StepOutput], list[bytes]]:
+    """Stores the texts of a level without sentences that an earlier one of them has. Repeating it changes nothing.
+
+    Returns them with their hashes.
+    """
     outputs = await run.job.store.outputs(run.job.summary_id, iteration, stage_of(level), level)
     filter_ = DuplicateFilter()
     unique: list[StepOutput] = []
+    hashes: list[bytes] = []
     for first in range(0, len(outputs), _TEXTS_AT_ONCE):
         part = outputs[first : first + _TEXTS_AT_ONCE]
         written = await written_texts(run, iteration, level, part[0].position, part[-1].position)
@@ -159,26 +168,53 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> list[StepOut
                 output._replace(result_key=text_key("unique", body), tokens=tokens),
                 body,
             )
-            for output, (body, tokens) in zip(part, cleaned, strict=True)
+            for output, (body, tokens, _) in zip(part, cleaned, strict=True)
         ]
         await run.job.store.record_all(run.job.summary_id, steps)
         unique += [output for _, output, _ in steps]
-    return unique
+        hashes += [text_hash for *_, text_hash in cleaned]
+    return unique, hashes
 
 
-def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[str, int]:
-    """Returns a text without its duplicates as JSON, and its tokens. What would lose everything keeps everything."""
+def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[str, int, bytes]:
+    """Returns a text without its duplicates as JSON, its tokens and its hash.
+
+    What would lose everything keeps everything.
+    """
     known = len(filter_.removed)
     text = filter_.clean(extraction) or extraction.text
     removed = filter_.removed[known:] if text != extraction.text else []
     body = UNIQUE.dump_json(UniqueText(text, tuple(removed))).decode()
-    return body, run.job.writer.count_tokens(text)
+    return body, run.job.writer.count_tokens(text), hash_text(text)
 
 
-async def _pass_on(run: Run, step: StepId, level: int) -> None:
-    """Moves the lone last text of a level up without a call."""
-    last = (await run.job.store.outputs(run.job.summary_id, step.iteration, stage_of(level), level))[-1]
-    await run.job.store.record(run.job.summary_id, step, last._replace(position=step.position))
+def _scope(run: Run) -> str:
+    return f"reduce\n{run.job.call_scope}"
+
+
+async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[bytes]) -> list[range]:
+    """Returns the groups of a level: known ones as they were, others as full as they may be.
+
+    They are stored: another summary that ends meanwhile must not change them when the level is read again.
+    """
+    store, summary_id = run.job.store, run.job.summary_id
+    stored = await store.bodies(summary_id, step, 0)
+    if not stored:
+        row = TextRow(_scope(run), tuple(hashes))
+        known = await store.call_texts.find(row)
+        groups = await run.job.off_loop(lambda: regroup(run.plan, token_counts, known.lengths(row)))
+        body = GROUPS.dump_json([len(group) for group in groups]).decode()
+        await store.record(summary_id, step, StepOutput(0, text_key("groups", body)), body=body)
+        stored = await store.bodies(summary_id, step, 0)
+    return to_cuts(GROUPS.validate_json(stored[0][1]))
+
+
+async def _pass_on(run: Run, step: StepId, text: StepOutput) -> None:
+    """Moves a lone text up without a call."""
+    level, store = step.level - 1, run.job.store
+    below = StepId(step.iteration, stage_of(level), level, text.position)
+    ((written, _),) = await store.bodies(run.job.summary_id, below, text.position)
+    await store.record(run.job.summary_id, step, written._replace(position=step.position))
 
 
 def _expect(run: Run, text_count: int, merge_count: int, group_count: int) -> None:

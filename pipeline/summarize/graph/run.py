@@ -22,6 +22,7 @@ from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, SummaryObserver
 from pipeline.summarize.graph.texts import Task, task_key
+from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import Mentions
@@ -92,6 +93,7 @@ class PlannedCall(Generic[Outcome]):
     Attributes:
         task: what is asked; with the job's `answer_scope` it is the answer's key.
         describe: the outcome as later steps refer to it; `position` and key are filled in here.
+        texts: what it reads, by which later summaries know it; None of calls that are not taken over.
     """
 
     step: StepId
@@ -100,6 +102,7 @@ class PlannedCall(Generic[Outcome]):
     adapter: TypeAdapter[Outcome]
     usage: Callable[[Outcome], LlmUsage]
     describe: Callable[[Outcome], StepOutput] = lambda _: StepOutput(0, "")
+    texts: CallTexts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,12 @@ class SummaryJob:
     @property
     def answer_scope(self) -> str:
         """Whose answers may be used again: those of this writer to this owner."""
-        return f"{self.owner}\n{self.writer.identity}" if self.owner else self.writer.identity
+        return answer_scope(self.owner, self.writer.identity)
+
+    @property
+    def call_scope(self) -> str:
+        """What calls of earlier summaries must have in common with those of this one."""
+        return call_scope(self.answer_scope, self.config, self.options)
 
 
 @dataclass(slots=True)
@@ -210,7 +218,11 @@ class Run:
             is_call: False for an answer that is not yet the text of its step: the text will count.
         """
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
-        return await self.job.store.record(self.job.summary_id, question.step, output, body=body, is_call=is_call)
+        store = self.job.store
+        is_new = await store.record(self.job.summary_id, question.step, output, body=body, is_call=is_call)
+        if is_new and is_call and question.texts is not None:
+            await store.call_texts.add(question.texts, key)
+        return is_new
 
 
 class SummaryState(TypedDict, total=False):

@@ -14,6 +14,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer
 from pipeline.summarize.graph.texts import TEXT, TextOutcome, task_key
+from pipeline.summarize.incremental.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
@@ -33,6 +34,7 @@ class TextCall:
         write: asks the writer, whatever the model's context makes of the prompt.
         measure: what of the input a text has kept.
         output: the stretch of the document.
+        texts: see PlannedCall.
     """
 
     step: StepId
@@ -40,6 +42,7 @@ class TextCall:
     write: Callable[[TextTask], Awaitable[Written]]
     measure: Callable[[str], Retention]
     output: StepOutput
+    texts: CallTexts | None = None
 
     def planned(self, run: Run, step: StepId | None = None, task: TextTask | None = None) -> PlannedCall[TextOutcome]:
         """Returns the call as the graph counts it; as a draft under another step, perhaps with another task."""
@@ -55,11 +58,13 @@ class TextCall:
             TEXT,
             usage=lambda outcome: outcome.written.usage,
             describe=lambda outcome: self.output._replace(tokens=outcome.tokens),
+            texts=self.texts,
         )
 
     def outcome(self, run: Run, written: Written) -> TextOutcome:
         """Returns a text with what was measured on it."""
-        return TextOutcome(written, run.count_tokens(written.text), self.measure(written.text))
+        text, first_chunk = written.text, self.output.chunk_indexes[0]
+        return TextOutcome(written, run.count_tokens(text), self.measure(text), first_chunk=first_chunk)
 
 
 async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:

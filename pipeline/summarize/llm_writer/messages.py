@@ -1,8 +1,11 @@
-"""Turns tasks into conversations with a chat model."""
+"""Turns tasks into conversations with a chat model.
+
+A prompt names neither the document nor the place of its texts: the answer holds for these texts wherever they stand.
+"""
 
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence
-from pipeline.summarize.document import SourceChunk, SummaryType
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeTask, TopicsTask
@@ -15,27 +18,23 @@ _MOST_EXAMPLES = 5
 
 def extract_messages(task: ExtractTask) -> Messages:
     """Map."""
-    texts = [task.document_name, *(chunk.text for chunk in task.chunks), *task.context, task.critique or ""]
+    texts = [*(chunk.text for chunk in task.chunks), *task.context, task.critique or ""]
     fence = Fence(texts)
     context = "".join(fence.mark(text) for text in task.context)
     user = prompts.EXTRACT_USER.format(
-        name=_name(fence, task.document_name),
-        number=task.batch_index + 1,
-        count=task.batch_count,
         context=prompts.CONTEXT[task.context_is_source].format(data=context) if context else "",
         critique=_critique(fence, task.critique),
-        content="".join(fence.mark(chunk.text, _label(chunk)) for chunk in task.chunks),
+        content="".join(fence.mark(chunk.text) for chunk in task.chunks),
     )
     return _conversation(prompts.EXTRACT_SYSTEM, task.summary_type, fence, user)
 
 
 def merge_messages(task: MergeTask) -> Messages:
     """Reduce."""
-    fence = Fence([task.document_name, *(extraction.text for extraction in task.extractions), task.critique or ""])
+    fence = Fence([*(extraction.text for extraction in task.extractions), task.critique or ""])
     user = prompts.MERGE_USER[task.stage.value].format(
-        name=_name(fence, task.document_name),
         critique=_critique(fence, task.critique),
-        content="".join(fence.mark(one.text, _pages(one.pages)) for one in task.extractions),
+        content="".join(fence.mark(one.text) for one in task.extractions),
         words=max(1, int(task.target_tokens * _WORDS_PER_TOKEN)),
     )
     return _conversation(prompts.MERGE_SYSTEM, task.summary_type, fence, user)
@@ -43,9 +42,8 @@ def merge_messages(task: MergeTask) -> Messages:
 
 def critique_messages(task: CritiqueTask, part: str) -> Messages:
     """Reflect, on a part of the summary if it is too long to be read at once."""
-    fence = Fence([task.document_name, part, *(term for kind in task.retention.kinds for term in kind.missing)])
+    fence = Fence([part, *(term for kind in task.retention.kinds for term in kind.missing)])
     user = prompts.CRITIQUE_USER.format(
-        name=_name(fence, task.document_name),
         readers=prompts.READERS[task.summary_type],
         retention=_measured(fence, task.retention),
         content=fence.mark(part),
@@ -55,10 +53,9 @@ def critique_messages(task: CritiqueTask, part: str) -> Messages:
 
 def topics_messages(task: TopicsTask, part: str, *, as_lines: bool) -> Messages:
     """Topics, as JSON or, for a model that cannot write JSON, as lines."""
-    fence = Fence([task.document_name, part])
+    fence = Fence([part])
     template = prompts.TOPICS_LINES_USER if as_lines else prompts.TOPICS_USER
     user = template.format(
-        name=_name(fence, task.document_name),
         content=fence.mark(part),
         min_topics=task.min_topics,
         max_topics=task.max_topics,
@@ -72,21 +69,12 @@ def _conversation(system: str, summary_type: SummaryType, fence: Fence, user: st
     return ChatMessage("system", text.strip()), ChatMessage("user", user.strip())
 
 
-def _name(fence: Fence, name: str) -> str:
-    return fence.mark(" ".join(name.split())).replace("\n", "")
+def _in_line(fence: Fence, words: str) -> str:
+    return fence.mark(" ".join(words.split())).replace("\n", "")
 
 
 def _critique(fence: Fence, critique: str | None) -> str:
     return prompts.CRITIQUE.format(data=fence.mark(critique)) if critique else ""
-
-
-def _label(chunk: SourceChunk) -> str:
-    return f"page {chunk.page_number}" if chunk.page_number else ""
-
-
-def _pages(pages: tuple[int, int]) -> str:
-    first, last = pages
-    return f"pages {first}-{last}" if last else ""
 
 
 def _measured(fence: Fence, retention: Retention) -> str:
@@ -96,5 +84,5 @@ def _measured(fence: Fence, retention: Retention) -> str:
         if kind.input_count:
             line = f"{kind.kind.value.replace('_', ' ')}: {kind.share:.0%} of {kind.input_count}"
             examples = ", ".join(kind.missing[:_MOST_EXAMPLES])
-            lines.append(f"{line}, missing for example {_name(fence, examples)}" if examples else line)
+            lines.append(f"{line}, missing for example {_in_line(fence, examples)}" if examples else line)
     return "\n" + "\n".join(lines) if lines else "none"

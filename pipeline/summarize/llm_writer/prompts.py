@@ -36,8 +36,6 @@ document does not say. If the part holds no such information, say in one sentenc
 {data_rule}"""
 
 EXTRACT_USER = """
-Document: {name}
-Part {number} of {count}.
 {context}{critique}{content}
 Extract ALL details of this part now."""
 
@@ -59,17 +57,14 @@ language. Do not comment on your work and do not add anything.
 
 MERGE_USER = {
     "intermediate": """
-Document: {name}
 {critique}Extractions to combine, in the order of the document:
 {content}
 Combine them and remove repetitions now. Lose nothing else.""",
     "final": """
-Document: {name}
 {critique}All extractions of the document, in its order:
 {content}
 Merge them now into one comprehensive text with a clear structure. Completeness is worth more than brevity.""",
     "compress": """
-Document: {name}
 {critique}A text that is too long:
 {content}
 Rewrite it in at most {words} words now. Shorten sentences and explanations first; keep the numbers, units, part \
@@ -88,7 +83,6 @@ point with the place it concerns.
 {data_rule}"""
 
 CRITIQUE_USER = """
-Document: {name}
 Readers: {readers}
 Measured by a program, share of the document's terms that the text still has, for orientation only (the text of a long \
 document cannot hold every term): {retention}
@@ -104,12 +98,10 @@ document's language.
 {data_rule}"""
 
 TOPICS_USER = """
-Document: {name}
 {content}
 Give {min_topics} to {max_topics} key topics as JSON: {{"topics": ["...", "..."]}}"""
 
 TOPICS_LINES_USER = """
-Document: {name}
 {content}
 Give {min_topics} to {max_topics} key topics, one on each line, and nothing else."""
 

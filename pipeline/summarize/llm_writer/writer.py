@@ -35,9 +35,8 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "llm-1"
-_TAG_TOKENS = 24  # <data-0123abcd is="page 1234"> and its end
-_NAME_TOKENS = 64
+_VERSION = "llm-2"
+_TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _ENOUGH_TIMES = 4  # as many topics as asked for are still a list of topics
 _EXAMPLES_TOKENS = 400  # of missing terms, in the critic's prompt
 _LEAST_PROMPT_TOKENS = 256
@@ -141,7 +140,7 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         (chat.count_tokens(text) for text in (prompts.EXTRACT_SYSTEM + prompts.EXTRACT_USER, prompts.MERGE_SYSTEM)),
     )
     rules = max(chat.count_tokens(audience) for audience in prompts.AUDIENCE.values())
-    overhead = words + rules + chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE) + _NAME_TOKENS + _TAG_TOKENS
+    overhead = words + rules + chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE) + _TAG_TOKENS
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
     return WriterLimits(

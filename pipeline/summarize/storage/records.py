@@ -1,5 +1,6 @@
 """The records that storage keeps of a summary, as values."""
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -22,6 +23,7 @@ class Stage(StrEnum):
     DRAFT = "draft"  # answers that are checked before they become a text of a stage
     MAP = "map"
     UNIQUE = "unique"  # the texts of a level without what was said before
+    GROUPS = "groups"  # which texts of a level are merged together
     COMPRESS = "compress"
     REDUCE = "reduce"
     FINAL = "final"
@@ -71,6 +73,20 @@ class SummaryRequest:
     writer: str
     owner: str = ""
 
+    def key(self, document_sha256: str, settings: str) -> str:
+        """Returns a hash of all that the result depends on; a renamed document has the same."""
+        owner = (self.owner,) if self.owner else ()
+        parts = (document_sha256, self.options.model_dump_json(), self.writer, settings, *owner)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def asks_as(self, before: "SummaryRequest") -> bool:
+        """Tells whether a caller asks for what he asked for before; settings and writer may have changed."""
+        return (self.document_id, self.document_name, self.options) == (
+            before.document_id,
+            before.document_name,
+            before.options,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
@@ -79,6 +95,7 @@ class PlanRecord:
     Attributes:
         plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
         batch_count: 0 of a plan that an earlier version remembered.
+        batch_lengths: parts of each batch; empty if all are as full as they may be.
     """
 
     plan_key: str
@@ -86,6 +103,7 @@ class PlanRecord:
     calls_each: int
     input_tokens: int
     batch_count: int = 0
+    batch_lengths: tuple[int, ...] = ()
 
     def calls(self, iterations: int) -> int:
         """Returns the planned calls of that many iterations."""

@@ -27,6 +27,16 @@ SCHEMA = (
         body TEXT NOT NULL,
         written_at DOUBLE PRECISION NOT NULL
     )""",
+    # Which texts a call read whose answer is stored: the key of the first, how many, the key of all.
+    """
+    CREATE TABLE IF NOT EXISTS call_texts (
+        first_key TEXT NOT NULL,
+        text_count INTEGER NOT NULL,
+        whole_key TEXT NOT NULL,
+        result_key TEXT NOT NULL,
+        written_at DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (first_key, text_count, whole_key)
+    )""",
     # One summary. It runs while `lease_expires_at` is in the future.
     """
     CREATE TABLE IF NOT EXISTS summaries (

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
+from pipeline.summarize.storage.call_texts import FORGET_CALLS, CallTextsTable
 from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
@@ -41,6 +42,7 @@ _EXPIRE = (
     "DELETE FROM run_costs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM run_traces WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
+    FORGET_CALLS,
     "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
     "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
 )
@@ -50,6 +52,7 @@ class SummaryStore:
     """Summaries, their steps and what writers answered."""
 
     def __init__(self, database: Database) -> None:
+        self.call_texts = CallTextsTable(database)
         self.documents = DocumentTable(database)
         self.leases = LeaseTable(database)
         self.run_traces = RunTraceTable(database)

@@ -772,7 +772,9 @@ class SummaryPlan(_message.Message):
     concurrency: _builtins.int
     """Calls in flight at most."""
     is_exact: _builtins.bool
-    """True if no answer can be so long that a reduce group must shrink: the counts are then exact, else lower bounds."""
+    """True if no answer can be so long that a reduce group must shrink, and no batch is taken over from an earlier
+    summary: the counts are then exact, else estimates; what is taken over costs nothing.
+    """
     most_repeats: _builtins.int
     """Calls beside `most_calls` if every text of map and reduce fails its checks and is asked for again; 0 without checks."""
     @_builtins.property

@@ -119,7 +119,7 @@ async def open_bench(base_url: str, concurrency: int, **llm: object) -> AsyncIte
 
 
 class Documents:
-    """Cuts documents from one text, each with a name of its own, so that none is answered from another's results."""
+    """Cuts documents from one text, each with a number in its chunks: none is answered from another's results."""
 
     def __init__(self, text: str) -> None:
         self._words = text.split()
@@ -133,5 +133,5 @@ class Documents:
         for index in range(chunk_count):
             start = index * WORDS_PER_CHUNK
             text = " ".join(words[start : start + WORDS_PER_CHUNK])
-            chunks.append(SourceChunk(index, index // CHUNKS_PER_PAGE + 1, f"[{index}] {text}"))
+            chunks.append(SourceChunk(index, index // CHUNKS_PER_PAGE + 1, f"[{self._count}.{index}] {text}"))
         return make_document(f"bench-{self._count}", f"Manual {self._count}", chunks, limits=SummarizeLimits())

@@ -1,12 +1,18 @@
 """What is counted, not timed: calls, checkpoints, and what a faulty endpoint costs. The endpoint answers at once."""
 
+from dataclasses import replace
+
+from pipeline.summarize.config import SummarizeLimits
+from pipeline.summarize.document import Document, SourceChunk, make_document
 from scripts.benchmarks.shared.report import Figure
-from scripts.benchmarks.summaries.bench import Documents, open_bench
+from scripts.benchmarks.summaries.bench import CHUNKS_PER_PAGE, Documents, open_bench
 from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.summaries.endpoint_process import FAIL, Behaviour, EndpointProcess
 
 CONCURRENCY = 16  # the client's default
 BATCH_CHUNKS = 7
+CHAPTER_CHUNKS = 70  # ten batches
+NEW_TEXT = "A new paragraph says that the motor of the third pump draws 5 A and is replaced every 90 days."
 GROWTH_BATCHES = 200
 FAULTS = dict.fromkeys(("rate_limit", "server_error", "reset", "hang", "truncated_json"), 0.06)
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
@@ -28,6 +34,33 @@ async def count_second_iteration(documents: Documents, chunks: int) -> dict[str,
             timed = await bench.time(documents.next(chunks))
         requests = endpoint.seen().requests
     return {f"calls_{chunks}_second": requests, f"planned_{chunks}_second": timed.plan.calls(2)}
+
+
+async def count_edits(documents: Documents, chunks: int) -> dict[str, Figure]:
+    """Counts the requests for a document that was summarized before it was edited, for each edit by itself."""
+    first = documents.next(chunks)
+    texts = [chunk.text for chunk in first.chunks]
+    middle, chapter = chunks // 2, range(chunks // 3, chunks // 3 + CHAPTER_CHUNKS)
+    edits = {
+        "calls_rename": replace(first, document_id="renamed", name="Renamed"),
+        "calls_insert": _edited(first, [*texts[:middle], NEW_TEXT, *texts[middle:]]),
+        "calls_append": _edited(first, [*texts, NEW_TEXT]),
+        "calls_chapter": _edited(first, [f"Anew: {text}" if i in chapter else text for i, text in enumerate(texts)]),
+    }
+    figures: dict[str, Figure] = {}
+    with EndpointProcess(Behaviour()) as endpoint:
+        async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
+            await bench.time(first)
+            for name, document in edits.items():
+                endpoint.seen()  # counts from here on
+                await bench.time(document)
+                figures[name] = endpoint.seen().requests
+    return figures
+
+
+def _edited(document: Document, texts: list[str]) -> Document:
+    chunks = [SourceChunk(index, index // CHUNKS_PER_PAGE + 1, text) for index, text in enumerate(texts)]
+    return make_document(document.document_id, document.name, chunks, limits=SummarizeLimits())
 
 
 async def measure_growth(documents: Documents) -> dict[str, Figure]:

@@ -29,7 +29,7 @@ from pipeline.summarize.trust.parts import fold
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CONTEXT_TOKENS, finished
 from server.rpc.models import CallScope, EngineModels
-from tests.scripted_endpoint.author import CHOSEN, EVERY, Lie, changed_sentences, tell, write
+from tests.scripted_endpoint.author import Lie, changed_sentences, lies_about, tell, write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -106,7 +106,7 @@ def _false_sentences(document: Document, lie: Lie) -> list[str]:
     found: list[str] = []
     texts = [chunk.text for chunk in document.chunks]
     batches = [texts[first : first + _CHUNKS_PER_BATCH] for first in range(0, len(texts), _CHUNKS_PER_BATCH)]
-    for batch in batches[CHOSEN - 1 :: EVERY]:
+    for batch in filter(lambda one: lies_about(one[0]), batches):
         honest = "\n\n".join(batch)
         if lie in _MADE_FALSE:
             found += changed_sentences(lie, honest)

@@ -15,6 +15,7 @@ from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.bench import Documents, open_bench
 from scripts.benchmarks.summaries.counts import (
     count_calls,
+    count_edits,
     count_second_iteration,
     measure_faults,
     measure_growth,
@@ -37,6 +38,10 @@ TARGETS = (
     Target("calls_1403", 270, at_least=False),
     Target("calls_1400", 269, at_least=False),
     Target("calls_1403_second", 539, at_least=False),
+    Target("calls_rename", 0, at_least=False),
+    Target("calls_insert", 10, at_least=False),
+    Target("calls_append", 6, at_least=False),
+    Target("calls_chapter", 21, at_least=False),  # 10 batches, the next one's context, at most 8 merges, 2
     Target("wall_ratio", 1.1, at_least=False),
     Target("cpu_ms_per_call", 5.0, at_least=False),
     Target("added_mb", 300, at_least=False),
@@ -92,6 +97,7 @@ async def _count(documents: Documents) -> dict[str, Figure]:
         **await count_calls(documents, CHUNKS),
         **await count_calls(documents, EVEN_CHUNKS),
         **await count_second_iteration(documents, CHUNKS),
+        **await count_edits(documents, CHUNKS),
         **await measure_growth(documents),
     }
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, SourceChunk, make_document
+from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Event, Finished
+from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
+from pipeline.summarize.writer import Writer
 
 LIMITS = SummarizeLimits()
 
@@ -22,6 +24,12 @@ def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str 
         for index in range(chunk_count)
     ]
     return make_document("manual-1", name, chunks, limits=LIMITS)
+
+
+def full_plan(document: Document, writer: Writer, **options: object) -> SummaryPlan:
+    """Plans a summary with batches as full as they may be."""
+    planner = Planner(writer, SummarizeConfig(), SummarizeOptions.model_validate(options))
+    return planner.plan(planner.parts(document))
 
 
 @asynccontextmanager

@@ -3,10 +3,10 @@
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.config import SummarizeConfig, SummarizeLimits
-from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
-from pipeline.summarize.plan import make_plan
+from pipeline.summarize.config import SummarizeLimits
+from pipeline.summarize.document import Document, SourceChunk, make_document
 from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import full_plan
 
 LIMITS = SummarizeLimits(max_chunks=100, max_document_chars=1_000, max_name_chars=20)
 
@@ -65,12 +65,12 @@ def test_one_hundred_thousand_chunks_are_refused_and_fifty_thousand_planned() ->
     with pytest.raises(InvalidInputError, match="at most 50000 chunks"):
         make_document("id", "", chunks, limits=SummarizeLimits())
     made = make_document("id", "", chunks[:50_000], limits=SummarizeLimits())
-    plan = make_plan(made, ScriptedWriter(), config=SummarizeConfig(), options=SummarizeOptions())
+    plan = full_plan(made, ScriptedWriter())
     assert plan.map_calls == 7_143
 
 
 def test_one_chunk_of_two_million_characters_is_planned() -> None:
     made = make_document("id", "", [SourceChunk(0, 1, "Some words. " * 170_000)], limits=SummarizeLimits())
-    plan = make_plan(made, ScriptedWriter(), config=SummarizeConfig(), options=SummarizeOptions())
+    plan = full_plan(made, ScriptedWriter())
     assert "".join(chunk.text for batch in plan.batches for chunk in batch.chunks) == made.chunks[0].text
     assert max(batch.token_count for batch in plan.batches) <= 4_000

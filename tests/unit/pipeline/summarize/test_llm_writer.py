@@ -10,11 +10,9 @@ import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
-from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType
+from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.plan import make_plan
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import (
@@ -28,7 +26,7 @@ from pipeline.summarize.writer import (
     Writer,
 )
 from pipeline.text.terms import find_terms
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import Answer, FakeChat
 
 EXTRACT = ExtractTask(
@@ -68,16 +66,18 @@ def user_prompt(chat: FakeChat, call: int = 0) -> str:
     return chat.requests[call].messages[1].content
 
 
-async def test_a_map_prompt_holds_the_batch_its_pages_and_its_context() -> None:
+async def test_a_map_prompt_holds_the_batch_and_its_context_and_not_where_they_stand() -> None:
     writer, chat = writer_with("All of it.")
     written = await writer.extract(EXTRACT)
     (request,) = chat.requests
     assert [message.role for message in request.messages] == ["system", "user"]
     assert (request.max_tokens, request.temperature) == (4_000, 0.1)
     prompt = user_prompt(chat)
-    assert "Part 3 of 9." in prompt
-    for text in ("Torque 25 N·m.", "Use P-4711.", 'is="page 5"', 'is="page 6"', "Earlier: 5 bar.", "Do not repeat it"):
+    for text in ("Torque 25 N·m.", "Use P-4711.", "Earlier: 5 bar.", "Do not repeat it"):
         assert text in prompt
+    elsewhere = (SourceChunk(21, 8, "Torque 25 N·m."), SourceChunk(22, 8, "Use P-4711."))
+    await writer.extract(replace(EXTRACT, document_name="Copy", batch_index=3, batch_count=4, chunks=elsewhere))
+    assert user_prompt(chat, 1) == prompt
     assert (written.text, written.finish_reason, written.usage) == ("All of it.", "stop", LlmUsage(1, 10, 5))
 
 
@@ -254,7 +254,7 @@ def test_the_identity_changes_with_all_that_changes_answers() -> None:
 def test_the_limits_are_the_seeds_for_a_large_model() -> None:
     limits = writer_with("")[0].limits
     assert (limits.prompt_budget_tokens, limits.context_limit_tokens, limits.output_tokens) == (8_000, 4_000, 4_000)
-    plan = make_plan(numbered_document(1403), writer_with("")[0], config=SummarizeConfig(), options=SummarizeOptions())
+    plan = full_plan(numbered_document(1403), writer_with("")[0])
     assert plan.is_exact
     assert plan.calls() == 270
 

@@ -6,9 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.packing import fit_context, head_by_tokens, pack_batches, split_by_tokens, tail_by_tokens
+from pipeline.summarize.packing import (
+    BatchPacker,
+    ChunkBatch,
+    fit_context,
+    head_by_tokens,
+    split_by_tokens,
+    tail_by_tokens,
+    to_batches,
+)
 
 TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
+
+
+def batches_of(packer: BatchPacker, chunks: list[SourceChunk]) -> tuple[ChunkBatch, ...]:
+    parts = packer.parts(chunks)
+    return to_batches(parts, packer.cuts(parts, 0, len(parts)))
 
 
 def count(text: str) -> int:
@@ -47,9 +60,7 @@ def test_batches_hold_every_chunk_in_order_within_the_budget(
     texts: list[str], batch_size: int, budget: int, overhead: int
 ) -> None:
     chunks = [SourceChunk(index, 0, text) for index, text in enumerate(texts)]
-    batches = pack_batches(
-        chunks, batch_size=batch_size, budget_tokens=budget, count_tokens=count, overhead_tokens=overhead
-    )
+    batches = batches_of(BatchPacker(batch_size, budget, count, overhead), chunks)
     packed = [chunk for batch in batches for chunk in batch.chunks]
     for index, text in enumerate(texts):
         kept = "".join(chunk.text for chunk in packed if chunk.chunk_index == index)
@@ -63,7 +74,7 @@ def test_batches_hold_every_chunk_in_order_within_the_budget(
 
 def test_a_batch_takes_fewer_chunks_when_they_are_long() -> None:
     chunks = [SourceChunk(index, 0, "word " * 40) for index in range(6)]
-    batches = pack_batches(chunks, batch_size=7, budget_tokens=100, count_tokens=count)
+    batches = batches_of(BatchPacker(7, 100, count), chunks)
     assert [len(batch.chunks) for batch in batches] == [2, 2, 2]
 
 

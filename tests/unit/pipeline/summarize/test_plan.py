@@ -6,18 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.packing import group_by_tokens, level_calls
-from pipeline.summarize.plan import SummaryPlan, make_plan
+from pipeline.summarize.plan import SummaryPlan
 from tests.fakes_summarize import WIDE, ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document
 
 
 def plan_of(chunk_count: int, **options: object) -> SummaryPlan:
-    writer = ScriptedWriter()
-    document = numbered_document(chunk_count)
-    return make_plan(document, writer, config=SummarizeConfig(), options=SummarizeOptions.model_validate(options))
+    return full_plan(numbered_document(chunk_count), ScriptedWriter(), **options)
 
 
 def test_the_manual_of_1403_chunks_takes_270_calls() -> None:
@@ -80,7 +76,7 @@ def test_steps_are_enough_for_groups_of_two_in_every_iteration() -> None:
 def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None:
     narrow = dataclasses.replace(WIDE, model_context_tokens=16_000)
     writer = ScriptedWriter(narrow)
-    plan = make_plan(numbered_document(70), writer, config=SummarizeConfig(), options=SummarizeOptions())
+    plan = full_plan(numbered_document(70), writer)
     assert not plan.is_exact
 
 
@@ -92,7 +88,7 @@ def test_options_of_the_caller_come_before_the_settings() -> None:
 def test_token_bounds_hold_every_chunk_once() -> None:
     writer = ScriptedWriter()
     document = numbered_document(50)
-    plan = make_plan(document, writer, config=SummarizeConfig(), options=SummarizeOptions())
+    plan = full_plan(document, writer)
     assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
     assert plan.max_prompt_tokens() > plan.input_tokens
     assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens

@@ -9,16 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.events import Planned
 from pipeline.summarize.packing import group_by_tokens
-from pipeline.summarize.plan import make_plan
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, WriterLimits, Written
 from tests.fakes_summarize import WIDE, ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 
 NARROW = dataclasses.replace(
     WIDE,
@@ -151,8 +149,9 @@ def test_calls_made_are_the_calls_planned_whenever_the_plan_is_exact(  # noqa: P
     limits = dataclasses.replace(WIDE, prompt_budget_tokens=budget, context_limit_tokens=budget // 2)
     writer = ScriptedWriter(limits)
     document = numbered_document(chunk_count)
-    options = SummarizeOptions.model_validate({"batch_size": batch_size, "reduce_group_size": group_size, "wave": wave})
-    plan = make_plan(document, writer, config=SummarizeConfig(), options=options)
+    choices = {"batch_size": batch_size, "reduce_group_size": group_size, "wave": wave}
+    options = SummarizeOptions.model_validate(choices)
+    plan = full_plan(document, writer, **choices)
 
     async def summarize() -> None:
         async with summarizer_in(tmp_path_factory.mktemp("plan")) as summarizer:

@@ -41,7 +41,7 @@ def test_every_setting_has_a_description_and_a_range_in_words() -> None:
         ("llm.model", "text", "needed"),
         ("llm.api_key", "secret, or none", "-"),
         ("llm.rates.max_concurrency", "integer, 1 to 1024", "16"),
-        ("summarize.wave", "integer, at least 1, or all, or none", "-"),
+        ("summarize.wave", "integer, at least 1, or all", "all"),
         ("evaluate.window_sentences", "list of: integer, 1 to 5", "[1, 2]"),
     ],
 )

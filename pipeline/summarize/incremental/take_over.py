@@ -1,0 +1,77 @@
+"""Plans a summary with the batches that earlier summaries read, wherever their texts stand in the document now."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pipeline.off_loop import OffLoop
+from pipeline.summarize.document import Document
+from pipeline.summarize.incremental.known_calls import KnownCalls, TextRow, cut_row, to_cuts
+from pipeline.summarize.packing import ChunkPart, group_by_tokens
+from pipeline.summarize.plan import Planner, SummaryPlan
+from pipeline.summarize.storage.store import SummaryStore
+
+
+async def plan_incrementally(
+    planner: Planner, document: Document, scope: str, *, store: SummaryStore, off_loop: OffLoop
+) -> SummaryPlan:
+    """Plans a summary that has not begun. Without an earlier one every batch is as full as it may be."""
+    parts, row = await off_loop(lambda: _read(planner, document, scope))
+    known = await store.call_texts.find(row)
+    return await off_loop(lambda: _plan(planner, parts, row, _known_cuts(planner, parts, row, known)))
+
+
+async def plan_again(
+    planner: Planner, document: Document, scope: str, lengths: Sequence[int], *, off_loop: OffLoop
+) -> SummaryPlan:
+    """Plans a summary that has begun: with the batches that it had, whatever was summarized since.
+
+    Args:
+        lengths: parts of each batch; empty for full batches. Lengths that no longer fit the document's parts, since
+            the limits of the writer have changed, are forgotten.
+    """
+
+    def plan() -> SummaryPlan:
+        parts, row = _read(planner, document, scope)
+        cuts = to_cuts(lengths)
+        packer = planner.packer
+        if sum(lengths) != len(parts) or not all(packer.fits(parts, cut) for cut in cuts):
+            cuts = list(packer.cuts(parts, 0, len(parts)))
+        return _plan(planner, parts, row, cuts)
+
+    return await off_loop(plan)
+
+
+def _read(planner: Planner, document: Document, scope: str) -> tuple[list[ChunkPart], TextRow]:
+    parts = planner.parts(document)
+    return parts, TextRow.of(f"map\n{scope}", (part.chunk.text for part in parts)).with_ends()
+
+
+def _plan(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, cuts: Sequence[range]) -> SummaryPlan:
+    return planner.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
+
+
+def _known_cuts(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:
+    packer, lengths = planner.packer, known.lengths(row)
+
+    def known_length(start: int) -> int:
+        return next((count for count in lengths(start) if packer.may_stay(parts, range(start, start + count))), 0)
+
+    return cut_row(len(parts), known_length, lambda start, end: packer.cuts(parts, start, end))
+
+
+def regroup(
+    plan: SummaryPlan, token_counts: Sequence[int], known_lengths: Callable[[int], Iterator[int]]
+) -> list[range]:
+    """Groups the texts of a level around the groups of an earlier summary."""
+    size, budget = plan.group_size, plan.reduce_budget_tokens
+
+    def known_length(start: int) -> int:
+        return next((count for count in known_lengths(start) if fits(start, count)), 0)
+
+    def fits(start: int, count: int) -> bool:
+        return count == 2 or (count <= size and sum(token_counts[start : start + count]) <= budget)  # noqa: PLR2004
+
+    def pack(start: int, end: int) -> list[range]:
+        groups = group_by_tokens(token_counts[start:end], group_size=size, budget_tokens=budget)
+        return [range(start + group.start, start + group.stop) for group in groups]
+
+    return cut_row(len(token_counts), known_length, pack)
