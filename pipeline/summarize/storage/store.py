@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from pipeline.summarize.storage.call_texts import FORGET_CALLS, CallTextsTable
+from pipeline.summarize.incremental.known_calls import FORGET_CALLS, CallTextsTable
 from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
