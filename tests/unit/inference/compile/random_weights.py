@@ -9,7 +9,7 @@ from inference.compile.config import BertConfig, DebertaConfig
 
 Weights = dict[str, NDArray[np.float32]]
 
-VOCABULARY, POSITIONS, INNER = 50, 40, 48
+VOCABULARY, POSITIONS = 50, 40
 
 BERT = BertConfig(hidden_size=24, layer_count=3, head_count=3, layer_norm_eps=1e-12, activation="gelu")
 DEBERTA = DebertaConfig(
@@ -79,8 +79,8 @@ class _Checkpoint:
                 self.linear(f"{prefix}.attention.self.{part}", size, size)
             self.linear(f"{prefix}.attention.output.dense", size, size)
             self.norm(f"{prefix}.attention.output.LayerNorm")
-            self.linear(f"{prefix}.intermediate.dense", size, INNER)
-            self.linear(f"{prefix}.output.dense", INNER, size)
+            self.linear(f"{prefix}.intermediate.dense", size, 2 * size)
+            self.linear(f"{prefix}.output.dense", 2 * size, size)
             self.norm(f"{prefix}.output.LayerNorm")
         return self.weights
 

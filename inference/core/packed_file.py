@@ -1,0 +1,59 @@
+"""Describes the packed weights of the compiled core: one file, read where it lies by `csrc/model.c`.
+
+A header of 128 bytes, then sections that each begin at a multiple of 64 bytes, in the order of `core_map` there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+CORE_FILE = "core.bin"  # in a model directory
+MAGIC = b"PRECISCO"
+FILE_VERSION = 1
+ALIGNMENT = 64
+COLUMNS = 64  # of a weight matrix that lie together
+LANES = 16
+
+RowBits = Literal[8, 15]
+# By the manifest's word for the arithmetic; the number in front is that of ARITHMETIC.md.
+ARITHMETICS: dict[str, RowBits] = {"core-1 rows8": 8, "core-1 rows15": 15}
+
+BERT, DEBERTA = 0, 1
+IDENTITY, GELU, RELU = 0, 1, 2
+MEAN, FIRST, LOGITS = 0, 1, 2
+CONTENT_TO_POSITION, POSITION_TO_CONTENT = 1, 2
+
+# As `core_header` in csrc/core.h.
+_INTEGERS = (
+    *("version", "kind", "bits", "layers", "hidden", "heads", "inner", "vocab", "positions", "word_bytes"),
+    *("word_zero", "relations", "activation", "output", "head_layers"),
+)
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        *((name, "<i4") for name in _INTEGERS),
+        ("head_width", "<i4", 2),
+        ("head_activation", "<i4", 2),
+        ("has_marks", "<i4"),
+        ("word_scale", "<f4"),
+        ("epsilon", "<f4"),
+        ("reserved", "<i4", 8),
+    ]
+)
+
+
+def map_file(path: Path) -> npt.NDArray[np.uint8]:
+    """Maps a packed file into memory, read only: processes share its pages, and those never read are never loaded."""
+    return np.memmap(path, np.uint8, mode="r")
+
+
+def read_header(data: npt.NDArray[np.uint8]) -> np.void:
+    """Returns the header's fields by name. ValueError for a file that is too short."""
+    if data.size < HEADER.itemsize:
+        raise ValueError("shorter than its header")
+    header: np.void = data[: HEADER.itemsize].view(HEADER)[0]
+    return header
