@@ -44,7 +44,7 @@ TOP_LEVEL = {
     *("CHANGELOG.md", "LICENSE", "SECURITY.md", "uv.lock", ".ci", ".gitignore", "deploy", "docs", "examples"),
 }
 
-NO_DATA = {".py", ".md"}  # READMEs of rooms are for who reads the code
+NO_DATA = {".py", ".md", ".so"}  # READMEs of rooms are for who reads the code; extension modules are built
 
 MAX_FILES = 400
 MAX_FILES_IN_FOLDER = 16

@@ -79,7 +79,7 @@ class GraphReader:
             return np.asarray(table, np.float32)
         lookup = next(node for node in self._nodes.values() if list(node.input[:1]) == ["word_embeddings"])
         scale, zero = (self.array(name) for name in lookup.input[1:])
-        return QuantizedTable(table, np.float32(scale), int(zero))
+        return QuantizedTable(table, np.float32(scale.item()), int(zero.item()))
 
     def matrix(self, *names: str) -> ByteMatrix:
         """Returns one or more quantized products of the same rows, side by side."""

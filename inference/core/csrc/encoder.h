@@ -62,28 +62,21 @@ static void embed(const run *r) {
         }
 }
 
-/* Attention of one head for all items. `rows`: the tokens that ask, or NULL for all. */
+/* Attention of one head for all items. In the last layer only the chosen rows ask. */
 static void attend_head(const run *r, const core_layer *layer, int32_t head, int32_t is_last) {
     const core_header *h = r->h;
     const core_work *w = &r->work;
-    int32_t start = 0, size = h->hidden / h->heads, near_length = 0;
-    attention a = {.stride = 3 * h->hidden, .size = size, .hidden = h->hidden, .positions = h->positions};
-    a.keys = w->keys, a.scores = w->scores, a.near_keys = w->near[0], a.near_queries = w->near[1];
+    int32_t start = 0, size = h->hidden / h->heads;
     size_t table = (size_t)head * size * 2 * h->positions;
+    attention a = {.stride = 3 * h->hidden, .size = size, .hidden = h->hidden, .positions = h->positions, .work = w};
+    if (layer->position_keys) a.position_keys = layer->position_keys + table;
+    if (layer->position_queries) a.position_queries = layer->position_queries + table;
     for (int32_t item = 0; item < r->batch->items; item++) {
         a.length = r->batch->lengths[item];
         a.padded = (a.length + CORE_LANES - 1) / CORE_LANES * CORE_LANES;
-        a.width = 2 * a.padded + CORE_LANES;
-        a.origin = (h->positions - a.length) % CORE_LANES + a.length - 1;
         a.projected = w->projected + (size_t)start * a.stride + head * size;
-        if (near_length != a.length) {
-            if (layer->position_keys) copy_near(layer->position_keys + table, &a, w->near[0]);
-            if (layer->position_queries) copy_near(layer->position_queries + table, &a, w->near[1]);
-            near_length = a.length;
-        }
-        transpose_keys(&a);
         int32_t first = is_last ? w->first[item] : start, count = is_last ? w->first[item + 1] - first : a.length;
-        attend(&a, w->rows + first, count, h->relations, w->context + (size_t)first * h->hidden + head * size);
+        attend(&a, w->rows + first, count, w->context + (size_t)first * h->hidden + head * size);
         start += a.length;
     }
 }

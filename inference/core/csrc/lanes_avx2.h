@@ -81,7 +81,7 @@ INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted)
 }
 
 /* A chunk of products in two sums of 32 bits: 1,024 * 16,256 * 127 < 2^31. */
-enum { ROWS_AT_ONCE = 4, MIX_WIDTH = 1, MADD_CHUNK = 2048 };
+enum { ROWS_AT_ONCE = 4, BLOCKS_AT_ONCE = 1, MADD_CHUNK = 2048 };
 
 /* Adds `inputs` products of `rows` rows and 8 columns: each sum of 32 bits holds half of a column's products. */
 INLINE void madd_sums(const int8_t *w, int inputs, const uint8_t *row, size_t stride, int rows, __m256i sums[][2]) {

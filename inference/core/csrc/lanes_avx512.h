@@ -56,7 +56,12 @@ INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted)
     _mm_storeu_si128((__m128i *)(row + inputs + at), _mm512_cvtepi32_epi8(low));
 }
 
-enum { ROWS_AT_ONCE = 6, VNNI_LINES = 6, MIX_WIDTH = 2 };
+enum { ROWS_AT_ONCE = 6, VNNI_LINES = 6, BLOCKS_AT_ONCE = 2 };
+
+/* The instruction itself: with the intrinsic, GCC 12 moves sums between registers and memory all the time. */
+INLINE void add_products(__m512i *sum, __m512i a, __m512i w) {
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(w));
+}
 
 /* Sums of lines of bytes with 64 columns. `lines` is a constant wherever this is called, so all sums are registers. */
 INLINE void vnni_sums(const int8_t *w, int inputs, const uint8_t *line, int lines, __m512i sums[VNNI_LINES][4]) {
@@ -72,10 +77,10 @@ INLINE void vnni_sums(const int8_t *w, int inputs, const uint8_t *line, int line
             int32_t four;
             memcpy(&four, line + (size_t)r * inputs, 4);
             __m512i a = _mm512_set1_epi32(four);
-            sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], a, w0);
-            sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], a, w1);
-            sums[r][2] = _mm512_dpbusd_epi32(sums[r][2], a, w2);
-            sums[r][3] = _mm512_dpbusd_epi32(sums[r][3], a, w3);
+            add_products(&sums[r][0], a, w0);
+            add_products(&sums[r][1], a, w1);
+            add_products(&sums[r][2], a, w2);
+            add_products(&sums[r][3], a, w3);
         }
     }
 }

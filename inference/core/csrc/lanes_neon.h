@@ -69,7 +69,7 @@ INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted)
     }
 }
 
-enum { ROWS_AT_ONCE = 4, MIX_WIDTH = 1 };
+enum { ROWS_AT_ONCE = 4, BLOCKS_AT_ONCE = 1 };
 
 /* Exact sums of `rows` rows with 64 columns, each rounded once.
  *

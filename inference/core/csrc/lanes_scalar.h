@@ -64,7 +64,7 @@ INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted)
     }
 }
 
-enum { ROWS_AT_ONCE = 2, MIX_WIDTH = 1 };
+enum { ROWS_AT_ONCE = 2, BLOCKS_AT_ONCE = 1 };
 
 /* Exact sums of `rows` rows with 64 columns, each rounded once. Sums of 1,024 products fit 32 bits. */
 INLINE void sum_rows(const core_matrix *m, int bits, const uint8_t *row, int rows, int block, float *sums) {

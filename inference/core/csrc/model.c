@@ -128,7 +128,9 @@ size_t core_lay_out(const core_header *h, int32_t tokens, int32_t items, void *m
     work->inner = lay_floats(memory, &at, inner_rows * h->inner);
     work->inner_bytes = lay(memory, &at, inner_rows * core_row_bytes(h->inner));
     work->keys = lay_floats(memory, &at, head_size * h->positions);
-    for (int i = 0; i < 2; i++) work->near[i] = lay_floats(memory, &at, head_size * (2 * h->positions + CORE_LANES));
+    work->values = lay_floats(memory, &at, head_size * h->positions);
+    work->relative = lay_floats(memory, &at, h->relations ? (size_t)h->positions * h->positions : 0);
+    work->by_distance = lay_floats(memory, &at, (size_t)CORE_LANES * (h->positions + 48) + CORE_QUERIES * head_size);
     work->scores = lay_floats(memory, &at, (size_t)CORE_QUERIES * h->positions);
     work->rows = lay(memory, &at, rows * sizeof(int32_t));
     work->first = lay(memory, &at, ((size_t)items + 1) * sizeof(int32_t));

@@ -57,7 +57,9 @@ typedef struct {
     float *inner;     /* [CORE_FEED_ROWS][inner] */
     uint8_t *inner_bytes;
     float *keys;    /* [positions / 16][head size][16]: those of one head, transposed */
-    float *near[2]; /* [head size][2 positions + 16]: relative keys and queries of one head at the distances in use */
+    float *values;  /* [head size / 16][positions][16] */
+    float *relative;    /* [positions][positions]: of one head, scores of keys with relative queries */
+    float *by_distance; /* [16][positions + 48]: scores before they are read along their diagonals */
     float *scores;  /* [CORE_QUERIES][positions] */
     int32_t *rows;  /* [tokens]: tokens whose last state is read */
     int32_t *first; /* [items + 1]: first of these rows of each item */

@@ -44,7 +44,7 @@ SHIFT = F32(12582912)
 
 
 def fma(a: Array | F32, b: Array | F32, c: Array | F32) -> Float32:
-    """a * b + c, rounded once.
+    """Returns a * b + c, rounded once.
 
     The product is exact in float64. Their sum is rounded to odd there, so that rounding it again, to float32, gives
     what one rounding would have given.
@@ -187,14 +187,14 @@ class Reference:
         queries, keys, values = (projected[:, start + part * self.hidden :][:, :size] for part in range(3))
         queries = queries[read]
         places = np.arange(length) - read[:, np.newaxis] + int(self.header["positions"]) - 1
-        scores = np.zeros((len(read), length), F32)
+        scores = np.zeros((3, len(read), length), F32)
         for d in range(size):
-            met = np.broadcast_to(keys[:, d], scores.shape)
+            scores[0] = fma(queries[:, d : d + 1], keys[:, d], scores[0])
             if layer[CONTENT_TO_POSITION] is not None:
-                met = met + layer[CONTENT_TO_POSITION][head, :, d][places]
-            scores = fma(queries[:, d : d + 1], met, scores)
+                scores[1] = fma(queries[:, d : d + 1], layer[CONTENT_TO_POSITION][head, :, d][places], scores[1])
             if layer[POSITION_TO_CONTENT] is not None:
-                scores = fma(keys[:, d], layer[POSITION_TO_CONTENT][head, :, d][places], scores)
+                scores[2] = fma(keys[:, d], layer[POSITION_TO_CONTENT][head, :, d][places], scores[2])
+        scores = (scores[0] + scores[1]) + scores[2]
         weights = exp(scores - scores.max(axis=1, keepdims=True))
         padded = np.zeros((len(read), -(-length // LANES) * LANES), F32)
         padded[:, :length] = weights
