@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -27,7 +28,7 @@ WIDE_DEBERTA = replace(DEBERTA, hidden_size=128, head_count=2)
 Item = tuple[list[int], list[int]]  # ids, and which tokens are marked
 
 _RANDOM = np.random.default_rng(3)
-TOKEN_HEAD = DenseLayer(_RANDOM.normal(size=(128, 1)).astype(np.float32), np.float32([0.25]))
+TOKEN_HEAD = DenseLayer(_RANDOM.normal(size=(128, 1)).astype(np.float32), np.full(1, 0.25, np.float32))
 
 
 def embedder(config: BertConfig = WIDE_BERT, pooling: Any = "mean") -> tuple[onnx.ModelProto, Manifest]:  # noqa: ANN401
@@ -46,7 +47,7 @@ def classifier(config: DebertaConfig = WIDE_DEBERTA, *, has_marks: bool) -> tupl
     return build_deberta_classifier(weights, config, head), manifest
 
 
-GRAPHS = {
+GRAPHS: dict[str, Callable[[], tuple[onnx.ModelProto, Manifest]]] = {
     "embedder by mean": embedder,
     "embedder by first token": lambda: embedder(pooling="cls"),
     "embedder with relu": lambda: embedder(replace(WIDE_BERT, activation="relu")),

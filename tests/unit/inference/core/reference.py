@@ -154,7 +154,7 @@ class Reference:
 
     def _result(self, states: Float32) -> Float32:
         if self.header["output"] == LOGITS:
-            state = states[0]
+            state: Float32 = states[0]
             for index, (weight, bias) in enumerate(self.head):
                 state = activate(int(self.header["head_activation"][index]), dot(weight, state) + bias)
             return state
@@ -245,6 +245,6 @@ class Reference:
 
     def _take(self, shape: tuple[int, ...], kind: Any = F32) -> Array:  # noqa: ANN401  # a type of numbers
         size = int(np.prod(shape)) * np.dtype(kind).itemsize
-        section = self._data[self._at : self._at + size].view(kind).reshape(shape)
+        section: Array = self._data[self._at : self._at + size].view(kind).reshape(shape)
         self._at += -(-size // ALIGNMENT) * ALIGNMENT
         return section
