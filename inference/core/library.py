@@ -25,7 +25,7 @@ _ALIGNMENT = 64
 _EXTENSION = "inference.core._core"
 
 
-class Level(IntEnum):
+class InstructionSet(IntEnum):
     """Instruction sets, as `core_level` in csrc/core.h. All give the same bits."""
 
     SCALAR = 0
@@ -89,9 +89,9 @@ class CoreLibrary:
         self._declare("run", ctypes.c_int, pointer, size, ctypes.c_int, pointer, pointer, size)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> InstructionSet:
         """The fastest instruction set of this machine."""
-        return Level(self._functions.precis_core_level())
+        return InstructionSet(self._functions.precis_core_level())
 
     def check(self, file: Bytes) -> Status:
         """Whether a packed file is whole."""
@@ -107,7 +107,7 @@ class CoreLibrary:
         return aligned_bytes(size)
 
     def run(
-        self, file: Bytes, batch: CoreBatch, *, workspace: Bytes, level: Level, stop: Int32 | None = None
+        self, file: Bytes, batch: CoreBatch, *, workspace: Bytes, level: InstructionSet, stop: Int32 | None = None
     ) -> tuple[Float32, Float32 | None]:
         """Computes a batch without the GIL.
 

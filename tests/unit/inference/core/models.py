@@ -16,7 +16,7 @@ from inference.compile.config import BertConfig, DebertaConfig
 from inference.compile.deberta import build_claim_checker, build_deberta_classifier
 from inference.compile.head import DenseLayer, pooled_head
 from inference.compile.packed.packing import packed_bytes
-from inference.core.library import CoreBatch, CoreLibrary, CoreRunError, Level, Status, aligned_bytes
+from inference.core.library import CoreBatch, CoreLibrary, CoreRunError, InstructionSet, Status, aligned_bytes
 from inference.core.packed_file import RowBits
 from inference.models.manifest import Manifest
 from tests.unit.inference.compile.random_weights import BERT, DEBERTA, bert_weights, classifier_weights, deberta_weights
@@ -87,7 +87,7 @@ def items(count: int, *, seed: int = 11, longest: int = MAX_TOKENS, vocabulary: 
 
 
 def run(
-    library: CoreLibrary, file: npt.NDArray[np.uint8], given: list[Item], level: Level
+    library: CoreLibrary, file: npt.NDArray[np.uint8], given: list[Item], level: InstructionSet
 ) -> tuple[npt.NDArray[np.float32], list[npt.NDArray[np.float32]]]:
     """Computes items in one batch: results, and the marks of each."""
     ids = np.array([number for item, _ in given for number in item], np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inference.core.library import Level
+from inference.core.library import InstructionSet
 from inference.core.packed_file import RowBits
 from tests.unit.inference.core.building import library
 from tests.unit.inference.core.models import GRAPHS, items, packed, run
@@ -14,10 +14,14 @@ from tests.unit.inference.core.reference import Reference
 BITS: tuple[RowBits, ...] = (8, 15)
 
 
-def levels() -> list[Level]:
+def levels() -> list[InstructionSet]:
     """The instruction sets of this machine."""
     best = library().level
-    return [level for level in Level if level <= best and (level == Level.NEON) == (best == Level.NEON)] or [best]
+    return [
+        level
+        for level in InstructionSet
+        if level <= best and (level == InstructionSet.NEON) == (best == InstructionSet.NEON)
+    ] or [best]
 
 
 @pytest.mark.parametrize("bits", BITS)
@@ -25,7 +29,7 @@ def levels() -> list[Level]:
 def test_all_instruction_sets_give_the_bits_of_the_specification(name: str, bits: RowBits) -> None:
     file, given = packed(name, bits), items(4)
     expected = [Reference(file).run(*item) for item in given]
-    for level in {Level.SCALAR, *levels()}:
+    for level in {InstructionSet.SCALAR, *levels()}:
         results, marks = run(library(), file, given, level)
         for at, (result, item_marks) in enumerate(expected):
             assert results[at].tobytes() == result.tobytes(), f"{level.name}, item {at}"
