@@ -123,9 +123,10 @@ class Assembler:
         return await self._with_totals(replace(result, citation=ending.citation), levels)
 
     async def _with_totals(self, result: SummaryResult, levels: list[tuple[int, Stage, int, int]]) -> SummaryResult:
-        """Adds what all runs cost, and how far the map is."""
+        """Adds what all runs cost, how far the map is, and how long the text is that was asked for."""
         totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
         begun = (result.iterations, Stage.MAP)
+        is_final = (result.iteration, Stage.FINAL) in {(iteration, stage) for iteration, stage, *_ in levels}
         return replace(
             result,
             total_usage=totals.usage,
@@ -133,6 +134,7 @@ class Assembler:
             run_count=totals.run_count,
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
+            length=(await self._final(result.iteration)).length if is_final else None,
         )
 
     async def finished_text(self) -> str:
@@ -161,8 +163,7 @@ class Assembler:
     ) -> tuple[str, list[SummaryWarning]]:
         """Returns the summary, or the texts of the highest level that is complete, or all extractions."""
         if is_final:
-            bodies = await self._store.bodies(self._id, StepId(iteration, Stage.FINAL), 0)
-            return UNIQUE.validate_json(bodies[0][1]).text, []
+            return (await self._final(iteration)).text, []
         complete = [level for number, stage, level, _ in levels if number == iteration and stage is Stage.UNIQUE]
         texts: list[str] = []
         chars_left = self._config.partial_chars
@@ -175,6 +176,10 @@ class Assembler:
                 message = f"only the first {self._config.partial_chars} characters: resume to get the summary"
                 return "\n\n".join(texts), [SummaryWarning(WarningCode.TEXT_CUT, message)]
         return "\n\n".join(texts), []
+
+    async def _final(self, iteration: int) -> UniqueText:
+        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.FINAL), 0)
+        return UNIQUE.validate_json(bodies[0][1])
 
     async def _measure(self, iteration: int, levels: list[tuple[int, Stage, int, int]]) -> "_Measured":
         """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""

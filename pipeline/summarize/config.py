@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, SecretStr, model_validator
 
 from pipeline.frozen import FrozenModel
+from pipeline.summarize.steering.wishes import SummaryDetail
 
 ALL: Final = "all"
 
@@ -34,7 +35,7 @@ class StorageConfig(FrozenModel):
 
 _SETTINGS_OF_THE_RESULT = {
     *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
-    *("critique_tokens", "min_topics", "max_topics", "max_compressions", "max_citations"),
+    *("critique_tokens", "detail", "min_topics", "max_topics", "max_compressions", "max_citations"),
 }
 
 
@@ -50,6 +51,13 @@ class SummarizeConfig(FrozenModel):
         description=(
             "Batches that run at once. 1: each sees the extractions of the batches before it; w: those before its "
             'wave; "all", the default: none, but the end of the source before it.'
+        ),
+    )
+    detail: SummaryDetail = Field(
+        default=SummaryDetail.FULL,
+        description=(
+            'Length where the caller sets none. "schedule": that of the evaluation\'s compression schedule; '
+            '"full": all that the writer has room for.'
         ),
     )
     source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')

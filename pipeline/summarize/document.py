@@ -4,12 +4,14 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipeline.errors import InvalidInputError
 from pipeline.frozen import FrozenModel
 from pipeline.summarize.config import SummarizeLimits, Wave
+from pipeline.summarize.steering.wishes import LengthWish, SummaryDetail, SummaryForm, Wishes
 
 _HASH_VERSION = b"document-1"
 
@@ -143,3 +145,33 @@ class SummarizeOptions(FrozenModel):
     reduce_group_size: int | None = Field(default=None, ge=2, le=64, description="Most texts of one reduce call.")
     max_iterations: int | None = Field(default=None, ge=1, le=5, description="Runs before a FAIL is accepted.")
     wave: Wave | None = Field(default=None, description="Batches that run at once.")
+    target_tokens: int | None = Field(default=None, ge=1, le=1_000_000, description="Length in tokens.")
+    target_words: int | None = Field(default=None, ge=1, le=1_000_000, description="Length in words.")
+    target_share: float | None = Field(
+        default=None, gt=0, le=1, allow_inf_nan=False, description="Length as a share of the document's tokens."
+    )
+    detail: SummaryDetail | None = Field(default=None, description="How much to say where no length is set.")
+    focus: str = Field(default="", max_length=500, description="Subject or question that comes first.")
+    form: SummaryForm = Field(default=SummaryForm.MARKDOWN, description="How the summary is written.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        lengths = [self.target_tokens, self.target_words, self.target_share, self.detail]
+        count = sum(length is not None for length in lengths)
+        if count > 1:
+            raise ValueError(f"expected one of target_tokens, target_words, target_share and detail, got {count}")
+        return self
+
+    @property
+    def has_length(self) -> bool:
+        """Whether the caller names a length that the writer may not be able to write."""
+        return bool(self.target_tokens or self.target_words or self.target_share)
+
+    @property
+    def wishes(self) -> Wishes:
+        """What every text of the summary is written for."""
+        return Wishes(" ".join(storable(self.focus).split()))
+
+    def length_wish(self, default: SummaryDetail) -> LengthWish:
+        """Returns how long the summary shall be, with the server's default."""
+        return LengthWish(self.target_tokens, self.target_words, self.target_share, self.detail or default)

@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.writer import WriterLimits
-
-MIN_CONTENT_TOKENS = 16
-"""A budget below leaves no room for text; such limits are a mistake in the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +34,6 @@ class ChunkBatch:
         """Lowest and highest, inclusive; (0, 0) without pages."""
         numbers = [chunk.page_number for chunk in self.chunks]
         return min(numbers), max(numbers)
-
-
-def content_budget_tokens(limits: WriterLimits) -> int:
-    """Returns what the chunks of a batch may take.
-
-    The limit of the context is set aside even where less context stands before a batch. The batches, and with them
-    the number of calls, are then known before the first call, and no prompt is ever over its budget.
-    """
-    return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - limits.context_limit_tokens)
 
 
 @dataclass(frozen=True, slots=True)

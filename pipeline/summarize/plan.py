@@ -3,24 +3,25 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.incremental.known_calls import CallTexts
-from pipeline.summarize.packing import (
-    BatchPacker,
-    ChunkBatch,
-    ChunkPart,
-    content_budget_tokens,
-    level_calls,
-    to_batches,
-)
+from pipeline.summarize.packing import BatchPacker, ChunkBatch, ChunkPart, level_calls, to_batches
+from pipeline.summarize.steering.goal import measure_document, set_goal
+from pipeline.summarize.steering.wishes import PLAIN, Shape
 from pipeline.summarize.writer import Writer, WriterLimits
 
 # One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
 _MOST_TASKS_OF_A_STEP = 1_024
+MIN_CONTENT_TOKENS = 16
+"""A budget below leaves no room for text; such limits are a mistake in the settings."""
+
 _REFLECT_CALLS = 1
+_LEAST_SHARE = 0.2  # below, what any writer keeps of a batch is enough, and equal calls serve all lengths
+_SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
 _TOPICS_CALLS = 1
 
 
@@ -35,6 +36,8 @@ class SummaryPlan:
             batch was taken over from another summary.
         batch_lengths: parts of each batch; empty if all are as full as they may be.
         batch_calls: what the batches are known by to later summaries.
+        shape: of the final text.
+        goal_share: length that was asked for, as a share of the document's; 1 for all that the writer has room for.
     """
 
     batches: tuple[ChunkBatch, ...]
@@ -49,6 +52,8 @@ class SummaryPlan:
     limits: WriterLimits
     batch_lengths: tuple[int, ...] = ()
     batch_calls: tuple[CallTexts, ...] = ()
+    shape: Shape = PLAIN
+    goal_share: float = 1.0
 
     @property
     def map_calls(self) -> int:
@@ -70,13 +75,32 @@ class SummaryPlan:
         """Of all chunks, each once."""
         return sum(batch.token_count for batch in self.batches)
 
+    @property
+    def shape_calls(self) -> int:
+        """Of one iteration: 1 if the last text must be written once more to have its shape, else 0."""
+        is_shaped = self.limits.shapes_merges and bool(self.level_calls)
+        return int(not (self.shape.is_plain or is_shaped))
+
+    @property
+    def least_share(self) -> float:
+        """What the map must leave of each batch for the final text to have its length, in steps: 0 for short ones."""
+        if self.shape.goal is None or self.goal_share < _LEAST_SHARE:
+            return 0.0
+        return min(1.0, ceil(self.goal_share * _SPARE * _SHARE_STEPS) / _SHARE_STEPS)
+
+    @property
+    def target_tokens(self) -> int:
+        """The length that was asked for; 0 for all that the writer has room for."""
+        return round(self.goal_share * self.input_tokens) if self.shape.goal else 0
+
     def calls(self, iterations: int = 1) -> int:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
-        return iterations * (self.map_calls + self.reduce_calls + _REFLECT_CALLS) + _TOPICS_CALLS
+        each = self.map_calls + self.reduce_calls + self.shape_calls + _REFLECT_CALLS
+        return iterations * each + _TOPICS_CALLS
 
     def most_repeats(self, iterations: int = 1) -> int:
         """Bounds the calls beside the planned ones: every text of map and reduce is asked for again."""
-        return iterations * (self.map_calls + self.reduce_calls) * self.limits.repeats
+        return iterations * (self.map_calls + self.reduce_calls + self.shape_calls) * self.limits.repeats
 
     def max_prompt_tokens(self, iterations: int = 1) -> int:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""
@@ -85,7 +109,7 @@ class SummaryPlan:
         texts = self.reduce_calls * self.group_size
         reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
         rest = limits.output_tokens + limits.overhead_tokens
-        return iterations * (map_tokens + reduce_tokens + rest) + rest
+        return iterations * (map_tokens + reduce_tokens + (1 + self.shape_calls) * rest) + rest
 
     def max_completion_tokens(self, iterations: int = 1) -> int:
         """Bounds what all answers hold, continuations left out."""
@@ -99,7 +123,7 @@ class SummaryPlan:
         if self.uses_source_context:  # batches do not wait for a wave
             map_rounds = -(-len(self.batches) // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
-        return iterations * (map_rounds + reduce_rounds + _REFLECT_CALLS) + _TOPICS_CALLS
+        return iterations * (map_rounds + reduce_rounds + self.shape_calls + _REFLECT_CALLS) + _TOPICS_CALLS
 
     @property
     def supersteps(self) -> int:
@@ -178,6 +202,9 @@ class Planner:
         Args:
             cuts: the batches; by default each is as full as it may be.
             calls: what the batches are known by to later summaries.
+
+        Raises:
+            InvalidInputError: the writer cannot write so much as the caller asks for.
         """
         limits, config, options = self.writer.limits, self.config, self.options
         full = list(self.packer.cuts(parts, 0, len(parts)))
@@ -185,6 +212,8 @@ class Planner:
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
         budget = reduce_budget_tokens(limits, config, group_size)
+        size = measure_document(sum(part.token_count for part in parts), (part.chunk.text for part in parts))
+        goal = set_goal(options.length_wish(config.detail), size, limits.output_tokens)
         return SummaryPlan(
             batches=to_batches(parts, cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
@@ -198,7 +227,18 @@ class Planner:
             limits=limits,
             batch_lengths=() if cuts == full else tuple(map(len, cuts)),
             batch_calls=calls,
+            shape=Shape(goal, options.form),
+            goal_share=size.share(goal) if goal else 1.0,
         )
+
+
+def content_budget_tokens(limits: WriterLimits) -> int:
+    """Returns what the chunks of a batch may take.
+
+    The limit of the context is set aside even where less context stands before a batch. The batches, and with them
+    the number of calls, are then known before the first call, and no prompt is ever over its budget.
+    """
+    return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - limits.context_limit_tokens)
 
 
 def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig, group_size: int) -> int:

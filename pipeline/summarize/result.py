@@ -6,8 +6,8 @@ from enum import StrEnum
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.citations.places import NOT_CITED, CitationCount, Citations, SummaryCitation
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.trust.findings import TrustReport
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 
 
@@ -22,6 +22,7 @@ class WarningCode(StrEnum):
     WRITER_CHANGED = "writer_changed"  # the summary was resumed with another writer
     ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
     TOPICS_LEFT_OUT = "invented_topic"  # the summary does not mention them
+    LENGTH_MISSED = "length_missed"  # the summary is not within a tenth of the length that was asked for
     TEXT_CUT = "text_cut"  # a partial result holds only the beginning of what was extracted
 
 
@@ -90,6 +91,35 @@ class IntermediateSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustReport:
+    """What the gate found in all texts of a summary.
+
+    Attributes:
+        part_count: sentences, list items, table rows and lines of code that were checked, at every level.
+        verbatim_count: those that stand in their input word for word.
+        read_count: those that a model compared with a passage.
+        unread_count: those of which only the values were compared.
+        removed_count: pieces around and between sentences that stated nothing.
+        dropped_count: sentences.
+        corrected_count: sentences.
+        asked_again_count: answers that a second one replaced.
+        rewritten_count: answers that sentences of the input replaced.
+        flaw_count: what is still wrong; the summary's text says where.
+    """
+
+    part_count: int = 0
+    verbatim_count: int = 0
+    read_count: int = 0
+    unread_count: int = 0
+    removed_count: int = 0
+    dropped_count: int = 0
+    corrected_count: int = 0
+    asked_again_count: int = 0
+    rewritten_count: int = 0
+    flaw_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryResult:
     """A summary, complete or as far as it came.
 
@@ -117,6 +147,7 @@ class SummaryResult:
         current_batch: batches that are extracted, of the iteration begun last.
         batch_count: of the plan; 0 before there is one.
         intermediate_summaries: the texts behind `text`, as far as they are shown; only in a view.
+        length: asked for and got; None if none was asked for, or the result is partial.
     """
 
     summary_id: str
@@ -151,6 +182,7 @@ class SummaryResult:
     current_batch: int = 0
     batch_count: int = 0
     intermediate_summaries: tuple[IntermediateSummary, ...] = ()
+    length: SummaryLength | None = None
 
     @property
     def citations(self) -> tuple[SummaryCitation, ...]:

@@ -117,7 +117,7 @@ class Summarizer:
     ) -> AsyncGenerator[Event, None]:
         """Summarizes a document. Accepted comes first, Finished last; leave early to stop.
 
-        An equal request that is done already, or was sent with the same key, is answered with its result at once.
+        An equal request that is done, or was sent with the same key, is answered with its result at once.
 
         Args:
             idempotency_key: sent again, it names the same summary, and resumes it if it is not done.
@@ -126,12 +126,13 @@ class Summarizer:
         Raises:
             IdempotencyConflictError: the key belongs to another request.
             SummaryRunningError: the summary of this key is running.
-            SummaryAsideError: the server stops.
-            StorageError: the database cannot be used.
+            SummaryAsideError, StorageError: the server stops; the database cannot be used.
         """
-        key_limit = self._config.limits.max_key_chars
-        if idempotency_key and len(idempotency_key) > key_limit:
-            raise InvalidInputError("idempotency_key", f"at most {key_limit} characters", str(len(idempotency_key)))
+        limit = self._config.limits.max_key_chars
+        if idempotency_key and len(idempotency_key) > limit:
+            raise InvalidInputError("idempotency_key", f"at most {limit} characters", str(len(idempotency_key)))
+        if options.has_length:  # refused before anything is stored
+            await self.plan(document, writer=writer, options=options)
         request = SummaryRequest(
             document_id=document.document_id,
             document_name=document.name,

@@ -259,5 +259,5 @@ def _plan_key(plan: SummaryPlan) -> str:
     for batch in plan.batches:
         digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
     numbers = (plan.wave, plan.uses_source_context, plan.group_size, plan.max_iterations, plan.reduce_budget_tokens)
-    digest.update(repr(numbers).encode())
+    digest.update(repr((*numbers, plan.shape)).encode())
     return digest.hexdigest()

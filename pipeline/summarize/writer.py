@@ -11,6 +11,7 @@ from typing import Protocol
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.steering.wishes import NO_WISHES, PLAIN, Shape, Wishes
 
 
 class MergeStage(Enum):
@@ -19,6 +20,7 @@ class MergeStage(Enum):
     INTERMEDIATE = "intermediate"  # a group of several; more merges follow
     FINAL = "final"  # the last group: its text is the summary
     COMPRESS = "compress"  # one text that is too long for its group
+    SHAPE = "shape"  # one text that is to become the summary, in the shape that the caller wants
 
 
 class CriticVerdict(Enum):
@@ -43,6 +45,7 @@ class WriterLimits:
         text_overhead_tokens: words of the prompt around each text of the document.
         concurrency: calls in flight that make sense; more only wait.
         repeats: further calls that a gate may make for one text; none are planned.
+        shapes_merges: the final merge has the shape that the caller wants already; else it is given to its text.
     """
 
     prompt_budget_tokens: int
@@ -53,6 +56,7 @@ class WriterLimits:
     text_overhead_tokens: int = 0
     concurrency: int = 1
     repeats: int = 0
+    shapes_merges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class ExtractTask:
         context: what stands before the batch, oldest first: extractions of earlier batches, or, if
             `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
         critique: what the critic found wrong with the iteration before; None in the first.
+        least_share: of the batch, that must be left for the final text to have its length; 0 for no such wish.
     """
 
     summary_type: SummaryType
@@ -88,6 +93,8 @@ class ExtractTask:
     context: tuple[str, ...] = ()
     context_is_source: bool = False
     critique: str | None = None
+    wishes: Wishes = NO_WISHES
+    least_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +102,9 @@ class MergeTask:
     """Reduce: one text out of several, nothing lost, nothing said twice.
 
     Attributes:
-        extractions: in the order of the document; at least two, exactly one to compress.
+        extractions: in the order of the document; at least two, exactly one to compress or to shape.
         target_tokens: the answer should not be longer than this; at most `WriterLimits.output_tokens`.
+        shape: of the summary, where the answer is to be it.
     """
 
     summary_type: SummaryType
@@ -108,6 +116,8 @@ class MergeTask:
     extractions: tuple[Extraction, ...]
     target_tokens: int
     critique: str | None = None
+    wishes: Wishes = NO_WISHES
+    shape: Shape = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +126,7 @@ class CritiqueTask:
 
     Attributes:
         retention: what of the document's terms survived in it, measured.
+        target_tokens: the length that was asked for; 0 for all that fits.
     """
 
     summary_type: SummaryType
@@ -123,6 +134,8 @@ class CritiqueTask:
     iteration: int
     summary: str
     retention: Retention
+    wishes: Wishes = NO_WISHES
+    target_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

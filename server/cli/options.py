@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -125,6 +126,42 @@ class EndpointOptions:
     key_file: Path | None = None
 
 
+class Detail(StrEnum):
+    """How much a summary says where no length is asked for."""
+
+    SCHEDULE = "schedule"
+    FULL = "full"
+
+
+class Form(StrEnum):
+    """How a summary is written."""
+
+    MARKDOWN = "markdown"
+    PROSE = "prose"
+    BULLETS = "bullets"
+
+
+@dataclass(frozen=True)
+class ShapeOptions:
+    """How long a summary shall be, about what and in which form; what is not set is left to the server."""
+
+    words: Annotated[int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth.")] = None
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = (
+        None
+    )
+    share: Annotated[
+        float | None, typer.Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
+    ] = None
+    detail: Annotated[
+        Detail | None,
+        typer.Option("--detail", help="Length by rule: that of the evaluation's schedule, or all that can be kept."),
+    ] = None
+    focus: Annotated[
+        str, typer.Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
+    ] = ""
+    form: Annotated[Form | None, typer.Option("--form", help="How it is written (default markdown).")] = None
+
+
 @dataclass(frozen=True)
 class SummaryOptions:
     """How `precis summarize` has a document summarized.
@@ -134,9 +171,11 @@ class SummaryOptions:
         wave: batches at once; 0 all; None the server's default.
         max_iterations: None for the server's default.
         idempotency_key: empty for none.
+        shape: how long, about what and in which form.
     """
 
     audience: str = "technical"
     wave: int | None = None
     max_iterations: int | None = None
     idempotency_key: str = ""
+    shape: ShapeOptions = ShapeOptions()

@@ -1,6 +1,8 @@
 """Summarize requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
 
@@ -9,12 +11,17 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.packing import split_by_tokens
+from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
 from server.rpc.fields import EnumCodec, set_fields
 
 PAGE_BREAK = "\f"
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up
 
-SUMMARY_TYPES = EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR)
+_ENUMS: Mapping[str, EnumCodec[Any]] = {
+    "summary_type": EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR),
+    "detail": EnumCodec(SummaryDetail, pb.SummaryDetail.DESCRIPTOR),
+    "form": EnumCodec(SummaryForm, pb.SummaryForm.DESCRIPTOR),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,10 @@ def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
     if batches is not None and batches < 1:
         raise InvalidInputError("options.wave_batches", "1 or more", str(batches))
     fields["wave"] = ALL if is_all else batches
-    if "summary_type" in fields:
-        fields["summary_type"] = SUMMARY_TYPES.parse(options.summary_type, "options.summary_type")
+    if fields.get("detail") == pb.SUMMARY_DETAIL_UNSPECIFIED:  # of a oneof, and so set
+        del fields["detail"]
+    for name in fields.keys() & _ENUMS.keys():
+        fields[name] = _ENUMS[name].parse(fields[name], f"options.{name}")
     return parse(SummarizeOptions, fields, "options")
 
 

@@ -6,15 +6,18 @@ procedure needs its own "# apt update".
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from pipeline.summarize.duplicates import fold_sentence
-from pipeline.summarize.extractive.centrality import score_sentences
-from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_sentences
+from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.fitting import Fit, fit
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 from pipeline.summarize.extractive.values import ExcerptValues
+from pipeline.summarize.steering.wishes import LengthGoal
 
 _MOST_ATTEMPTS = 8
 _MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
@@ -38,6 +41,8 @@ class Shortening:
     Attributes:
         starts_document: nothing stands before it, so that its first sentences open the document.
         ends_document: nothing follows, so that a heading at the end has nothing below it.
+        focus: what each sentence says of what the caller asks about; None if he does not.
+        goal: a length to be met; None: anything within the budget will do.
     """
 
     values: ExcerptValues
@@ -45,44 +50,56 @@ class Shortening:
     relevance_weight: float
     starts_document: bool
     ends_document: bool
+    focus: Float64 | None = None
+    goal: LengthGoal | None = None
 
 
-def shorten(material: Material, shortening: Shortening, count_tokens: Callable[[str], int]) -> list[int]:
+def shorten(material: Material, shortening: Shortening, size_of: Callable[[Sequence[int]], int]) -> list[int]:
     """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        count_tokens: of a text; what is kept is never longer than the budget's ceiling by this count if an excerpt
-            is that short.
+        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
+            ceiling by this count if an excerpt is that short, except where a goal is closer beyond it.
     """
     excerpts = material.excerpts
-    candidates = Candidates(
-        excerpts=excerpts,
-        dropped=material.dropped,
-        values=shortening.values,
-        sentences=material.sentences,
-        centrality=score_sentences(
-            excerpts, material.sentences, material.vectors, starts_document=shortening.starts_document
-        )
-        if material.sentences
-        else np.zeros(0),
-        vectors=material.vectors,
-        relevance_weight=shortening.relevance_weight,
-    )
+    candidates = _candidates(material, shortening)
     always = [] if shortening.ends_document else _open_at_end(excerpts)
     if sum(excerpts[position].token_count for position in always) > _MOST_HEADINGS_SHARE * shortening.budget.ceiling:
         always = []
+    useful = partial(_with_use, excerpts, ends_document=shortening.ends_document)
     budget = shortening.budget
+    positions: list[int] = []
     for _ in range(_MOST_ATTEMPTS):
-        chosen = select(candidates, budget, always)
-        positions = _with_use(excerpts, chosen, ends_document=shortening.ends_document)
-        if all(excerpts[position].kind in STRUCTURE for position in positions):
-            break  # no sentence fits
-        excess = count_tokens(write_markdown(excerpts, positions)) / shortening.budget.ceiling
+        positions = useful(select(candidates, budget, always))
+        excess = size_of(positions) / shortening.budget.ceiling
         if excess <= 1:
-            return positions
+            break
         budget = _scaled(budget, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
-    return _shortest(material)
+    else:
+        positions = []
+    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
+        positions = _shortest(material)
+    return fit(candidates, positions, Fit(shortening.goal, useful, size_of)) if shortening.goal else positions
+
+
+def _candidates(material: Material, shortening: Shortening) -> Candidates:
+    """Returns material with what its sentences are worth."""
+    excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
+    score = np.zeros(0)
+    if sentences:
+        score = score_sentences(excerpts, sentences, vectors, starts_document=shortening.starts_document)
+        score = score if shortening.focus is None else blend_focus(score, shortening.focus)
+    return Candidates(
+        excerpts=excerpts,
+        dropped=material.dropped,
+        values=shortening.values,
+        sentences=sentences,
+        centrality=score,
+        vectors=vectors,
+        relevance_weight=shortening.relevance_weight,
+        has_focus=shortening.focus is not None,
+    )
 
 
 def _shortest(material: Material) -> list[int]:

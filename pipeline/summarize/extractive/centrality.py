@@ -5,15 +5,19 @@ prior fades within a dozen sentences: it never reaches far into a long text, and
 section or whose parts are turns of a talk has none. Linear in the number of sentences.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.judge.evidence.text.words import is_content, stem
 from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 
 Float64 = npt.NDArray[np.float64]
+
+_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
@@ -43,6 +47,50 @@ def score_sentences(
     score = _POSITION_WEIGHT * early + _CLOSENESS_WEIGHT * closeness if early.any() else closeness
     words = np.array([count_words(excerpts[position].text) for position in positions], dtype=np.float64)
     return np.asarray(score * np.minimum(words / _FULL_LENGTH_WORDS, 1))
+
+
+_FOCUS_WEIGHT = 0.75
+_WORDS_WEIGHT = 0.4  # of the focus: its own words; an embedder knows no part numbers
+_HEADING_SHARE = 0.5  # of what a word counts that stands in the heading above
+
+
+def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness: Float64, focus: str) -> Float64:
+    """Scores sentences by a subject or question: close to it, or with its words in them or in their headings.
+
+    Args:
+        likeness: cosine of each sentence with the focus; shape (sentences,), at least one.
+
+    Returns:
+        Shape (sentences,), in [0, 1].
+    """
+    wanted = _stems(focus)
+    shares = np.zeros(len(positions))
+    known: dict[int, frozenset[str]] = {-1: frozenset()}
+    for row, position in enumerate(positions):
+        section = excerpts[position].section
+        if section not in known:
+            known[section] = _stems(_headings_above(excerpts, section))
+        own = _stems(excerpts[position].text)
+        said = len(wanted & own) + _HEADING_SHARE * len((wanted & known[section]) - own)
+        shares[row] = said / max(1, len(wanted))
+    return (1 - _WORDS_WEIGHT) * _scaled(likeness) + _WORDS_WEIGHT * shares
+
+
+def blend_focus(score: Float64, focus: Float64) -> Float64:
+    """Returns what sentences are worth to somebody who asks for a focus."""
+    return np.asarray(_FOCUS_WEIGHT * focus + (1 - _FOCUS_WEIGHT) * score)
+
+
+def _headings_above(excerpts: Sequence[Excerpt], section: int) -> str:
+    titles = []
+    while section >= 0:
+        titles.append(excerpts[section].text)
+        section = excerpts[section].section
+    return " ".join(titles)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if is_content(word))
 
 
 def _earliness(

@@ -5,18 +5,19 @@ An excerpt brings all that it needs, and is worth the mean of what it brings: a 
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
+_ACTS_SHARE = 0.6  # of what operators read: warnings, steps and commands, before anything is explained
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
 
@@ -57,11 +58,24 @@ class Candidates(Material):
 
     Attributes:
         centrality: shape (sentences,).
+        has_focus: sections that say nothing of the focus need not be opened.
     """
 
     values: ExcerptValues
     centrality: Float64
     relevance_weight: float
+    has_focus: bool = False
+
+
+def bundle_of(material: Material, position: int, chosen: Container[int]) -> list[int]:
+    """Returns an excerpt with all that it needs and that is not chosen yet."""
+    found, waiting = {position}, [position]
+    while waiting:
+        for need in material.excerpts[waiting.pop()].needs:
+            if need not in found and need not in chosen and need not in material.dropped:
+                found.add(need)
+                waiting.append(need)
+    return list(found)
 
 
 def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -> list[int]:
@@ -75,11 +89,15 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     for position in always:
         selection.add(selection.bundle(position))
     central, fill = min(budget.central, budget.ceiling), min(budget.fill, budget.ceiling)
-    selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
+    if candidates.values.are_acted_on:
+        selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
+    if not candidates.has_focus:
+        selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
     selection.fill(central)
     if central < budget.ceiling:
         selection.keep_values(budget.ceiling)
-        selection.open_sections(min(budget.ceiling, selection.tokens + _SECTIONS_SHARE * central))
+        if not candidates.has_focus:
+            selection.open_sections(min(budget.ceiling, selection.tokens + _SECTIONS_SHARE * central))
     selection.fill(fill)
     if selection.tokens < _POOR_SHARE * fill:  # a transcript without full stops, a list of titles
         selection.fill(fill, takes_cut=True)
@@ -103,14 +121,7 @@ class _Selection:
 
     def bundle(self, position: int) -> list[int]:
         """Returns an excerpt with all that it needs and that is not chosen yet."""
-        excerpts, dropped = self.candidates.excerpts, self.candidates.dropped
-        found, waiting = {position}, [position]
-        while waiting:
-            for need in excerpts[waiting.pop()].needs:
-                if need not in found and need not in self.chosen and need not in dropped:
-                    found.add(need)
-                    waiting.append(need)
-        return list(found)
+        return bundle_of(self.candidates, position, self.chosen)
 
     def cost(self, bundle: Iterable[int]) -> int:
         """Returns tokens."""
@@ -124,13 +135,19 @@ class _Selection:
                 self.tokens += self.candidates.excerpts[position].token_count
                 self.said.update(self.candidates.values.terms[position])
 
-    def keep_values(self, limit: float) -> None:
-        """Takes what has most new values for its length, again and again (greedy maximum coverage)."""
+    def keep_values(self, limit: float, *, only_flagged: bool = False) -> None:
+        """Takes what has most new values for its length, again and again (greedy maximum coverage).
+
+        Args:
+            only_flagged: takes warnings, steps and commands alone.
+        """
         values, excerpts = self.candidates.values, self.candidates.excerpts
         heap = [
             (-self._density(position), position)
             for position in range(len(excerpts))
-            if values.are_in(position) and self._is_free(position) and not excerpts[position].dangles
+            if (values.flags[position] if only_flagged else values.are_in(position))
+            and self._is_free(position)
+            and not excerpts[position].dangles
         ]
         heapq.heapify(heap)
         while heap:
@@ -210,11 +227,13 @@ class _Selection:
 
     def _filling_rows(self, *, takes_cut: bool = False) -> list[int]:
         excerpts = self.candidates.excerpts
+        # Steps are kept for their flags; they may be the answer to a question.
+        kinds = PROSE if self.candidates.has_focus else STATEMENTS
         return [
             row
             for row, position in enumerate(self.candidates.sentences)
             if self._is_free(position)
-            and excerpts[position].kind in STATEMENTS
+            and excerpts[position].kind in kinds
             and (takes_cut or not (excerpts[position].is_cut or excerpts[position].dangles))
         ]
 

@@ -48,6 +48,7 @@ class ExcerptValues:
     """
 
     def __init__(self, excerpts: Sequence[Excerpt], summary_type: SummaryType, critique: str | None) -> None:
+        self.are_acted_on = summary_type is SummaryType.OPERATOR
         missed = Mentions.of(critique) if critique else None
         self.flags = [_FLAG_WEIGHTS[summary_type] * _must_stay(excerpt) for excerpt in excerpts]
         self.terms: list[dict[Term, float]] = []

@@ -19,14 +19,17 @@ from pipeline.summarize.extractive.abridge import (
     keep_all,
     shorten,
 )
-from pipeline.summarize.extractive.centrality import Float64
+from pipeline.summarize.extractive.centrality import Float64, score_focus
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import Excerpt, write_markdown
+from pipeline.summarize.extractive.excerpt import Excerpt
+from pipeline.summarize.extractive.fitting import resized, writable, write_form
 from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Material
 from pipeline.summarize.extractive.values import ExcerptValues, judge
+from pipeline.summarize.steering.goal import counter
+from pipeline.summarize.steering.wishes import PLAIN, Shape
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,
@@ -41,7 +44,7 @@ from pipeline.summarize.writer import (
 )
 from pipeline.text.windows import token_offsets
 
-_VERSION = "extractive-3"
+_VERSION = "extractive-4"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -95,9 +98,11 @@ class ExtractiveWriter:
         config = self._config
 
         def budget(tokens: int) -> Budget | None:
-            keep = config.map_share * tokens
+            keep = max(config.map_share, task.least_share) * tokens
             is_small = tokens <= config.min_map_tokens
-            return None if is_small else Budget(config.fill_share * keep, keep, config.output_tokens)
+            # A longer text than values would fill is one of sentences.
+            central = config.fill_share * keep if task.least_share <= config.map_share else keep
+            return None if is_small else Budget(central, keep, config.output_tokens)
 
         stretch = _Stretch(
             texts=[chunk.text for chunk in task.chunks],
@@ -112,7 +117,10 @@ class ExtractiveWriter:
         """Joins texts, says once what they say twice, and shortens what is over the target."""
         is_compression = task.stage is MergeStage.COMPRESS
 
-        def budget(tokens: int) -> Budget:
+        def budget(tokens: int) -> Budget | None:
+            if task.stage is MergeStage.SHAPE:
+                goal = task.shape.goal
+                return Budget(goal.amount, goal.amount, goal.amount) if goal else None
             target = float(min(task.target_tokens, self._config.output_tokens))
             target = min(target, _PROGRESS_SHARE * tokens) if is_compression else target
             return Budget(target, target, target)
@@ -122,7 +130,7 @@ class ExtractiveWriter:
             chunks=[extraction.chunk_indexes for extraction in task.extractions],
             starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
             ends_document=not is_compression and task.group_index == task.group_count - 1,
-            is_last=task.stage is MergeStage.FINAL,
+            is_last=task.stage in (MergeStage.FINAL, MergeStage.SHAPE),
         )
         return await self._abridge(stretch, task, budget)
 
@@ -132,7 +140,8 @@ class ExtractiveWriter:
         critic_verdict, text = judge(
             task.retention,
             min_share=self._config.min_retention,
-            fullness=tokens / self._config.output_tokens,
+            # A length that was asked for is full: more values would only take the place of others.
+            fullness=1.0 if task.target_tokens else tokens / self._config.output_tokens,
         )
         return Critique(critic_verdict, text, LlmUsage(1, tokens, self.count_tokens(text)))
 
@@ -152,12 +161,17 @@ class ExtractiveWriter:
         self, stretch: "_Stretch", task: ExtractTask | MergeTask, budget_of: Callable[[int], Budget | None]
     ) -> Written:
         """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it."""
-        excerpts, tokens = await self._read(stretch.texts, starts_document=stretch.starts_document)
+        shape = task.shape if isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE else PLAIN
+        excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
         material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
+        unfit = set(range(len(excerpts))) - writable(excerpts, shape.form)
+        if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
+            material = replace(material, dropped=material.dropped | unfit)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
         budget = budget_of(tokens)
         budget = None if budget is None or sum(sizes) <= budget.fill else budget
-        choose = partial(self._choose, stretch=stretch, task=task, budget=budget)
+        focus = await self._score_focus(material, task.wishes.focus) if budget else None
+        choose = partial(self._choose, stretch=stretch, task=task, budget=budget, focus=focus)
         chosen = await self._off_loop(partial(choose, material))
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
             near = await self._entailed(material, chosen, self._near, keeps_needed=budget is None)
@@ -166,23 +180,48 @@ class ExtractiveWriter:
             duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
-        text = write_markdown(excerpts, chosen) or _verbatim(stretch.texts)
+        text = write_form(excerpts, chosen, shape.form) or _verbatim(stretch.texts)
         return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
 
     def _choose(
-        self, material: Material, stretch: "_Stretch", task: ExtractTask | MergeTask, budget: Budget | None
+        self,
+        material: Material,
+        stretch: "_Stretch",
+        task: ExtractTask | MergeTask,
+        budget: Budget | None,
+        focus: Float64 | None,
     ) -> list[int]:
         """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
         if budget is None or not material.excerpts:
             return keep_all(material, ends_document=stretch.ends_document)
         values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
-        weight = self._config.relevance_weight
-        shortening = Shortening(values, budget, weight, stretch.starts_document, stretch.ends_document)
-        return shorten(material, shortening, self.count_tokens)
+        shape = task.shape if isinstance(task, MergeTask) else PLAIN
+        shortening = Shortening(
+            values,
+            budget,
+            self._config.relevance_weight,
+            stretch.starts_document,
+            stretch.ends_document,
+            focus,
+            shape.goal,
+        )
+        count = counter(shape, self.count_tokens)
+        return shorten(material, shortening, lambda kept: count(write_form(material.excerpts, kept, shape.form)))
 
-    async def _read(self, texts: Sequence[str], *, starts_document: bool = True) -> tuple[list[Excerpt], int]:
+    async def _score_focus(self, material: Material, focus: str) -> Float64 | None:
+        """Returns what each sentence says of a focus; None without one."""
+        if not focus or not material.sentences:
+            return None
+        (vector,) = await self._embed([focus])
+        return score_focus(material.excerpts, material.sentences, material.vectors @ vector, focus)
+
+    async def _read(
+        self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
+    ) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
             excerpts = read_excerpts(texts, self.count_tokens, starts_document=starts_document)
+            if not shape.is_plain:
+                excerpts = resized(excerpts, shape.form, counter(shape, self.count_tokens))
             return excerpts, sum(map(self.count_tokens, texts))
 
         return await self._off_loop(read)

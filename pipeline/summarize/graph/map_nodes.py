@@ -98,6 +98,8 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
         context=await _context(run, iteration, index, limit),
         context_is_source=run.plan.uses_source_context,
         critique=critique,
+        wishes=run.job.options.wishes,
+        least_share=run.plan.least_share,
     )
 
 

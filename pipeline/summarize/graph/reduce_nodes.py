@@ -4,7 +4,6 @@ A text that is too long for its group is made shorter first.
 """
 
 from dataclasses import replace
-from functools import partial
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
@@ -13,20 +12,18 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import GroupDone
-from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn_of_text, written_texts
-from pipeline.summarize.graph.overflow import merge_fitting
+from pipeline.summarize.graph.finish import answer_tokens, ask_merge, finish
+from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, written_texts
 from pipeline.summarize.graph.run import GroupTask, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import GROUPS, UNIQUE, TextOutcome, UniqueText, text_key
-from pipeline.summarize.graph.trusted import TextCall, ask_text
-from pipeline.summarize.incremental.known_calls import CallTexts, TextRow, hash_text, to_cuts
+from pipeline.summarize.incremental.known_calls import TextRow, hash_text, to_cuts
 from pipeline.summarize.incremental.take_over import regroup
 from pipeline.summarize.packing import level_calls, split_by_tokens
 from pipeline.summarize.plan import Phase
-from pipeline.summarize.retention import Retention, measure
+from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
-from pipeline.text.terms import find_terms
 from pipeline.tracing import note
 
 _TEXTS_AT_ONCE = 64
@@ -38,15 +35,17 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run.meter.phase = Phase.REDUCE
     iteration, level = state["iteration"], state["level"]
     with node_span("reduce", run.job.summary_id, phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
-        command = await _next_level(run, iteration, level)
+        command = await _next_level(runtime, iteration, level)
         note(span, group_count=len(command.goto) if isinstance(command.goto, list) else 0)
         return command
 
 
-async def _next_level(run: Run, iteration: int, level: int) -> Command[str]:
+async def _next_level(runtime: Runtime[Run], iteration: int, level: int) -> Command[str]:
+    run = runtime.context
     texts, hashes = await _drop_duplicates(run, iteration, level)
     if len(texts) == 1:
-        await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), texts[0])
+        final, body = await finish(runtime, iteration, level, texts[0])
+        await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), final, body=body)
         return Command(goto="reflect")
     groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
     for index, group in enumerate(groups):
@@ -87,37 +86,26 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
     iteration, level = state["iteration"], state["level"]
     members = await unique_texts(run, iteration, level - 1, state["first"], state["last"])
     fitting, extra = await fit_group(runtime, state, members)
+    is_final = state["group_count"] == 1
+    is_shaped = is_final and run.plan.limits.shapes_merges
     merge_task = MergeTask(
         summary_type=run.job.options.summary_type,
         document_name=run.job.document.name,
-        stage=MergeStage.FINAL if state["group_count"] == 1 else MergeStage.INTERMEDIATE,
+        stage=MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE,
         level=level,
         group_index=state["group"],
         group_count=state["group_count"],
         extractions=tuple(fitting),
-        target_tokens=run.plan.limits.output_tokens,
+        target_tokens=answer_tokens(run) if is_shaped else run.plan.limits.output_tokens,
         critique=await critique_for(run, iteration),
+        wishes=run.job.options.wishes,
+        shape=run.plan.shape if is_shaped else PLAIN,
     )
     whole = join_extractions(members)
     step = StepId(iteration, Stage.REDUCE, level, state["group"])
     texts = TextRow.of(_scope(run), [member.text for member in members]).call(0, len(members))
-    answer = await _answer(runtime, step, merge_task, whole, texts)
+    answer = await ask_merge(runtime, step, merge_task, whole, texts)
     _tell(runtime, state, whole, answer, extra)
-    return answer
-
-
-async def _answer(
-    runtime: Runtime[Run], step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
-) -> StepAnswer[TextOutcome]:
-    """Asks for one text out of `whole`, and says what is wrong with it."""
-    run = runtime.context
-
-    def measured(text: str) -> Retention:
-        return measure(find_terms(whole.text), [run.mentions_of(text)])
-
-    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
-    answer = await ask_text(run, TextCall(step, task, partial(merge_fitting, run), measured, output, texts))
-    await warn_of_text(runtime, answer.outcome, step, output)
     return answer
 
 
@@ -289,5 +277,6 @@ async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, 
         extractions=(part,),
         target_tokens=target_tokens,
         critique=await critique_for(run, step.iteration),
+        wishes=run.job.options.wishes,
     )
-    return (await _answer(runtime, step, task, part)).outcome
+    return (await ask_merge(runtime, step, task, part)).outcome

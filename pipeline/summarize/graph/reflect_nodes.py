@@ -89,7 +89,16 @@ async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await final_text(run, iteration)
     retention = await run.job.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
-    task = CritiqueTask(run.job.options.summary_type, run.job.document.name, iteration, summary, retention)
+    options = run.job.options
+    task = CritiqueTask(
+        options.summary_type,
+        run.job.document.name,
+        iteration,
+        summary,
+        retention,
+        options.wishes,
+        run.plan.target_tokens,
+    )
 
     async def ask() -> VerdictOutcome:
         return VerdictOutcome(await run.job.writer.critique(task), retention)

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.trust.findings import Trust
 from pipeline.summarize.writer import (
     Critique,
@@ -58,10 +59,15 @@ def _moved(chunks: tuple[int, int], by: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class UniqueText:
-    """A text without the sentences that stood before it, and these sentences."""
+    """A text without the sentences that stood before it, and these sentences.
+
+    Attributes:
+        length: asked for and got; of the last text alone, where one was asked for.
+    """
 
     text: str
     removed: tuple[RemovedDuplicate, ...]
+    length: SummaryLength | None = None
 
 
 @dataclass(frozen=True, slots=True)

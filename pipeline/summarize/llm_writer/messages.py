@@ -8,7 +8,8 @@ from pipeline.llm.fence import Fence
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.retention import Retention
-from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeTask, TopicsTask
+from pipeline.summarize.steering.wishes import LengthUnit, Wishes
+from pipeline.summarize.writer import CritiqueTask, ExtractTask, MergeStage, MergeTask, TopicsTask
 
 Messages = tuple[ChatMessage, ...]
 
@@ -18,11 +19,12 @@ _MOST_EXAMPLES = 5
 
 def extract_messages(task: ExtractTask) -> Messages:
     """Map."""
-    texts = [*(chunk.text for chunk in task.chunks), *task.context, task.critique or ""]
+    texts = [*(chunk.text for chunk in task.chunks), *task.context, task.critique or "", task.wishes.focus]
     fence = Fence(texts)
     context = "".join(fence.mark(text) for text in task.context)
     user = prompts.EXTRACT_USER.format(
         context=prompts.CONTEXT[task.context_is_source].format(data=context) if context else "",
+        wishes=_wishes(fence, task.wishes),
         critique=_critique(fence, task.critique),
         content="".join(fence.mark(chunk.text) for chunk in task.chunks),
     )
@@ -31,19 +33,26 @@ def extract_messages(task: ExtractTask) -> Messages:
 
 def merge_messages(task: MergeTask) -> Messages:
     """Reduce."""
-    fence = Fence([*(extraction.text for extraction in task.extractions), task.critique or ""])
-    user = prompts.MERGE_USER[task.stage.value].format(
+    fence = Fence([*(extraction.text for extraction in task.extractions), task.critique or "", task.wishes.focus])
+    stage = task.stage if task.shape.is_plain else MergeStage.SHAPE  # a final merge may have a shape as well
+    user = prompts.MERGE_USER[stage.value].format(
+        wishes=_wishes(fence, task.wishes),
+        shape=_shape(task),
         critique=_critique(fence, task.critique),
         content="".join(fence.mark(one.text) for one in task.extractions),
-        words=max(1, int(task.target_tokens * _WORDS_PER_TOKEN)),
+        words=_words(task.target_tokens),
     )
-    return _conversation(prompts.MERGE_SYSTEM, task.summary_type, fence, user)
+    system = prompts.SHAPE_SYSTEM if stage is MergeStage.SHAPE else prompts.MERGE_SYSTEM
+    return _conversation(system, task.summary_type, fence, user)
 
 
 def critique_messages(task: CritiqueTask, part: str) -> Messages:
     """Reflect, on a part of the summary if it is too long to be read at once."""
-    fence = Fence([part, *(term for kind in task.retention.kinds for term in kind.missing)])
+    missing = (term for kind in task.retention.kinds for term in kind.missing)
+    fence = Fence([part, task.wishes.focus, *missing])
     user = prompts.CRITIQUE_USER.format(
+        wishes=_wishes(fence, task.wishes),
+        length=prompts.CRITIQUE_LENGTH.format(words=_words(task.target_tokens)) if task.target_tokens else "",
         readers=prompts.READERS[task.summary_type],
         retention=_measured(fence, task.retention),
         content=fence.mark(part),
@@ -71,6 +80,24 @@ def _conversation(system: str, summary_type: SummaryType, fence: Fence, user: st
 
 def _in_line(fence: Fence, words: str) -> str:
     return fence.mark(" ".join(words.split())).replace("\n", "")
+
+
+def _wishes(fence: Fence, wishes: Wishes) -> str:
+    """Returns what the caller wants of every text: his words are data as the document's are."""
+    return prompts.FOCUS.format(data=fence.mark(wishes.focus)) if wishes.focus else ""
+
+
+def _shape(task: MergeTask) -> str:
+    """Says how long the text shall be, and in which form."""
+    goal, form = task.shape.goal, prompts.FORMS[task.shape.form]
+    if goal is None:
+        return form
+    words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
+    return f"about {words} words, not less than {round(0.95 * words)} and not more than {round(1.05 * words)}; {form}"
+
+
+def _words(tokens: int) -> int:
+    return max(1, int(tokens * _WORDS_PER_TOKEN))
 
 
 def _critique(fence: Fence, critique: str | None) -> str:

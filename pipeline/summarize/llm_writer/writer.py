@@ -140,7 +140,8 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         (chat.count_tokens(text) for text in (prompts.EXTRACT_SYSTEM + prompts.EXTRACT_USER, prompts.MERGE_SYSTEM)),
     )
     rules = max(chat.count_tokens(audience) for audience in prompts.AUDIENCE.values())
-    overhead = words + rules + chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE) + _TAG_TOKENS
+    fixed = chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE + prompts.FOCUS)
+    overhead = words + rules + fixed + _TAG_TOKENS
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
     return WriterLimits(
@@ -151,6 +152,7 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
         concurrency=config.concurrency,
+        shapes_merges=True,
     )
 
 

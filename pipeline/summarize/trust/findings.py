@@ -86,35 +86,6 @@ class Trust:
         return any(found.remedy is Remedy.NONE for found in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class TrustReport:
-    """What the gate found in all texts of a summary.
-
-    Attributes:
-        part_count: sentences, list items, table rows and lines of code that were checked, at every level.
-        verbatim_count: those that stand in their input word for word.
-        read_count: those that a model compared with a passage.
-        unread_count: those of which only the values were compared.
-        removed_count: pieces around and between sentences that stated nothing.
-        dropped_count: sentences.
-        corrected_count: sentences.
-        asked_again_count: answers that a second one replaced.
-        rewritten_count: answers that sentences of the input replaced.
-        flaw_count: what is still wrong; the summary's text says where.
-    """
-
-    part_count: int = 0
-    verbatim_count: int = 0
-    read_count: int = 0
-    unread_count: int = 0
-    removed_count: int = 0
-    dropped_count: int = 0
-    corrected_count: int = 0
-    asked_again_count: int = 0
-    rewritten_count: int = 0
-    flaw_count: int = 0
-
-
 _MOST_QUOTED = 10
 _RECALL_DIGITS = 3
 _COMPLAINTS = {

@@ -122,7 +122,9 @@ class TrustGate:
             case = Case(source, self.config.min_map_recall * room, room, is_merge=False)
         else:
             source = SourceText([extraction.text for extraction in task.extractions], (), task.document_name)
-            case = Case(source, self.config.min_merge_recall * room, room, is_merge=True)
+            # What a text leaves out whose length, form or subject the caller chose is as he wants it.
+            least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
+            case = Case(source, least, room, is_merge=True)
         return case.read()
 
     async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:

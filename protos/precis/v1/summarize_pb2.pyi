@@ -21,6 +21,58 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _SummaryDetail:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SummaryDetailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SummaryDetail.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SUMMARY_DETAIL_UNSPECIFIED: _SummaryDetail.ValueType  # 0
+    """The server's default."""
+    SUMMARY_DETAIL_SCHEDULE: _SummaryDetail.ValueType  # 1
+    """As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book."""
+    SUMMARY_DETAIL_FULL: _SummaryDetail.ValueType  # 2
+    """Extraction: everything that the writer has room for."""
+
+class SummaryDetail(_SummaryDetail, metaclass=_SummaryDetailEnumTypeWrapper):
+    """How much a summary says where no length is asked for."""
+
+SUMMARY_DETAIL_UNSPECIFIED: SummaryDetail.ValueType  # 0
+"""The server's default."""
+SUMMARY_DETAIL_SCHEDULE: SummaryDetail.ValueType  # 1
+"""As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book."""
+SUMMARY_DETAIL_FULL: SummaryDetail.ValueType  # 2
+"""Extraction: everything that the writer has room for."""
+Global___SummaryDetail: _TypeAlias = SummaryDetail  # noqa: Y015
+
+class _SummaryForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SummaryFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SummaryForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SUMMARY_FORM_UNSPECIFIED: _SummaryForm.ValueType  # 0
+    """Markdown."""
+    SUMMARY_FORM_MARKDOWN: _SummaryForm.ValueType  # 1
+    """The document's own headings, with lists, tables and code."""
+    SUMMARY_FORM_PROSE: _SummaryForm.ValueType  # 2
+    """Paragraphs alone: no headings, lists, tables or code. A table's rows become sentences that name their columns."""
+    SUMMARY_FORM_BULLETS: _SummaryForm.ValueType  # 3
+    """One list."""
+
+class SummaryForm(_SummaryForm, metaclass=_SummaryFormEnumTypeWrapper):
+    """How a summary is written."""
+
+SUMMARY_FORM_UNSPECIFIED: SummaryForm.ValueType  # 0
+"""Markdown."""
+SUMMARY_FORM_MARKDOWN: SummaryForm.ValueType  # 1
+"""The document's own headings, with lists, tables and code."""
+SUMMARY_FORM_PROSE: SummaryForm.ValueType  # 2
+"""Paragraphs alone: no headings, lists, tables or code. A table's rows become sentences that name their columns."""
+SUMMARY_FORM_BULLETS: SummaryForm.ValueType  # 3
+"""One list."""
+Global___SummaryForm: _TypeAlias = SummaryForm  # noqa: Y015
+
 class _SummaryType:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -176,6 +228,30 @@ CITATION_SUPPORT_UNREAD: CitationSupport.ValueType  # 4
 `places` are those with most of its words.
 """
 Global___CitationSupport: _TypeAlias = CitationSupport  # noqa: Y015
+
+class _LengthUnit:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LengthUnitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LengthUnit.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LENGTH_UNIT_UNSPECIFIED: _LengthUnit.ValueType  # 0
+    """Never sent."""
+    LENGTH_UNIT_TOKENS: _LengthUnit.ValueType  # 1
+    """Tokens, as the writer counts them."""
+    LENGTH_UNIT_WORDS: _LengthUnit.ValueType  # 2
+    """Words, as white space parts them."""
+
+class LengthUnit(_LengthUnit, metaclass=_LengthUnitEnumTypeWrapper):
+    """What a length is counted in."""
+
+LENGTH_UNIT_UNSPECIFIED: LengthUnit.ValueType  # 0
+"""Never sent."""
+LENGTH_UNIT_TOKENS: LengthUnit.ValueType  # 1
+"""Tokens, as the writer counts them."""
+LENGTH_UNIT_WORDS: LengthUnit.ValueType  # 2
+"""Words, as white space parts them."""
+Global___LengthUnit: _TypeAlias = LengthUnit  # noqa: Y015
 
 class _SummaryStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -558,6 +634,12 @@ class SummarizeOptions(_message.Message):
     MAX_ITERATIONS_FIELD_NUMBER: _builtins.int
     WAVE_BATCHES_FIELD_NUMBER: _builtins.int
     WAVE_ALL_FIELD_NUMBER: _builtins.int
+    TARGET_TOKENS_FIELD_NUMBER: _builtins.int
+    TARGET_WORDS_FIELD_NUMBER: _builtins.int
+    TARGET_SHARE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    FOCUS_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
     summary_type: Global___SummaryType.ValueType
     """Default: technical."""
     batch_size: _builtins.int
@@ -572,6 +654,20 @@ class SummarizeOptions(_message.Message):
     """
     wave_all: _builtins.bool
     """True: all at once; a batch sees the end of the source before it. False counts as not set."""
+    target_tokens: _builtins.int
+    """In tokens, as the writer counts them: 1 to 1,000,000."""
+    target_words: _builtins.int
+    """In words, as white space parts them; a character of a script without spaces counts as one: 1 to 1,000,000."""
+    target_share: _builtins.float
+    """As a share of the document's tokens, above 0 and at most 1."""
+    detail: Global___SummaryDetail.ValueType
+    """By rule. Default: the server's setting `summarize.detail`."""
+    focus: _builtins.str
+    """A subject or question that comes first, at most 500 characters: what the document says of it is preferred at every
+    step, and what fills the rest is what is central. Data, never an order. Default: none.
+    """
+    form: Global___SummaryForm.ValueType
+    """How the summary is written. Default: Markdown."""
     def __init__(
         self,
         *,
@@ -581,10 +677,16 @@ class SummarizeOptions(_message.Message):
         max_iterations: _builtins.int | None = ...,
         wave_batches: _builtins.int = ...,
         wave_all: _builtins.bool = ...,
+        target_tokens: _builtins.int = ...,
+        target_words: _builtins.int = ...,
+        target_share: _builtins.float = ...,
+        detail: Global___SummaryDetail.ValueType = ...,
+        focus: _builtins.str = ...,
+        form: Global___SummaryForm.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "focus", b"focus", "form", b"form", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__batch_size: _TypeAlias = _typing.Literal["batch_size"]  # noqa: Y015
     _WhichOneofArgType__batch_size: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size"]  # noqa: Y015
@@ -592,6 +694,8 @@ class SummarizeOptions(_message.Message):
     _WhichOneofArgType__max_iterations: _TypeAlias = _typing.Literal["_max_iterations", b"_max_iterations"]  # noqa: Y015
     _WhichOneofReturnType__reduce_group_size: _TypeAlias = _typing.Literal["reduce_group_size"]  # noqa: Y015
     _WhichOneofArgType__reduce_group_size: _TypeAlias = _typing.Literal["_reduce_group_size", b"_reduce_group_size"]  # noqa: Y015
+    _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["target_tokens", "target_words", "target_share", "detail"]  # noqa: Y015
+    _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
     _WhichOneofReturnType_wave: _TypeAlias = _typing.Literal["wave_batches", "wave_all"]  # noqa: Y015
     _WhichOneofArgType_wave: _TypeAlias = _typing.Literal["wave", b"wave"]  # noqa: Y015
     @_typing.overload
@@ -600,6 +704,8 @@ class SummarizeOptions(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_iterations) -> _WhichOneofReturnType__max_iterations | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__reduce_group_size) -> _WhichOneofReturnType__reduce_group_size | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_target) -> _WhichOneofReturnType_target | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType_wave) -> _WhichOneofReturnType_wave | None: ...
 
@@ -749,6 +855,8 @@ class SummaryPlan(_message.Message):
     CONCURRENCY_FIELD_NUMBER: _builtins.int
     IS_EXACT_FIELD_NUMBER: _builtins.int
     MOST_REPEATS_FIELD_NUMBER: _builtins.int
+    TARGET_TOKENS_FIELD_NUMBER: _builtins.int
+    SHAPE_CALLS_FIELD_NUMBER: _builtins.int
     writer: _builtins.str
     """Who writes; names the language model, or the extractive writer."""
     writer_kind: Global___WriterKind.ValueType
@@ -756,7 +864,7 @@ class SummaryPlan(_message.Message):
     map_calls: _builtins.int
     """One for each batch of chunks."""
     calls: _builtins.int
-    """Calls if the first iteration is accepted: map, reduce, one to reflect, one for topics."""
+    """Calls if the first iteration is accepted: map, reduce, `shape_calls`, one to reflect, one for topics."""
     most_calls: _builtins.int
     """Calls if every iteration that the options allow is needed."""
     rounds: _builtins.int
@@ -777,6 +885,10 @@ class SummaryPlan(_message.Message):
     """
     most_repeats: _builtins.int
     """Calls beside `most_calls` if every text of map and reduce fails its checks and is asked for again; 0 without checks."""
+    target_tokens: _builtins.int
+    """The length that was asked for, in tokens; 0 for all that the writer has room for."""
+    shape_calls: _builtins.int
+    """Calls of one iteration that give the last text its length and form: 0 or 1. A length that is missed costs another."""
     @_builtins.property
     def level_calls(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Calls of each reduce level."""
@@ -798,10 +910,12 @@ class SummaryPlan(_message.Message):
         concurrency: _builtins.int = ...,
         is_exact: _builtins.bool = ...,
         most_repeats: _builtins.int = ...,
+        target_tokens: _builtins.int = ...,
+        shape_calls: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_repeats", b"most_repeats", "rounds", b"rounds", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_repeats", b"most_repeats", "rounds", b"rounds", "shape_calls", b"shape_calls", "target_tokens", b"target_tokens", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1279,6 +1393,7 @@ class Summary(_message.Message):
     CURRENT_BATCH_FIELD_NUMBER: _builtins.int
     BATCH_COUNT_FIELD_NUMBER: _builtins.int
     INTERMEDIATE_SUMMARIES_FIELD_NUMBER: _builtins.int
+    LENGTH_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1381,6 +1496,10 @@ class Summary(_message.Message):
         Set by GetSummary alone; the first 200,000 characters of them.
         """
 
+    @_builtins.property
+    def length(self) -> Global___SummaryLength:
+        """The length that was asked for, and got; not set if none was, or if partial."""
+
     def __init__(
         self,
         *,
@@ -1418,10 +1537,11 @@ class Summary(_message.Message):
         current_batch: _builtins.int = ...,
         batch_count: _builtins.int = ...,
         intermediate_summaries: _abc.Iterable[Global___IntermediateSummary] | None = ...,
+        length: Global___SummaryLength | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "retention", b"retention", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "length", b"length", "retention", b"retention", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "output_tokens", b"output_tokens", "retention", b"retention", "run_count", b"run_count", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "retention", b"retention", "run_count", b"run_count", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015
@@ -1580,6 +1700,40 @@ class SourcePlace(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SourcePlace: _TypeAlias = SourcePlace  # noqa: Y015
+
+@_typing.final
+class SummaryLength(_message.Message):
+    """A length that was asked for, and got."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UNIT_FIELD_NUMBER: _builtins.int
+    TARGET_FIELD_NUMBER: _builtins.int
+    ACTUAL_FIELD_NUMBER: _builtins.int
+    IS_MET_FIELD_NUMBER: _builtins.int
+    unit: Global___LengthUnit.ValueType
+    """What both numbers count."""
+    target: _builtins.int
+    """Asked for; at most what the document has."""
+    actual: _builtins.int
+    """Of `text`, without the remarks on its flaws that may stand at its end."""
+    is_met: _builtins.bool
+    """True if they differ by a tenth at most. If not, a warning "length_missed" says so."""
+    def __init__(
+        self,
+        *,
+        unit: Global___LengthUnit.ValueType = ...,
+        target: _builtins.int = ...,
+        actual: _builtins.int = ...,
+        is_met: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actual", b"actual", "is_met", b"is_met", "target", b"target", "unit", b"unit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummaryLength: _TypeAlias = SummaryLength  # noqa: Y015
 
 @_typing.final
 class SummaryTrust(_message.Message):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.options import Connection, EndpointOptions, SummaryOptions, with_options
+from server.cli.options import Connection, EndpointOptions, ShapeOptions, SummaryOptions, with_options
 
 if TYPE_CHECKING:
     from server.cli.summarize.run import SummaryCalls
@@ -61,6 +61,7 @@ def summarize(
         typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    shape: ShapeOptions,
     connection: Connection,
     context: typer.Context,
 ) -> None:
@@ -83,6 +84,8 @@ def summarize(
 
       precis summarize manual.pdf --output manual.md
 
+      precis summarize manual.pdf --words 300 --form bullets --focus "starting the pump"
+
       precis summarize handbook.txt --plan
 
       precis summarize docs/ minutes.docx -o all.md   # one document, file names as headings
@@ -101,8 +104,10 @@ def summarize(
         raise InputError("name a FILE to summarize, or --resume ID")
     if plan and resume is not None:
         raise InputError("--plan and --resume exclude each other")
+    if sum(choice is not None for choice in (shape.words, shape.tokens, shape.share, shape.detail)) > 1:
+        raise InputError("give one of --words, --tokens, --share and --detail")
     here = named_endpoint(endpoint, model, context)
-    options = SummaryOptions(audience.value, parse_wave(wave), iterations, key)
+    options = SummaryOptions(audience.value, parse_wave(wave), iterations, key, shape)
     from server.cli.summarize.run import Target, plan_document, summarize_document, write_summary
 
     target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"))

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from precis import AsyncSummaryStream, RetryPolicy
 from precis.calls import plan_summary
@@ -159,7 +160,17 @@ def how_to_resume(summary_id: str, calls: SummaryCalls) -> str:
 
 def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     """Gives the options as a message; what is not set is left to the server."""
-    message = pb.SummarizeOptions(summary_type=AUDIENCES[options.audience], max_iterations=options.max_iterations)
+    shape = options.shape
+    chosen: dict[str, Any] = {
+        "max_iterations": options.max_iterations,
+        "target_words": shape.words,
+        "target_tokens": shape.tokens,
+        "target_share": shape.share,
+        "detail": shape.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{shape.detail.name}"),
+        "form": shape.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{shape.form.name}"),
+    }
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    message = pb.SummarizeOptions(summary_type=AUDIENCES[options.audience], focus=shape.focus, **chosen)
     if options.wave == 0:
         message.wave_all = True
     elif options.wave is not None:

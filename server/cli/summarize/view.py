@@ -67,6 +67,9 @@ def ending(summary: pb.Summary) -> str:
         f"{summary.calls_done} calls ({summary.calls_reused} of them from before)",
         f"{summary.input_tokens:,} to {summary.output_tokens:,} tokens",
     ]
+    if summary.HasField("length"):
+        unit = "words" if summary.length.unit == pb.LENGTH_UNIT_WORDS else "tokens"
+        parts.append(f"{summary.length.actual:,} {unit} of {summary.length.target:,} asked for")
     if summary.HasField("retention"):
         parts.append(f"{summary.retention.share:.1%} of the technical terms kept")
     return f"{'; '.join(parts)}; written by {summary.writer}"
@@ -78,6 +81,8 @@ def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
     table.add_row("map", str(plan.map_calls))
     for level, calls in enumerate(plan.level_calls, 1):
         table.add_row(f"reduce, level {level}", str(calls))
+    if plan.shape_calls:
+        table.add_row("length and form", str(plan.shape_calls))
     table.add_row("reflect", "1")
     table.add_row("topics", "1")
     table.add_row("all", str(plan.calls), style="bold")
@@ -86,4 +91,6 @@ def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
     console.print(table)
     exact = "exact" if plan.is_exact else "lower bounds, for the model's context is small"
     console.print(f"{plan.input_tokens:,} tokens; {plan.concurrency} calls at once; the counts are {exact}")
+    if plan.target_tokens:
+        console.print(f"about {plan.target_tokens:,} tokens long")
     console.print(shown(f"written by {plan.writer}"))

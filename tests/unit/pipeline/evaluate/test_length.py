@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.length import get_target_summary_length, score_length
+from pipeline.evaluate.plan import score_length
 from pipeline.evaluate.result import LengthResult
+from pipeline.text.compression import get_target_summary_length
 
 
 def score(generated: int, source: int) -> LengthResult:

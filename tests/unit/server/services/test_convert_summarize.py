@@ -17,10 +17,11 @@ from pipeline.summarize.result import (
     SummaryResult,
     SummaryView,
     SummaryWarning,
+    TrustReport,
 )
 from pipeline.summarize.retention import Retention, TermRetention
+from pipeline.summarize.steering.wishes import LengthUnit, SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.trust.findings import TrustReport
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
@@ -65,6 +66,7 @@ RESULT = SummaryResult(
     current_batch=7,
     batch_count=9,
     intermediate_summaries=(IntermediateSummary(1, 2, (7, 13), (2, 3), "Merged."),),
+    length=SummaryLength(LengthUnit.WORDS, 100, 96, is_met=True),
 )
 BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
 GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, "key", PROGRESS, "Merged.")  # noqa: FBT003

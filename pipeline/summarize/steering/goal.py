@@ -1,0 +1,64 @@
+"""Sets the length that a document's summary shall have, and counts texts in its unit."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, LengthWish, Shape, SummaryDetail
+from pipeline.text.compression import get_target_summary_length
+
+
+def counter(shape: Shape, count_tokens: Callable[[str], int]) -> Callable[[str], int]:
+    """Returns what counts a text in the unit of a shape's goal; tokens without one."""
+    is_words = shape.goal is not None and shape.goal.unit is LengthUnit.WORDS
+    return count_words if is_words else count_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSize:
+    """How long a document is."""
+
+    tokens: int
+    words: int
+
+    def share(self, goal: LengthGoal) -> float:
+        """Returns a length as a share of the document's."""
+        return min(1.0, goal.amount / max(1, self.words if goal.unit is LengthUnit.WORDS else self.tokens))
+
+
+def measure_document(tokens: int, texts: Iterable[str]) -> DocumentSize:
+    """Returns the size of a document whose tokens were counted already."""
+    return DocumentSize(tokens, sum(map(count_words, texts)))
+
+
+def set_goal(wish: LengthWish, size: DocumentSize, most_tokens: int) -> LengthGoal | None:
+    """Returns the length that a document's summary shall have; None for all that the writer has room for.
+
+    Args:
+        most_tokens: the longest text that the writer can write.
+
+    Raises:
+        InvalidInputError: the writer cannot write so much.
+    """
+    if wish.words is not None:
+        most = int(most_tokens * size.words / max(1, size.tokens))
+        _refuse_above(most, wish.words, "options.target_words")
+        return LengthGoal(max(1, min(wish.words, size.words)), LengthUnit.WORDS)
+    if wish.tokens is not None:
+        _refuse_above(most_tokens, wish.tokens, "options.target_tokens")
+        return LengthGoal(max(1, min(wish.tokens, size.tokens)), LengthUnit.TOKENS)
+    if wish.share is not None:
+        amount = max(1, round(wish.share * size.tokens))
+        if amount > most_tokens:
+            most_share = f"at most {most_tokens / size.tokens:.3f}, which is {most_tokens} tokens"
+            raise InvalidInputError("options.target_share", most_share, f"{wish.share}")
+        return LengthGoal(amount, LengthUnit.TOKENS)
+    if wish.detail is SummaryDetail.FULL:
+        return None
+    return LengthGoal(max(1, min(get_target_summary_length(size.tokens), size.tokens, most_tokens)), LengthUnit.TOKENS)
+
+
+def _refuse_above(most: int, amount: int, field: str) -> None:
+    if amount > most:
+        raise InvalidInputError(field, f"at most {most}, which this writer can write at once", str(amount))

@@ -1,0 +1,106 @@
+"""What the caller of a summary wishes: how long, in which form, about what."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+TOLERANCE = 0.1
+"""Share of a length by which a text may miss it."""
+
+
+class SummaryDetail(Enum):
+    """How much a summary says where no length is asked for. The values are the words of settings."""
+
+    SCHEDULE = "schedule"  # as long as the evaluation's compression schedule asks for
+    FULL = "full"  # extraction: everything that the writer has room for
+
+
+class SummaryForm(Enum):
+    """How a summary is written. The values are the words of cache keys."""
+
+    MARKDOWN = "markdown"  # the document's headings, lists, tables and code
+    PROSE = "prose"  # paragraphs alone
+    BULLETS = "bullets"  # one list
+
+
+class LengthUnit(Enum):
+    """What a length is counted in."""
+
+    TOKENS = "tokens"  # as the writer counts them
+    WORDS = "words"  # runs of characters between white space; characters of scripts that are written without it
+
+
+@dataclass(frozen=True, slots=True)
+class LengthGoal:
+    """A length to be met within `TOLERANCE`.
+
+    Attributes:
+        amount: at least 1.
+    """
+
+    amount: int
+    unit: LengthUnit
+
+    def is_met(self, size: int) -> bool:
+        """Tells whether a text of this size is as long as asked for."""
+        return abs(size - self.amount) <= TOLERANCE * self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the final text must look like.
+
+    Attributes:
+        goal: its length; None: as long as the writer makes it.
+    """
+
+    goal: LengthGoal | None = None
+    form: SummaryForm = SummaryForm.MARKDOWN
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an extraction has this shape as it is."""
+        return self == PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What every text of a summary is written for; a caller's words, data and never a rule.
+
+    Attributes:
+        focus: a subject or question that comes first; empty for none.
+    """
+
+    focus: str = ""
+
+
+PLAIN, NO_WISHES = Shape(), Wishes()
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLength:
+    """A length asked for, and got.
+
+    Attributes:
+        target: not more than the document has.
+        actual: of the text, without the remarks of the gate behind it.
+    """
+
+    unit: LengthUnit
+    target: int
+    actual: int
+    is_met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LengthWish:
+    """A caller's choice; at most one of the first three is set.
+
+    Attributes:
+        share: of the document's tokens, in (0, 1].
+        detail: counts if none is set.
+    """
+
+    tokens: int | None
+    words: int | None
+    share: float | None
+    detail: SummaryDetail

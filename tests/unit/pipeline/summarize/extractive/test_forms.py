@@ -1,0 +1,69 @@
+from pipeline.summarize.document import SummaryType
+from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
+from tests.fakes_pipeline import fake_models
+
+TEXT = """# Pumps
+
+The pump moves water from the tank to the boiler.
+
+| Type | Flow |
+|---|---|
+| P-1 | 12 l/min |
+
+Do this in the order that is given:
+
+1. Close the valve before you start.
+2. Press the green button for 3 seconds.
+
+```
+$ pump start
+```
+
+work_mem (integer)
+
+:   The default is 4 MB.
+"""
+
+
+async def shaped(
+    shape: Shape, *, text: str = TEXT, audience: SummaryType = SummaryType.TECHNICAL, focus: str = ""
+) -> str:
+    task = MergeTask(
+        audience,
+        "",
+        MergeStage.SHAPE,
+        1,
+        0,
+        1,
+        (Extraction(text, (0, 0), (0, 0)),),
+        1_000,
+        shape=shape,
+    )
+    return (await ExtractiveWriter(ExtractiveConfig(), fake_models()).merge(task)).text
+
+
+async def test_prose_has_neither_headings_nor_lists_nor_code() -> None:
+    text = await shaped(Shape(form=SummaryForm.PROSE))
+    assert "The pump moves water from the tank to the boiler." in text
+    assert "Type: P-1; Flow: 12 l/min." in text
+    assert not [line for line in text.splitlines() if line.startswith(("#", "-", "|", "1.", "`"))]
+    assert "order that is given" not in text  # announces what is not there as a list
+
+
+async def test_bullets_are_one_list() -> None:
+    text = await shaped(Shape(form=SummaryForm.BULLETS))
+    assert all(line.startswith("- ") for line in text.splitlines())
+    assert "- Press the green button for 3 seconds." in text
+
+
+async def test_operators_read_warnings_and_steps_before_what_explains() -> None:
+    words = Shape(LengthGoal(20, LengthUnit.WORDS))
+    text = (
+        "The plant was built in 1987 by two brothers from Kiel. Its hall has a roof of green glass. "
+        "WARNING: Never open the valve while the pump runs at full speed. The colour of the hall is a friendly blue."
+    )
+    assert "WARNING" in await shaped(words, text=text, audience=SummaryType.OPERATOR)
+    assert "WARNING" not in await shaped(words, text=text)

@@ -1,0 +1,141 @@
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from pipeline.summarize.llm_writer.writer import LlmWriter
+from pipeline.summarize.result import SummaryResult, WarningCode
+from pipeline.summarize.steering.goal import DocumentSize, set_goal
+from pipeline.summarize.steering.wishes import (
+    LengthGoal,
+    LengthUnit,
+    LengthWish,
+    SummaryDetail,
+    SummaryForm,
+)
+from pipeline.summarize.writer import Writer
+from tests.fakes_pipeline import fake_models
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.fake_chat import FakeChat
+
+SIZE = DocumentSize(tokens=1_000, words=800)
+WIDE = LengthWish(None, None, None, SummaryDetail.SCHEDULE)
+
+
+def test_a_length_is_never_longer_than_the_document() -> None:
+    words = LengthWish(None, 900, None, SummaryDetail.FULL)
+    assert set_goal(words, SIZE, 12_000) == LengthGoal(800, LengthUnit.WORDS)
+
+
+def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
+    assert set_goal(WIDE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
+    assert set_goal(WIDE, DocumentSize(100, 80), 12_000) == LengthGoal(100, LengthUnit.TOKENS)
+    assert set_goal(LengthWish(None, None, None, SummaryDetail.FULL), SIZE, 12_000) is None
+
+
+@pytest.mark.parametrize(
+    ("wish", "field"),
+    [
+        (LengthWish(500, None, None, SummaryDetail.FULL), "options.target_tokens"),
+        (LengthWish(None, 500, None, SummaryDetail.FULL), "options.target_words"),
+        (LengthWish(None, None, 0.5, SummaryDetail.FULL), "options.target_share"),
+    ],
+)
+def test_a_length_that_the_writer_cannot_write_is_refused(wish: LengthWish, field: str) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        set_goal(wish, SIZE, 400)
+    assert refused.value.field == field
+
+
+def test_two_lengths_are_refused() -> None:
+    with pytest.raises(ValidationError, match="expected one of target_tokens"):
+        SummarizeOptions(target_tokens=10, target_words=10)
+
+
+def extractive() -> Writer:
+    return ExtractiveWriter(ExtractiveConfig(min_map_tokens=0), fake_models())
+
+
+async def summary(tmp_path: Path, writer: Writer, options: SummarizeOptions) -> SummaryResult:
+    async with summarizer_in(tmp_path) as summarizer:
+        return result_of(await read_all(summarizer.stream(numbered_document(40), writer=writer, options=options)))
+
+
+@pytest.mark.parametrize("form", list(SummaryForm))
+@pytest.mark.parametrize("words", [20, 60, 120])
+async def test_the_extractive_writer_holds_a_length_within_a_tenth(
+    tmp_path: Path, form: SummaryForm, words: int
+) -> None:
+    result = await summary(tmp_path, extractive(), SummarizeOptions(target_words=words, form=form))
+    assert abs(len(result.text.split()) - words) <= words / 10
+    assert result.length is not None
+    assert (result.length.actual, result.length.is_met) == (len(result.text.split()), True)
+    assert all(warning.code != WarningCode.LENGTH_MISSED for warning in result.warnings)
+
+
+async def test_what_is_about_the_focus_comes_first(tmp_path: Path) -> None:
+    focus = SummarizeOptions(target_words=14, focus="pump P-33")
+    assert "P-33" in (await summary(tmp_path, extractive(), focus)).text
+    assert "P-33" not in (await summary(tmp_path, extractive(), SummarizeOptions(target_words=14))).text
+
+
+async def test_a_length_that_no_sentence_has_is_a_warning(tmp_path: Path) -> None:
+    result = await summary(tmp_path, extractive(), SummarizeOptions(target_words=2))
+    assert WarningCode.LENGTH_MISSED in [warning.code for warning in result.warnings]
+    assert result.length is not None
+    assert not result.length.is_met
+
+
+async def test_an_impossible_length_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    async with summarizer_in(tmp_path) as summarizer:
+        events = summarizer.stream(
+            numbered_document(4), writer=extractive(), options=SummarizeOptions(target_tokens=900_000)
+        )
+        with pytest.raises(InvalidInputError, match="target_tokens"):
+            await read_all(events)
+
+
+async def test_a_language_model_that_misses_the_length_is_asked_once_more(tmp_path: Path) -> None:
+    chat = FakeChat("word " * 100, "word " * 100, "word " * 20, "PASS", '{"topics": ["Pumps"]}')
+    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
+        result = result_of(
+            await read_all(
+                summarizer.stream(
+                    numbered_document(4),
+                    writer=LlmWriter(chat, LlmWriterConfig()),
+                    options=SummarizeOptions(target_words=20),
+                )
+            )
+        )
+    assert len(result.text.split()) == 20
+    assert "about 20 words" in chat.requests[1].messages[-1].content
+    assert "The text had 100 words; 20 were asked for." in chat.requests[2].messages[-1].content
+    assert result.calls_done == result.calls_planned == len(chat.requests)
+
+
+async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_call(tmp_path: Path) -> None:
+    chat = FakeChat(
+        answer_to=lambda request: (
+            '{"topics": ["Pumps"]}'
+            if request.json_schema
+            else "PASS"
+            if "PASS or FAIL" in request.messages[-1].content
+            else "- a pump of ten bar runs and that is all"
+        )
+    )
+    options = SummarizeOptions(target_words=10, form=SummaryForm.BULLETS, focus="the pressure")
+    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
+        document, writer = numbered_document(14), LlmWriter(chat, LlmWriterConfig())
+        plan = await summarizer.plan(document, writer=writer, options=options)
+        result = result_of(await read_all(summarizer.stream(document, writer=writer, options=options)))
+    assert (plan.shape_calls, plan.calls(), len(chat.requests)) == (0, 5, 5)
+    assert result.length is not None
+    assert result.length.is_met
+    prompts = [request.messages[-1].content for request in chat.requests]
+    assert all("the pressure" in prompt for prompt in prompts[:4])
+    assert ["about 10 words" in prompt for prompt in prompts[:3]] == [False, False, True]
