@@ -17,6 +17,8 @@ from enum import Enum, auto
 
 from nupunkt import sent_spans
 
+from pipeline.text.german import german_ends, is_german
+
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
@@ -92,7 +94,8 @@ _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK_OPENERS = "「『《〈【“‘"
 _CLOSERS = r"[”’」』】》〉)\]\"']*+"
 # NFKC has turned the full-width ！ and ？ into ASCII, which ends a CJK sentence only where CJK text goes on.
-_CJK_END = re.compile(rf"。++{_CLOSERS}|(?<![!?])[!?]++{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}])")
+# A quotation that the sentence goes on from ("「止めて。」と言った") ends none.
+_CJK_END = re.compile(rf"。++(?![」』]と){_CLOSERS}|(?<![!?])[!?]++{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}])")
 _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 # nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
@@ -131,6 +134,8 @@ def _prose_ends(text: str) -> set[int]:
     """Asks nupunkt, and leaves a footnote mark with the sentence before it."""
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
     ends = {end for _, end in sent_spans(bounded)}
+    if is_german(text):
+        ends = german_ends(text, ends)
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
