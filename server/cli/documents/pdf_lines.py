@@ -6,7 +6,7 @@ from typing import Any
 
 from pypdf import PageObject
 
-_MONOSPACED = re.compile(r"mono|monl|courier|consol|typewriter|menlo|cmtt|cmsltt|fixed", re.IGNORECASE)
+_MONOSPACED = re.compile(r"mono|monl|courier|consolas|typewriter|menlo|cmtt|cmsltt|fixed", re.IGNORECASE)
 _BOLD = re.compile(r"bold|black|heavy|cmb|semibold", re.IGNORECASE)
 _WIDEST = 0.62  # of a size: more than a character is wide on average
 _CELL_GAP = 1.5  # of a size, between the cells of a row
