@@ -39,6 +39,7 @@ from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
+from server.rpc.quota import Quotas
 from server.rpc.wire import WireLimits
 from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
@@ -159,6 +160,7 @@ class App:
             listen.max_concurrent_calls,
             self._settings.log.ok_call_sample,
             self._keys,
+            Quotas(self._settings.auth.quotas) if self._settings.auth.quotas else None,
             body_timeout_s=listen.body_timeout_s,
             idle_timeout_s=listen.idle_timeout_s,
             max_request_bytes=listen.max_request_mib * MIB,

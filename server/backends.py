@@ -21,7 +21,9 @@ from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.writer import Writer
 from server.errors import StartupError
+from server.rpc.calls import token_allowance
 from server.rpc.models import EngineModels
+from server.rpc.quota import ChargedChatModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ async def open_backends(
             if where not in endpoints:
                 endpoints[where] = await stack.enter_async_context(Endpoint(config))
             if config not in models:
-                models[config] = OpenAiChatModel(endpoints[where], config)
+                models[config] = ChargedChatModel(OpenAiChatModel(endpoints[where], config), token_allowance)
         except LlmError as error:
             is_shared = getattr(llm.roles, role.value) == RoleConfig()
             place = "llm" if is_shared else f"llm.roles.{role.value}"

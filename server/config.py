@@ -33,8 +33,8 @@ class ListenConfig(FrozenModel):
     max_concurrent_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several tenants each gets at "
-        "most as many as are free.",
+        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several tenants each gets "
+        "at most as many as are free.",
     )
     max_request_mib: int = Field(
         default=512,
@@ -158,15 +158,35 @@ class TlsConfig(FrozenModel):
         return self
 
 
+class QuotaConfig(FrozenModel):
+    """What one tenant may have of one server process; what is not set has no limit."""
+
+    calls: int | None = Field(default=None, ge=1, description="Calls in flight.")
+    items_per_minute: int | None = Field(default=None, ge=1, description="Items, as log lines count them.")
+    tokens_per_day: int | None = Field(default=None, ge=1, description="Of the language model, read and written.")
+
+
 class AuthConfig(FrozenModel):
     """Bearer keys."""
 
     keys_file: Path | None = Field(
         default=None,
-        description="One key a line, perhaps a name behind it: keys with one name are one tenant's, else each is a tenant. "
+        description="One key a line, perhaps with a name: keys with one name are one tenant's, else each is a tenant. "
         "# starts a comment. Set: every call but health checks needs the metadata `authorization: Bearer <key>`. "
         "Read again on SIGHUP.",
     )
+    quotas: dict[str, QuotaConfig] = Field(
+        default={},
+        description="What a tenant may have, by its name, by 8 or more digits of its key's digest as log lines show "
+        'them, or "*" for all others: calls (in flight), items_per_minute, tokens_per_day. As tables in the file: '
+        "[auth.quotas.NAME]; as JSON in the environment.",
+    )
+
+    @model_validator(mode="after")
+    def _check_quotas(self) -> Self:
+        if self.quotas and self.keys_file is None:
+            raise ValueError("quotas needs keys_file: without keys there are no tenants")
+        return self
 
 
 class MetricsConfig(FrozenModel):

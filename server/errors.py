@@ -4,6 +4,7 @@
     ├── InvalidRequestError(violations)   the request's fields break rules
     ├── UnauthenticatedError              no bearer key, or a wrong one
     ├── TooManyCallsError(retry_after_s)  more in flight than the server, or this caller's share, allows
+    │   └── QuotaExceededError            more than the tenant's quota
     ├── RequestTimeoutError               a call whose message does not come
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
     ├── UnservedModelError                no model has the name that the call asks for
@@ -92,6 +93,13 @@ class TooManyCallsError(ServerError):
         self.retry_after_s = retry_after_s
 
 
+class QuotaExceededError(TooManyCallsError):
+    """A tenant has used more than its quota."""
+
+    def __init__(self, quota: str, *, retry_after_s: float) -> None:
+        super().__init__(f"the quota of {quota} is used up", retry_after_s=retry_after_s)
+
+
 class RequestTimeoutError(ServerError):
     """A client began a call, and its message did not come."""
 
@@ -152,6 +160,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
+    QuotaExceededError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED"),
     RequestTimeoutError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "REQUEST_TIMEOUT"),
     ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
     UnservedModelError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_MODEL"),

@@ -14,6 +14,7 @@ from grpc.aio import ServicerContext
 
 from server.errors import TooManyCallsError
 from server.rpc.auth import Caller, KeyRing
+from server.rpc.quota import Quotas, TenantQuota
 
 Context = ServicerContext[Any, Any]
 
@@ -29,6 +30,7 @@ class CallPolicy:
         max_concurrent_calls: more are refused.
         ok_call_sample: one of N successful calls gets a log line; 0: none.
         keys: who may call; None: anybody.
+        quotas: what each tenant may have; None: no limits of their own.
         body_timeout_s: how long a request may take to arrive.
         idle_timeout_s: how long a stream may send nothing.
         max_request_bytes: of all requests that are worked on.
@@ -38,6 +40,7 @@ class CallPolicy:
     max_concurrent_calls: int
     ok_call_sample: int = 1
     keys: KeyRing | None = None
+    quotas: Quotas | None = None
     body_timeout_s: float = 30.0
     idle_timeout_s: float = 600.0
     max_request_bytes: int = 512 * MIB
@@ -60,10 +63,17 @@ class CallAdmission:
         keys = self._policy.keys
         return keys.caller_of(context.invocation_metadata()) if keys else Caller(share=context.peer())
 
-    def enter(self, caller: Caller) -> "Place":
+    def quota_of(self, caller: Caller) -> TenantQuota | None:
+        """Returns what a caller has left; None without quotas."""
+        quotas = self._policy.quotas
+        return quotas.of(caller) if quotas and caller.tenant else None
+
+    def enter(self, caller: Caller, quota: TenantQuota | None = None) -> "Place":
         """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
         policy = self._policy
         owner = caller.tenant or caller.share.rpartition(":")[0]
+        if quota is not None:
+            quota.check(self._calls_of[owner])
         free = policy.max_concurrent_calls - self.in_flight
         if free <= 0:
             limit = policy.max_concurrent_calls

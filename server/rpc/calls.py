@@ -23,6 +23,7 @@ from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutErr
 from server.observe.metrics import CallMetrics, MethodMetrics
 from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
 from server.rpc.auth import NOBODY, Caller
+from server.rpc.quota import Allowance, TenantQuota
 from server.rpc.status import has_passed, to_status
 from server.rpc.wire import MalformedRequest
 
@@ -45,6 +46,9 @@ class CallRecord:
         call_id: unique among the calls of all server processes.
         started_s: `time.monotonic` when the headers had been read.
         caller: whose call it is.
+        quota: what the caller has left; None without quotas.
+        charged_items: part of `item_count` that the quota knows of.
+        asks_model: has asked the language model, and may ask again.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
     """
@@ -52,9 +56,20 @@ class CallRecord:
     call_id: str
     started_s: float
     caller: Caller = NOBODY
+    quota: TenantQuota | None = None
+    charged_items: int = 0
+    asks_model: bool = False
     queue_ms: float = 0.0
     item_count: int = 0
     code: str = "OK"
+
+    def charge(self) -> float:
+        """Charges the items that were done since the last time. Returns how long the caller owes, in seconds."""
+        if self.quota is None:
+            return 0.0
+        self.quota.items.charge(self.item_count - self.charged_items)
+        self.charged_items = self.item_count
+        return self.quota.items.wait_s
 
 
 _current: ContextVar[CallRecord] = ContextVar("current_call")
@@ -69,6 +84,21 @@ def current_caller() -> Caller:
     """Returns whose call the running task serves; nobody's outside of calls."""
     record = _current.get(None)
     return record.caller if record else NOBODY
+
+
+def token_allowance() -> Allowance | None:
+    """Returns at whose cost the running task asks a language model; None for nobody's.
+
+    Raises:
+        QuotaExceededError: it is the call's first question, and its caller owes tokens.
+    """
+    record = _current.get(None)
+    if record is None or record.quota is None:
+        return None
+    if not record.asks_model:
+        record.quota.tokens.check()
+        record.asks_model = True
+    return record.quota.tokens
 
 
 class CallRunner:
@@ -125,7 +155,8 @@ class CallRunner:
             code, status = OK, None
             try:
                 record.caller = self._admission.caller_of(context)
-                with self._admission.enter(record.caller) as place:
+                record.quota = self._admission.quota_of(record.caller)
+                with self._admission.enter(record.caller, record.quota) as place:
                     return await answer(place, context)
             except BaseException as error:
                 if isinstance(error, UnauthenticatedError):
@@ -149,6 +180,7 @@ class CallRunner:
 
     def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
         record.code = code
+        record.charge()
         seconds = time.monotonic() - record.started_s
         metrics.observe(code, seconds)
         if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
@@ -215,9 +247,11 @@ async def _first(context: Context, timeout_s: float) -> bytes:
 
 
 async def _messages(context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
-    """Yields what a client sends. Raises RequestTimeoutError."""
+    """Yields what a client sends, as fast as its quota allows. Raises RequestTimeoutError."""
     while (data := await _next(context, timeout_s)) is not None:
         yield parse(data)
+        if (owed_s := current_call().charge()) > 0:
+            await asyncio.sleep(owed_s)
 
 
 async def _next(context: Context, timeout_s: float) -> Any | None:  # noqa: ANN401 - bytes, which the stubs do not know

@@ -94,7 +94,7 @@ class Play:
                 return [*map(timeless, events)], len(writer.asked)
             case "get":
                 view = await summarizer.get(summary_id)
-                return replace(view, result=view.result and replace(view.result, elapsed_s=0.0))
+                return replace(view, result=replace(view.result, elapsed_s=0.0))
             case _:
                 await summarizer.cancel(summary_id)
                 return None
