@@ -24,6 +24,7 @@ class Benchmark(StrEnum):
     HANDBOOK = "handbook"
     JUDGE = "judge"
     SOAK = "soak"
+    CHAOS = "chaos"
 
 
 # The folder of each: what measures the same thing shares it.
@@ -36,6 +37,7 @@ FOLDERS = {
     Benchmark.SUMMARIZE: "summaries",
     Benchmark.HANDBOOK: "summaries",
     Benchmark.JUDGE: "judge",
+    Benchmark.CHAOS: "chaos",
 }
 
 
@@ -68,6 +70,8 @@ def main(
               cost through gRPC.
 
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
+
+    chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
     """
     # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
     try:

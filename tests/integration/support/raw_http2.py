@@ -36,21 +36,19 @@ class DeafClient:
         self._writer = writer
         self._stream = 1
 
-    async def call(self, path: str, message: bytes, key: str) -> None:
-        """Sends one call whole."""
-        headers = header_block(
-            {
-                ":method": "POST",
-                ":scheme": "http",
-                ":path": path,
-                ":authority": "localhost",
-                "content-type": "application/grpc",
-                "te": "trailers",
-                "authorization": f"Bearer {key}",
-            }
-        )
-        body = b"\x00" + struct.pack(">I", len(message)) + message
-        self._writer.write(frame(HEADERS, END_HEADERS, self._stream, headers))
+    async def call(self, path: str, message: bytes | None, key: str = "") -> None:
+        """Sends one call whole, or without a message: then it waits for one that never comes."""
+        headers = {
+            ":method": "POST",
+            ":scheme": "http",
+            ":path": path,
+            ":authority": "localhost",
+            "content-type": "application/grpc",
+            "te": "trailers",
+            **({"authorization": f"Bearer {key}"} if key else {}),
+        }
+        self._writer.write(frame(HEADERS, END_HEADERS, self._stream, header_block(headers)))
+        body = b"" if message is None else b"\x00" + struct.pack(">I", len(message)) + message
         for start in range(0, len(body), 16_384):
             part = body[start : start + 16_384]
             self._writer.write(frame(DATA, END_STREAM if start + 16_384 >= len(body) else 0, self._stream, part))

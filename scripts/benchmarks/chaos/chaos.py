@@ -1,0 +1,67 @@
+"""Benchmark: what clients can do to a server and to each other, honest crowds and hostile ones."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from scripts.benchmarks.chaos.fuzz import fuzz
+from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unread
+from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
+from scripts.benchmarks.chaos.load import burst, fairness, overload
+from scripts.benchmarks.chaos.victim import victim
+from scripts.benchmarks.shared.precis_server import PrecisServer
+from scripts.benchmarks.shared.report import Figure, Report, Target
+from server.cli.console import error_console
+
+Part = Callable[[PrecisServer], Coroutine[Any, Any, Mapping[str, Figure]]]
+SEED = 20
+TARGETS = (
+    Target("burst_cancelled", 0, at_least=False),
+    Target("overload_expired", 0, at_least=False),
+    Target("fair_p99_ratio", 3, at_least=False),
+    Target("idle_streams_served", 1),
+    Target("unauth_peak_mb", 1_000, at_least=False),
+    Target("unread_peak_mb", 1_000, at_least=False),
+    Target("cancel_left_s", 0, at_least=False),
+    Target("tenant_leaks", 0, at_least=False),
+    Target("fuzz_internal", 0, at_least=False),
+    Target("fuzz_crashes", 0, at_least=False),
+    Target("rss_growth", 0.02, at_least=False),
+)
+
+
+def run(models: Path, _data: Path, *, quick: bool) -> Report:
+    """Attacks one server in every way, one after the other; the ways that leave much memory behind come last."""
+    figures: dict[str, Figure] = {"quick": quick}
+    rows = []
+    parts = _parts(quick=quick)
+    with victim(models) as server, Progress(console=error_console(), transient=True) as bar:
+        for name in bar.track(parts, description="attacks"):
+            started_s = time.monotonic()
+            found = asyncio.run(_finished(parts[name], server))
+            figures |= found
+            shown = ", ".join(f"{key} {value:.4g}" for key, value in found.items() if isinstance(value, int | float))
+            rows.append((name, f"{time.monotonic() - started_s:.1f}", shown))
+    return Report("chaos", ("attack", "s", "found"), rows, figures, TARGETS)
+
+
+async def _finished(part: Part, server: PrecisServer) -> Mapping[str, Figure]:
+    return await part(server)
+
+
+def _parts(*, quick: bool) -> dict[str, Part]:
+    return {
+        "tenants": tenants,
+        "fuzz": lambda server: fuzz(server, 100_000, limit_s=10 if quick else 3_600, seed=SEED),
+        "work after a cancel": lambda server: cancelled_work(server, quick=quick),
+        "a crowd beside one": lambda server: fairness(server, 4 if quick else 25),
+        "burst": lambda server: burst(server, 2_000 if quick else 8_000),
+        "idle streams": lambda server: idle_streams(server, 1_200),
+        "bodies without a key": lambda server: unauthenticated(server, 6 if quick else 24),
+        "unread answers": lambda server: unread(server, 60 if quick else 250),
+        "overload": lambda server: overload(server, *((6, 5) if quick else (60, 30))),
+    }
