@@ -146,9 +146,7 @@ class ShapeOptions:
     """How long a summary shall be, about what and in which form; what is not set is left to the server."""
 
     words: Annotated[int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth.")] = None
-    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = (
-        None
-    )
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
     share: Annotated[
         float | None, typer.Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
     ] = None
