@@ -8,12 +8,22 @@ from pydantic import TypeAdapter
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.graph.texts import TEXT, TOPICS, UNIQUE, VERDICT, TextOutcome, UniqueText, VerdictOutcome
+from pipeline.summarize.graph.texts import (
+    LAYERS,
+    TEXT,
+    TOPICS,
+    UNIQUE,
+    VERDICT,
+    TextOutcome,
+    UniqueText,
+    VerdictOutcome,
+)
 from pipeline.summarize.meter import Meter
 from pipeline.summarize.result import (
     IntermediateSummary,
     StageRetention,
     SummaryFailure,
+    SummaryLayers,
     SummaryResult,
     SummaryWarning,
     WarningCode,
@@ -135,6 +145,7 @@ class Assembler:
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
             length=(await self._final(result.iteration)).length if is_final else None,
+            layers=await self._layers(result.iteration),
         )
 
     async def finished_text(self) -> str:
@@ -176,6 +187,10 @@ class Assembler:
                 message = f"only the first {self._config.partial_chars} characters: resume to get the summary"
                 return "\n\n".join(texts), [SummaryWarning(WarningCode.TEXT_CUT, message)]
         return "\n\n".join(texts), []
+
+    async def _layers(self, iteration: int) -> SummaryLayers:
+        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.LAYERS), 0)
+        return LAYERS.validate_json(bodies[0][1]) if bodies else SummaryLayers()
 
     async def _final(self, iteration: int) -> UniqueText:
         bodies = await self._store.bodies(self._id, StepId(iteration, Stage.FINAL), 0)

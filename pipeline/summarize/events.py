@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
-from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.result import SummaryResult, SummarySection
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import CriticVerdict
@@ -80,6 +80,15 @@ class GroupDone:
 
 
 @dataclass(frozen=True, slots=True)
+class LayersFound:
+    """An iteration has its text, and above it an overview and sections; see `SummaryLayers`."""
+
+    overview: str
+    sections: tuple[SummarySection, ...]
+    progress: SummaryProgress
+
+
+@dataclass(frozen=True, slots=True)
 class Reflected:
     """The critic has spoken.
 
@@ -123,7 +132,7 @@ class Finished:
 WithText = BatchDone | GroupDone
 """Events of calls that write a text. They are progress: a slow reader may miss some."""
 
-Event = Accepted | Planned | BatchDone | GroupDone | Reflected | TopicsFound | Warned | Finished
+Event = Accepted | Planned | BatchDone | GroupDone | LayersFound | Reflected | TopicsFound | Warned | Finished
 
 
 class EventChannel:

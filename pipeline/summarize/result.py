@@ -120,6 +120,31 @@ class TrustReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarySection:
+    """A section of the document in short.
+
+    Attributes:
+        title: its heading.
+    """
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLayers:
+    """The layers above the text.
+
+    Attributes:
+        overview: one paragraph that stands alone.
+        sections: below the document's highest headings that are two or more; empty without such.
+    """
+
+    overview: str = ""
+    sections: tuple[SummarySection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryResult:
     """A summary, complete or as far as it came.
 
@@ -148,6 +173,7 @@ class SummaryResult:
         batch_count: of the plan; 0 before there is one.
         intermediate_summaries: the texts behind `text`, as far as they are shown; only in a view.
         length: asked for and got; None if none was asked for, or the result is partial.
+        layers: in front of and above `text`; empty in a result that has no text of its own yet.
     """
 
     summary_id: str
@@ -183,6 +209,7 @@ class SummaryResult:
     batch_count: int = 0
     intermediate_summaries: tuple[IntermediateSummary, ...] = ()
     length: SummaryLength | None = None
+    layers: SummaryLayers = SummaryLayers()
 
     @property
     def citations(self) -> tuple[SummaryCitation, ...]:

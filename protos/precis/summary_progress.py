@@ -15,7 +15,7 @@ from precis.rich_status import RichStatus
 from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 
-StepKind = Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning"]
+StepKind = Literal["accepted", "plan", "batch", "group", "layers", "reflect", "topics", "warning"]
 Phase = Literal["plan", "map", "reduce", "reflect", "topics", "done", "unknown"]
 DocumentSource = str | pb.Document | Iterable[str | pb.DocumentChunk]
 """The text of a document; or its chunks, in order; or the whole message."""
@@ -120,7 +120,7 @@ class SummaryFollower:
         return self.summary
 
     def _note_progress(self, event: pb.SummaryEvent) -> None:
-        for part in (event.plan, event.batch, event.group, event.reflect, event.topics):
+        for part in (event.plan, event.batch, event.group, event.layers, event.reflect, event.topics):
             if part.HasField("progress"):
                 self._progress = part.progress
         if self._progress.calls_done > self._most_calls_done:

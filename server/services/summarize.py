@@ -69,7 +69,7 @@ class SummarizeServicer(SummarizeServiceServicer):
             async for message in messages:
                 yield pb.ResumeSummaryResponse(event=message)
 
-    async def GetSummary(self, request: pb.GetSummaryRequest, context: Context) -> pb.GetSummaryResponse:
+    async def GetSummary(self, request: pb.GetSummaryRequest, context: Context | None = None) -> pb.GetSummaryResponse:
         """Tells where a summary stands."""
         return to_view(await self._summaries.get(parse_summary_id(request.summary_id)))
 

@@ -130,7 +130,7 @@ class ExtractiveWriter:
             chunks=[extraction.chunk_indexes for extraction in task.extractions],
             starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
             ends_document=not is_compression and task.group_index == task.group_count - 1,
-            is_last=task.stage in (MergeStage.FINAL, MergeStage.SHAPE),
+            is_last=task.stage is MergeStage.FINAL,  # a text to be shaped was one before
         )
         return await self._abridge(stretch, task, budget)
 

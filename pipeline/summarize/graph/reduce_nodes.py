@@ -13,7 +13,8 @@ from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import GroupDone
 from pipeline.summarize.graph.finish import answer_tokens, ask_merge, finish
-from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, written_texts
+from pipeline.summarize.graph.layers import write_layers
+from pipeline.summarize.graph.notes import critique_for, final_text, stage_of, unique_texts, written_texts
 from pipeline.summarize.graph.run import GroupTask, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import GROUPS, UNIQUE, TextOutcome, UniqueText, text_key
 from pipeline.summarize.incremental.known_calls import TextRow, hash_text, to_cuts
@@ -46,6 +47,7 @@ async def _next_level(runtime: Runtime[Run], iteration: int, level: int) -> Comm
     if len(texts) == 1:
         final, body = await finish(runtime, iteration, level, texts[0])
         await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), final, body=body)
+        await write_layers(runtime, iteration, level, texts[0], await final_text(run, iteration))
         return Command(goto="reflect")
     groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
     for index, group in enumerate(groups):

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pipeline.summarize.result import SummaryLayers
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.trust.findings import Trust
@@ -81,6 +82,7 @@ class VerdictOutcome:
 TEXT = TypeAdapter(TextOutcome)
 UNIQUE = TypeAdapter(UniqueText)
 GROUPS = TypeAdapter(list[int])
+LAYERS = TypeAdapter(SummaryLayers)
 VERDICT = TypeAdapter(VerdictOutcome)
 TOPICS = TypeAdapter(TopicList)
 

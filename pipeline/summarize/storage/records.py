@@ -27,6 +27,7 @@ class Stage(StrEnum):
     COMPRESS = "compress"
     REDUCE = "reduce"
     FINAL = "final"
+    LAYERS = "layers"
     REFLECT = "reflect"
     TOPICS = "topics"
 

@@ -725,6 +725,7 @@ class SummaryEvent(_message.Message):
     TOPICS_FIELD_NUMBER: _builtins.int
     WARNING_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
+    LAYERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def accepted(self) -> Global___SummaryAccepted:
         """First: the summary is stored and can be resumed by its id."""
@@ -757,6 +758,10 @@ class SummaryEvent(_message.Message):
     def summary(self) -> Global___Summary:
         """Last: complete, or partial with the reason."""
 
+    @_builtins.property
+    def layers(self) -> Global___LayersFound:
+        """The text of an iteration is there, and above it an overview and sections: what to read while the critic does."""
+
     def __init__(
         self,
         *,
@@ -768,12 +773,13 @@ class SummaryEvent(_message.Message):
         topics: Global___TopicsFound | None = ...,
         warning: Global___SummaryWarning | None = ...,
         summary: Global___Summary | None = ...,
+        layers: Global___LayersFound | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning", "summary"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning", "summary", "layers"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -1138,6 +1144,66 @@ class GroupDone(_message.Message):
 Global___GroupDone: _TypeAlias = GroupDone  # noqa: Y015
 
 @_typing.final
+class LayersFound(_message.Message):
+    """An overview and sections, chosen from what was extracted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OVERVIEW_FIELD_NUMBER: _builtins.int
+    SECTIONS_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    overview: _builtins.str
+    """One paragraph that stands alone, of about 90 words."""
+    @_builtins.property
+    def sections(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySection]:
+        """In the order of the document; at most 60."""
+
+    @_builtins.property
+    def progress(self) -> Global___SummaryProgress:
+        """How far the summary is."""
+
+    def __init__(
+        self,
+        *,
+        overview: _builtins.str = ...,
+        sections: _abc.Iterable[Global___SummarySection] | None = ...,
+        progress: Global___SummaryProgress | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["overview", b"overview", "progress", b"progress", "sections", b"sections"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LayersFound: _TypeAlias = LayersFound  # noqa: Y015
+
+@_typing.final
+class SummarySection(_message.Message):
+    """A section of the document in short: about a quarter of what was extracted from it, 60 to 200 words."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """Its heading in the document."""
+    text: _builtins.str
+    """Markdown."""
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummarySection: _TypeAlias = SummarySection  # noqa: Y015
+
+@_typing.final
 class SummaryReflected(_message.Message):
     """The critic has spoken."""
 
@@ -1394,6 +1460,8 @@ class Summary(_message.Message):
     BATCH_COUNT_FIELD_NUMBER: _builtins.int
     INTERMEDIATE_SUMMARIES_FIELD_NUMBER: _builtins.int
     LENGTH_FIELD_NUMBER: _builtins.int
+    OVERVIEW_FIELD_NUMBER: _builtins.int
+    SECTIONS_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1436,6 +1504,10 @@ class Summary(_message.Message):
     """Batches of the document that are extracted, of the iteration that was begun last; from 0 to `batch_count`."""
     batch_count: _builtins.int
     """Batches of the plan; 0 before there is one."""
+    overview: _builtins.str
+    """One paragraph that stands alone, of about 90 words; empty if there is no text of an iteration yet. The layers below
+    it are `sections`, `text`, and the extractions of all batches in `intermediate_summaries`.
+    """
     @_builtins.property
     def topics(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Best first; empty if partial."""
@@ -1500,6 +1572,10 @@ class Summary(_message.Message):
     def length(self) -> Global___SummaryLength:
         """The length that was asked for, and got; not set if none was, or if partial."""
 
+    @_builtins.property
+    def sections(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySection]:
+        """Each section of the document in short; none where what was extracted has no two headings of one level."""
+
     def __init__(
         self,
         *,
@@ -1538,10 +1614,12 @@ class Summary(_message.Message):
         batch_count: _builtins.int = ...,
         intermediate_summaries: _abc.Iterable[Global___IntermediateSummary] | None = ...,
         length: Global___SummaryLength | None = ...,
+        overview: _builtins.str = ...,
+        sections: _abc.Iterable[Global___SummarySection] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "length", b"length", "retention", b"retention", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "retention", b"retention", "run_count", b"run_count", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "overview", b"overview", "retention", b"retention", "run_count", b"run_count", "sections", b"sections", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015

@@ -37,6 +37,10 @@ def summarize(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
     ] = None,
+    layers: Annotated[
+        Path | None,
+        typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
@@ -110,7 +114,7 @@ def summarize(
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key, shape)
     from server.cli.summarize.run import Target, plan_document, summarize_document, write_summary
 
-    target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"))
+    target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"), layers)
 
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:

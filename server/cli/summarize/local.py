@@ -51,12 +51,17 @@ async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) ->
             with _service_errors():
                 return (await servicer.PlanSummary(request)).plan
 
+        async def get(summary_id: str) -> pb.GetSummaryResponse:
+            with _service_errors():
+                return await servicer.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))
+
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
         yield SummaryCalls(
             flags=f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}",
             summarize=lambda request: _events(servicer.Summarize(request), timeout_s),
             resume=lambda name: _events(servicer.ResumeSummary(pb.ResumeSummaryRequest(summary_id=name)), timeout_s),
             plan=plan,
+            get=get,
         )
 
 

@@ -4,6 +4,7 @@ What `precis summarize` calls is a server, or (in `local`) the same service in t
 """
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -12,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from precis import AsyncSummaryStream, RetryPolicy
-from precis.calls import plan_summary
+from precis.calls import get_summary, plan_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
-from server.cli.errors import CliError
+from server.cli.errors import CliError, InputError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
 from server.cli.progress import Progress
@@ -35,14 +36,18 @@ class SummaryCalls:
         summarize: begins a summary.
         resume: goes on with the summary of an id.
         plan: counts calls.
+        get: asks for all that there is of a summary.
     """
 
     flags: str
     summarize: Callable[[pb.SummarizeRequest], AsyncIterator[pb.SummaryEvent]]
     resume: Callable[[str], AsyncIterator[pb.SummaryEvent]]
     plan: Callable[[pb.PlanSummaryRequest], Awaitable[pb.SummaryPlan]]
+    get: Callable[[str], Awaitable[pb.GetSummaryResponse]]
 
 
+_FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
+_MOST_FILE_WORDS = 6
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -65,6 +70,7 @@ async def remote_summaries(connection: Connection, timeout_s: float | None) -> A
             summarize=summarize,
             resume=lambda summary_id: events_of(client.resume_summary(summary_id, timeout_s=timeout_s), connection),
             plan=lambda request: client.send(plan_summary(request.document, request.options)),
+            get=lambda summary_id: client.send(get_summary(summary_id)),
         )
 
 
@@ -91,10 +97,12 @@ class Target:
     Attributes:
         file: None for stdout.
         as_json: JSON in place of Markdown.
+        layers: folder for the layers, each in a file; None for none.
     """
 
     file: Path | None
     as_json: bool
+    layers: Path | None = None
 
 
 async def plan_document(paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
@@ -124,10 +132,32 @@ async def write_summary(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCa
         (file or sys.stdout).write(
             to_json_document(to_json_fields(summary)) if target.as_json else to_markdown(summary)
         )
+        if target.layers is not None:
+            write_layers(target.layers, (await calls.get(summary.summary_id)).summary)
     print_note(ending(summary))
     if summary.status != pb.SUMMARY_STATUS_DONE:
         print_note(how_to_resume(summary.summary_id, calls))
         raise CliError(f"the summary is partial: {summary.failure.message}")
+
+
+def write_layers(folder: Path, summary: pb.Summary) -> None:
+    """Writes overview, sections, summary and full extraction as files. Raises InputError."""
+    extractions = [one.text for one in summary.intermediate_summaries if one.level == 0]
+    texts = {
+        "overview.md": summary.overview,
+        "summary.md": to_markdown(summary),
+        "extraction.md": "\n\n".join(extractions),
+    }
+    for number, section in enumerate(summary.sections, 1):
+        words = "-".join(_FILE_WORD.findall(section.title.lower())[:_MOST_FILE_WORDS])  # a title is no path
+        texts[f"section-{number:02d}{words and '-'}{words}.md"] = f"# {section.title}\n\n{section.text}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            if text.strip():
+                (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}") from error
 
 
 async def follow(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls) -> pb.Summary:

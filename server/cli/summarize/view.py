@@ -14,7 +14,7 @@ PHASES = {
     pb.SUMMARY_PHASE_TOPICS: "topics",
     pb.SUMMARY_PHASE_DONE: "done",
 }
-WITH_PROGRESS = ("plan", "batch", "group", "reflect", "topics")
+WITH_PROGRESS = ("plan", "batch", "group", "layers", "reflect", "topics")
 
 
 class ProgressView:
@@ -35,6 +35,8 @@ class ProgressView:
             print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
         elif kind == "warning":
             print_note(f"warning: {event.warning.message}")
+        elif kind == "layers" and event.layers.overview:
+            print_note(f"Overview: {event.layers.overview}")
         elif kind == "reflect" and event.reflect.begins_again:
             print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
 

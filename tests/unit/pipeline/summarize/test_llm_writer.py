@@ -121,7 +121,7 @@ async def test_reduce_prompts_hold_every_text_in_order(stage: MergeStage) -> Non
     await writer.merge(replace(MERGE, stage=stage))
     prompt = user_prompt(chat)
     assert prompt.index("First text.") < prompt.index("Second text.")
-    assert 'is="pages 1-2"' in prompt
+    assert "pages" not in prompt  # the same texts may stand on other pages tomorrow
     assert chat.requests[0].max_tokens == 1_000
 
 

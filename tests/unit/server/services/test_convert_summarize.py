@@ -8,13 +8,25 @@ from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace, SummaryCitation
-from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, GroupDone, Reflected, TopicsFound, Warned
+from pipeline.summarize.events import (
+    Accepted,
+    BatchDone,
+    Event,
+    Finished,
+    GroupDone,
+    LayersFound,
+    Reflected,
+    TopicsFound,
+    Warned,
+)
 from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import (
     IntermediateSummary,
     StageRetention,
     SummaryFailure,
+    SummaryLayers,
     SummaryResult,
+    SummarySection,
     SummaryView,
     SummaryWarning,
     TrustReport,
@@ -33,6 +45,7 @@ USAGE = LlmUsage(3, 500, 60)
 PROGRESS = SummaryProgress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
 RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
 CITATION = SummaryCitation(0, 5, CitationSupport.MARKED, 0.25, (SourcePlace(4, 2, 10, 20, 410),), 1)
+SECTIONS = (SummarySection("1 Pumps", "They run."),)
 RESULT = SummaryResult(
     summary_id="a1",
     document_id="d1",
@@ -67,6 +80,7 @@ RESULT = SummaryResult(
     batch_count=9,
     intermediate_summaries=(IntermediateSummary(1, 2, (7, 13), (2, 3), "Merged."),),
     length=SummaryLength(LengthUnit.WORDS, 100, 96, is_met=True),
+    layers=SummaryLayers("All in short.", SECTIONS),
 )
 BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
 GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, "key", PROGRESS, "Merged.")  # noqa: FBT003
@@ -75,6 +89,7 @@ EVENTS: dict[str, Event] = {
     "accepted": Accepted("a1", is_resumed=True),
     "batch": BATCH,
     "group": GROUP,
+    "layers": LayersFound("All in short.", SECTIONS, PROGRESS),
     "reflect": REFLECTED,
     "topics": TopicsFound(("pumps",), PROGRESS),
     "warning": Warned("twisted", "Two.", "batch 3, pages 4 to 5", "not safe"),

@@ -1,0 +1,117 @@
+"""Writes the upper layers of a summary: a paragraph that stands alone, and one short text for each section.
+
+They are chosen from what was extracted, by the models of this process, and cost no call. Without such models the
+overview is how the summary begins, and sections are as long as they came out.
+"""
+
+import re
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from pipeline.summarize.events import LayersFound
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.graph.notes import stage_of, unique_texts
+from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.texts import LAYERS, text_key
+from pipeline.summarize.result import SummaryLayers, SummarySection
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.trust.findings import CheckedWriter
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Writer
+
+_OVERVIEW_WORDS, _FEWEST_WORDS = 90, 30
+_OVERVIEW_SHARE, _SECTION_SHARE = 1 / 3, 1 / 4  # of a short text
+_SECTION_WORDS = (60, 200)
+_WHOLE_SECTION_WORDS = 120
+_MOST_SECTIONS = 60
+_MOST_CHARS = 200_000  # that sections are made from
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
+_FENCE = re.compile(r"[ \t]*(```|~~~)")
+
+
+async def write_layers(runtime: Runtime[Run], iteration: int, level: int, last: StepOutput, summary: str) -> None:
+    """Stores the layers of an iteration and sends them."""
+    run = runtime.context
+    source = await _source(run, iteration, level, last)
+    model = _shortener(run.job.writer)
+    parts = await run.job.off_loop(lambda: split_sections(source.text))
+    overview = await _overview(run, model, source, summary)
+    sections = [SummarySection(title, await _section(run, model, replace(source, text=text))) for title, text in parts]
+    layers = SummaryLayers(overview, tuple(sections))
+    body = LAYERS.dump_json(layers).decode()
+    step = StepId(iteration, Stage.LAYERS)
+    await run.job.store.record(run.job.summary_id, step, StepOutput(0, text_key("layers", body)), body=body)
+    runtime.stream_writer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
+
+
+async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Extraction:
+    """Returns what the summary was made from: the text of the last level, unless it has the summary's shape itself."""
+    (whole,) = await unique_texts(run, iteration, level, last.position, last.position)
+    if level == 0 or run.plan.shape.is_plain or not run.plan.limits.shapes_merges:
+        return replace(whole, text=whole.text[:_MOST_CHARS])
+    outputs = await run.job.store.outputs(run.job.summary_id, iteration, stage_of(level - 1), level - 1)
+    members = await unique_texts(run, iteration, level - 1, 0, outputs[-1].position)
+    return replace(whole, text="\n\n".join(member.text for member in members)[:_MOST_CHARS])
+
+
+def _shortener(writer: Writer) -> Writer | None:
+    """Returns the writer of this process that chooses sentences, if there is one."""
+    if not writer.limits.shapes_merges:
+        return writer
+    return writer.trust_gate.fallback if isinstance(writer, CheckedWriter) else None
+
+
+async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:
+    words = count_words(source.text)
+    size = min(_OVERVIEW_WORDS, max(_FEWEST_WORDS, round(_OVERVIEW_SHARE * words)))
+    if model is None:
+        blocks = [block for block in summary.split("\n\n") if block.strip() and not _HEADING.match(block.strip())]
+        return " ".join(" ".join(blocks[:1]).split()[:_OVERVIEW_WORDS])
+    text = await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS), SummaryForm.PROSE))
+    return " ".join(text.split())
+
+
+async def _section(run: Run, model: Writer | None, source: Extraction) -> str:
+    words = count_words(source.text)
+    if model is None or words <= _WHOLE_SECTION_WORDS:
+        return source.text
+    size = min(max(round(_SECTION_SHARE * words), _SECTION_WORDS[0]), _SECTION_WORDS[1])
+    return await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS)))
+
+
+async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) -> str:
+    task = MergeTask(
+        summary_type=run.job.options.summary_type,
+        document_name=run.job.document.name,
+        stage=MergeStage.SHAPE,
+        level=0,
+        group_index=0,
+        group_count=1,
+        extractions=(source,),
+        target_tokens=model.limits.output_tokens,
+        wishes=run.job.options.wishes,
+        shape=shape,
+    )
+    return (await model.merge(task)).text
+
+
+def split_sections(markdown: str) -> list[tuple[str, str]]:
+    """Returns title and text of each section below the highest headings that are two or more; none without such."""
+    lines = markdown.split("\n")
+    headings: list[tuple[int, int, str]] = []
+    is_code = False
+    for number, line in enumerate(lines):
+        is_code ^= bool(_FENCE.match(line))
+        if not is_code and (match := _HEADING.match(line)):
+            headings.append((number, len(match.group(1)), match.group(2).strip("# \t*")))
+    levels = sorted({level for _, level, _ in headings})
+    top = next((level for level in levels if sum(level == other for _, other, _ in headings) > 1), None)
+    if top is None:
+        return []
+    starts = [(number, title) for number, level, title in headings if level == top]
+    ends = [number for number, _ in starts[1:]] + [len(lines)]
+    found = [
+        (title, "\n".join(lines[number + 1 : end]).strip()) for (number, title), end in zip(starts, ends, strict=True)
+    ]
+    return [(title, text) for title, text in found if text][:_MOST_SECTIONS]
