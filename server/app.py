@@ -6,7 +6,7 @@ import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from precis.calls import INFERENCE, SERVICES
@@ -50,6 +50,9 @@ from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import choose_writer
 from server.settings import Settings
 
+if TYPE_CHECKING:
+    from server.http.http_server import HttpServer
+
 logger = logging.getLogger(__name__)
 
 
@@ -65,6 +68,7 @@ class App:
         cut_short: set it to end a drain before its grace is over.
         address: host and port of the gRPC server, once entered.
         metrics_port: port of the metrics server, once entered; 0 when there is none.
+        http_port: port of the HTTP listener, once entered; 0 when there is none.
     """
 
     def __init__(
@@ -78,12 +82,14 @@ class App:
         self.cut_short = cut_short or asyncio.Event()
         self.address = ""
         self.metrics_port = 0
+        self.http_port = 0
         self._settings = settings
         self._open_backend = open_backend
         self._stopping = asyncio.Event()  # told to the streams that clients hold open
         self._stack = AsyncExitStack()
         self._certificates: CertificateStore | None = None
         self._keys: KeyRing | None = None
+        self._http: HttpServer | None = None
 
     async def __aenter__(self) -> Self:
         started_s = time.monotonic()
@@ -95,17 +101,17 @@ class App:
             await self._start(stack)
             self._stack = stack.pop_all()
         logger.info(
-            "event=serving address=%s metrics_port=%d start_s=%.1f",
-            *(self.address, self.metrics_port, time.monotonic() - started_s),
+            "event=serving address=%s metrics_port=%d http_port=%d start_s=%.1f",
+            *(self.address, self.metrics_port, self.http_port, time.monotonic() - started_s),
         )
         tls = settings.tls
-        is_open = exposure(
-            settings.listen.host,
-            has_keys=bool(settings.auth.keys_file or tls.client_ca_file),
-            has_tls=tls.certificate_file is not None,
-        )
-        if is_open:
-            logger.warning("event=exposed address=%s reason=%r", self.address, is_open)
+        has_keys, has_tls = bool(settings.auth.keys_file or tls.client_ca_file), tls.certificate_file is not None
+        hosts = {settings.listen.host: self.address}
+        if settings.http.enabled:
+            hosts.setdefault(settings.http.host, address_of(settings.http.host, self.http_port))
+        for host, address in hosts.items():
+            if reason := exposure(host, has_keys=has_keys, has_tls=has_tls):
+                logger.warning("event=exposed address=%s reason=%r", address, reason)
         return self
 
     async def __aexit__(
@@ -116,7 +122,7 @@ class App:
 
     def reload(self) -> None:
         """Reads certificates and keys again; what cannot be read stays as it was."""
-        for source in (self._certificates, self._keys):
+        for source in (self._certificates, self._keys, self._http):
             if source is not None:
                 try:
                     source.reload()
@@ -129,6 +135,8 @@ class App:
         settings, registry = self._settings, new_registry()
         if settings.metrics.enabled:
             self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
+        if settings.http.enabled:
+            self._http = self._bind_http(stack)
         summary_metrics = SummaryMetrics(registry)
         summarizer = await self._open_summaries(stack, summary_metrics)
         health = HealthServicer(SERVICES, settings.listen.max_health_watches)
@@ -150,6 +158,8 @@ class App:
         tables = (services, _health_table(health))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
+        if self._http is not None:
+            await self._http.start(services, settings.http, lambda: health.is_serving)
         stack.push_async_callback(self._drain, health, listener, summarizer)
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
@@ -234,7 +244,19 @@ class App:
         health.stop()
         self._stopping.set()
         summarizer.put_aside()
-        await listener.drain(self.cut_short)
+        http = [self._http.drain(self.cut_short)] if self._http else []
+        await asyncio.gather(listener.drain(self.cut_short), *http)
+
+    def _bind_http(self, stack: AsyncExitStack) -> "HttpServer":
+        try:
+            from server.http.http_server import HttpServer  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise StartupError(f"http.enabled needs the extra http ({error}): pip install 'precis[http]'") from error
+        settings = self._settings
+        server = HttpServer(settings.http, settings.listen, settings.tls)
+        stack.callback(server.close)
+        self.http_port = server.port
+        return server
 
 
 def _health_table(health: HealthServicer) -> HandlerTable:

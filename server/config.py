@@ -189,6 +189,20 @@ class AuthConfig(FrozenModel):
         return self
 
 
+class HttpConfig(FrozenModel):
+    """HTTP and JSON beside gRPC: the same calls, keys and limits. TLS is that of section `tls`."""
+
+    enabled: bool = Field(default=False, description="Listen for HTTP. Needs the extra http.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="HTTP port; 0 lets the system choose one.")
+    max_timeout_s: float = Field(
+        default=600,
+        gt=0,
+        description="Longest time of a request that is no stream. A caller may ask for less with the header "
+        "x-request-timeout, in seconds.",
+    )
+
+
 class MetricsConfig(FrozenModel):
     """Prometheus metrics over HTTP."""
 

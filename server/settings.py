@@ -29,6 +29,7 @@ from pipeline.summarize.trust.config import TrustConfig
 from server.config import (
     AuthConfig,
     EvaluateServiceConfig,
+    HttpConfig,
     JudgeServiceConfig,
     LimitsConfig,
     ListenConfig,
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
         default=Path("models"), description="Folder with the model directories `nli` and `embedding`."
     )
     listen: ListenConfig = Field(default=ListenConfig(), description="Where and how the server listens.")
+    http: HttpConfig = Field(default=HttpConfig(), description="HTTP and JSON.")
     limits: LimitsConfig = Field(default=LimitsConfig(), description="What one InferenceService request may hold.")
     tls: TlsConfig = Field(default=TlsConfig(), description="TLS and mutual TLS.")
     auth: AuthConfig = Field(default=AuthConfig(), description="Bearer keys.")

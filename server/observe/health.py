@@ -42,6 +42,11 @@ class HealthServicer(HealthBase):
         self._max_watches = max_watches
         self._watch_count = 0
 
+    @property
+    def is_serving(self) -> bool:
+        """Whether the server as a whole is."""
+        return self._is_serving[OVERALL]
+
     def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
         """Sets the status of all services: each of them needs the models."""
         if not self._is_stopping:

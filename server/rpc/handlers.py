@@ -54,6 +54,12 @@ class HandlerTable(grpc.GenericRpcHandler):
         """Finds the handler of one call."""
         return self._handlers.get(handler_call_details.method)
 
+    def behavior(self, method: str) -> RawHandler:
+        """Returns the framed handler of a method, for what is not gRPC: it takes a context, and gives bytes."""
+        handler = self._handlers[method]
+        found: RawHandler = handler.stream_unary or handler.stream_stream
+        return found
+
     def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
         """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""
         runner = self._runner

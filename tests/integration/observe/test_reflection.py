@@ -9,6 +9,7 @@ from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, Serv
 from precis.calls import SERVICES
 
 from server.observe.health import REFLECTION_SERVICES
+from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from tests.integration.conftest import Start
 from tests.integration.support.untyped_stubs import reflection_stub
 
@@ -38,7 +39,7 @@ async def files_of(channel: grpc.aio.Channel, version: str, symbol: str) -> dict
 async def test_reflection_lists_the_services(channel: grpc.aio.Channel, version: str) -> None:
     response = await ask(channel, version, ServerReflectionRequest(list_services=""))
     names = {service.name for service in response.list_services_response.service}
-    assert names == {*SERVICES, "grpc.health.v1.Health", *REFLECTION_SERVICES}
+    assert names == {*SERVICES, OPEN_INFERENCE, "grpc.health.v1.Health", *REFLECTION_SERVICES}
 
 
 @VERSIONS

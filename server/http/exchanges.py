@@ -1,0 +1,181 @@
+"""How the bodies of one path become the request of an RPC, and its responses bodies.
+
+The paths of Precis have the messages of the contract as JSON. `/v1/embeddings` and `/v1/models` are OpenAI's, `/embed`
+and `/rerank` those of Text Embeddings Inference.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import grpc
+import numpy as np
+from google.protobuf.message import Message
+from precis.v1 import inference_pb2
+
+from server.http.json_messages import (
+    base64_floats,
+    check_unicode,
+    choice,
+    dumps,
+    parse_object,
+    refusal,
+    text_list,
+    to_json,
+    to_message,
+)
+from server.http.problem import ProblemError, plain_problem
+
+
+class Exchange(Protocol):
+    """One request and its answer."""
+
+    def request(self, body: bytes) -> bytes:
+        """Returns the bytes of the RPC's request. Raises InvalidRequestError."""
+
+    def response(self, data: bytes) -> bytes:
+        """Returns the body of the answer, or of one event. Raises ProblemError."""
+
+    def rename(self, field: str) -> str:
+        """Returns the name that a field of the RPC's request has in the body."""
+
+
+MakeExchange = Callable[[], Exchange]
+
+
+class ContractExchange:
+    """Messages of the contract as JSON."""
+
+    def __init__(self, request_type: type[Message], response_type: type[Message]) -> None:
+        self._request_type = request_type
+        self._response_type = response_type
+
+    def request(self, body: bytes) -> bytes:
+        """Parses the message."""
+        return to_message(body, self._request_type)
+
+    def response(self, data: bytes) -> bytes:
+        """Writes the message."""
+        return to_json(self._response_type.FromString(data))
+
+    def rename(self, field: str) -> str:
+        """Keeps the name: it is that of the contract."""
+        return field
+
+
+class OpenAiEmbeddings:
+    """OpenAI's embeddings. The model asked for does not matter: the answer names the one that there is."""
+
+    def __init__(self) -> None:
+        self._is_base64 = False
+
+    def request(self, body: bytes) -> bytes:
+        """Takes a text or texts in `input`."""
+        found = parse_object(body)
+        self._is_base64 = choice(found, "encoding_format", ("float", "base64")) == "base64"
+        if found.get("dimensions") is not None:
+            raise refusal("dimensions", "expected none: the model has one size")
+        return inference_pb2.EmbedRequest(texts=text_list(found, "input")).SerializeToString()
+
+    def response(self, data: bytes) -> bytes:
+        """Lists the vectors and counts tokens."""
+        answer = inference_pb2.EmbedResponse.FromString(data)
+        vectors = embeddings_of(answer)
+        tokens = sum(one.token_count for one in vectors)
+        to_json_value = base64_floats if self._is_base64 else list
+        entries = [
+            {"object": "embedding", "index": index, "embedding": to_json_value(one.values)}
+            for index, one in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return dumps({"object": "list", "data": entries, "model": answer.model.name, "usage": usage})
+
+    def rename(self, field: str) -> str:
+        """Names `input`."""
+        return field.replace("texts", "input", 1)
+
+
+class OpenAiModels:
+    """OpenAI's list of models."""
+
+    def request(self, body: bytes) -> bytes:
+        """Needs nothing."""
+        return b""
+
+    def response(self, data: bytes) -> bytes:
+        """Lists the models by name."""
+        models = inference_pb2.ListModelsResponse.FromString(data).models
+        entries = [{"id": one.identity.name, "object": "model", "created": 0, "owned_by": "precis"} for one in models]
+        return dumps({"object": "list", "data": entries})
+
+    def rename(self, field: str) -> str:
+        """Has no fields."""
+        return field
+
+
+class TeiEmbed:
+    """The embeddings of Text Embeddings Inference: a list of vectors of length 1. Long texts are cut."""
+
+    def request(self, body: bytes) -> bytes:
+        """Takes a text or texts in `inputs`."""
+        found = parse_object(body)
+        if found.get("normalize") is False:
+            raise refusal("normalize", "expected true: the vectors have length 1")
+        return inference_pb2.EmbedRequest(texts=text_list(found, "inputs")).SerializeToString()
+
+    def response(self, data: bytes) -> bytes:
+        """Lists the vectors."""
+        return dumps([list(one.values) for one in embeddings_of(inference_pb2.EmbedResponse.FromString(data))])
+
+    def rename(self, field: str) -> str:
+        """Names `inputs`."""
+        return field.replace("texts", "inputs", 1)
+
+
+class TeiRerank:
+    """The ranks of Text Embeddings Inference, from the cosine of the embeddings of query and texts."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._is_raw = False
+        self._has_text = False
+
+    def request(self, body: bytes) -> bytes:
+        """Takes a query and texts."""
+        found = parse_object(body)
+        query = found.get("query")
+        if not isinstance(query, str):
+            raise refusal("query", "expected a text")
+        check_unicode(query, "query")
+        self._texts = text_list(found, "texts")
+        self._is_raw = choice(found, "raw_scores", (False, True))
+        self._has_text = choice(found, "return_text", (False, True))
+        return inference_pb2.EmbedRequest(texts=[query, *self._texts]).SerializeToString()
+
+    def response(self, data: bytes) -> bytes:
+        """Lists the texts, the most similar first."""
+        vectors = np.array([one.values for one in embeddings_of(inference_pb2.EmbedResponse.FromString(data))])
+        cosines = vectors[1:] @ vectors[0]
+        scores = cosines if self._is_raw else np.clip((1 + cosines) / 2, 0, 1)
+        order = np.argsort(-scores, kind="stable")
+        return dumps([self._entry(int(index), float(scores[index])) for index in order])
+
+    def rename(self, field: str) -> str:
+        """Names `query` or the text: the query is the first that is embedded."""
+        found = re.fullmatch(r"texts\[(\d+)\]", field)
+        if found is None:
+            return field
+        index = int(found.group(1))
+        return f"texts[{index - 1}]" if index else "query"
+
+    def _entry(self, index: int, score: float) -> dict[str, Any]:
+        entry: dict[str, Any] = {"index": index, "score": score}
+        return {**entry, "text": self._texts[index]} if self._has_text else entry
+
+
+def embeddings_of(answer: inference_pb2.EmbedResponse) -> Sequence[inference_pb2.Embedding]:
+    """Returns the vectors. Raises ProblemError for a text that has none: the answer has no place for errors."""
+    for result in answer.results:
+        if result.HasField("error"):
+            raise ProblemError(plain_problem(grpc.StatusCode.INTERNAL, result.error.message))
+    return [result.embedding for result in answer.results]

@@ -1,0 +1,234 @@
+"""The HTTP listener: paths, the methods behind them, and the sockets.
+
+A listener of its own beside gRPC's, off by default. It starts after the servicers and ends before them.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import uvicorn
+from google.protobuf.message import Message
+from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from server.config import HttpConfig, ListenConfig, TlsConfig
+from server.errors import StartupError
+from server.http.endpoint import CallEndpoint, Terms, event_name, problem_response
+from server.http.exchanges import (
+    ContractExchange,
+    MakeExchange,
+    OpenAiEmbeddings,
+    OpenAiModels,
+    TeiEmbed,
+    TeiRerank,
+)
+from server.http.openapi import Operation, to_openapi
+from server.http.problem import Problem
+from server.rpc.admission import MIB
+from server.rpc.handlers import HandlerTable
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path and the RPC behind it. Without messages of the contract it has an exchange of its own."""
+
+    path: str
+    rpc: str
+    request_type: type[Message] | None = None
+    response_type: type[Message] | None = None
+    make: MakeExchange | None = None
+    is_stream: bool = False
+    method: str = "POST"
+    summary: str = ""
+
+
+_INFERENCE = "precis.v1.InferenceService"
+PATHS = (
+    Path("/v1/judge", "precis.v1.JudgeService/Judge", judge_pb2.JudgeRequest, judge_pb2.JudgeResponse),
+    Path(
+        "/v1/judge/stream",
+        "precis.v1.JudgeService/JudgeStream",
+        judge_pb2.JudgeStreamRequest,
+        judge_pb2.JudgeStreamResponse,
+        is_stream=True,
+    ),
+    Path(
+        "/v1/evaluate",
+        "precis.v1.EvaluateService/Evaluate",
+        evaluate_pb2.EvaluateRequest,
+        evaluate_pb2.EvaluateResponse,
+    ),
+    Path(
+        "/v1/summarize",
+        "precis.v1.SummarizeService/Summarize",
+        summarize_pb2.SummarizeRequest,
+        summarize_pb2.SummarizeResponse,
+        is_stream=True,
+    ),
+    Path(
+        "/v1/summarize/resume",
+        "precis.v1.SummarizeService/ResumeSummary",
+        summarize_pb2.ResumeSummaryRequest,
+        summarize_pb2.ResumeSummaryResponse,
+        is_stream=True,
+    ),
+    Path("/v1/entail", f"{_INFERENCE}/Entail", inference_pb2.EntailRequest, inference_pb2.EntailResponse),
+    Path("/v1/embeddings", f"{_INFERENCE}/Embed", make=OpenAiEmbeddings, summary="Embeddings as OpenAI defines them."),
+    Path(
+        "/v1/models",
+        f"{_INFERENCE}/ListModels",
+        make=OpenAiModels,
+        method="GET",
+        summary="Models, as OpenAI lists them.",
+    ),
+    Path(
+        "/embed", f"{_INFERENCE}/Embed", make=TeiEmbed, summary="Embeddings as Text Embeddings Inference defines them."
+    ),
+    Path("/rerank", f"{_INFERENCE}/Embed", make=TeiRerank, summary="Ranks as Text Embeddings Inference defines them."),
+)
+
+
+class HttpServer:
+    """HTTP on one port.
+
+    Attributes:
+        port: that it listens on.
+    """
+
+    def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
+        """Binds the port. Raises StartupError when that cannot be done."""
+        self._socket = _bind(config)
+        self.port: int = self._socket.getsockname()[1]
+        self._listen = listen
+        self._tls = tls
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self, table: HandlerTable, config: HttpConfig, is_serving: Callable[[], bool]) -> None:
+        """Begins to accept requests, which become calls of the table's methods."""
+        tls = self._tls
+        options = uvicorn.Config(
+            to_asgi(table, config, self._listen, is_serving),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            server_header=False,
+            limit_concurrency=self._listen.max_connections,
+            timeout_graceful_shutdown=max(1, round(self._listen.grace_s)),
+            ssl_certfile=tls.certificate_file,
+            ssl_keyfile=tls.key_file,
+            ssl_ca_certs=None if tls.client_ca_file is None else str(tls.client_ca_file),
+            ssl_cert_reqs=ssl.CERT_NONE if tls.client_ca_file is None else ssl.CERT_REQUIRED,
+        )
+        options.load()
+        self._server = _Server(options)
+        self._serving = asyncio.create_task(self._server.serve([self._socket]), name="precis-http")
+
+    def close(self) -> None:
+        """Gives the port back."""
+        self._socket.close()
+
+    def reload(self) -> None:
+        """Reads the certificate again; new connections get it. Raises StartupError and keeps the old one otherwise."""
+        context = self._server.config.ssl if self._server else None
+        if context is not None and self._tls.certificate_file is not None:
+            try:
+                context.load_cert_chain(self._tls.certificate_file, self._tls.key_file)
+            except (OSError, ssl.SSLError) as error:
+                raise StartupError(f"cannot use the TLS files for HTTP: {error}") from error
+
+    async def drain(self, cut_short: asyncio.Event) -> None:
+        """Refuses new connections and lets requests in flight finish, within the grace or until `cut_short`."""
+        if self._serving is None or self._server is None:
+            return
+        self._server.should_exit = True
+        cut = asyncio.ensure_future(cut_short.wait())
+        await asyncio.wait({self._serving, cut}, return_when=asyncio.FIRST_COMPLETED)
+        self._server.force_exit = cut.done()
+        cut.cancel()
+        await self._serving
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves signals to the process, which has one way to stop."""
+        yield
+
+
+def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool]) -> Starlette:
+    """Builds the application: the paths, `/health` and `/openapi.json`."""
+    routes = [Route(one.path, _endpoint(one, table, config, listen), methods=[one.method]) for one in PATHS]
+    routes.append(Route("/health", partial(_health, is_serving), methods=["GET"]))
+    routes.append(Route("/openapi.json", _document, methods=["GET"]))
+    return Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+
+
+def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
+    make, name = path.make, None
+    if path.request_type is not None and path.response_type is not None:
+        make = partial(ContractExchange, path.request_type, path.response_type)
+        name = event_name(path.response_type) if path.is_stream else None
+    assert make is not None, "a path has messages or an exchange"  # noqa: S101 - our own table
+    timeout_s = None if path.is_stream else config.max_timeout_s
+    return CallEndpoint(table.behavior(f"/{path.rpc}"), Terms(make, name, listen.max_receive_mib * MIB, timeout_s))
+
+
+def _operation(path: Path) -> Operation:
+    service, _, name = path.rpc.rpartition("/")
+    summary = path.summary or f"{name} of {service}"
+    return Operation(path.path, path.method.lower(), path.request_type, path.response_type, path.is_stream, summary)
+
+
+async def _health(is_serving: Callable[[], bool], _request: Request) -> Response:
+    """Answers without a key, as gRPC's health checks do."""
+    status = "SERVING" if is_serving() else "NOT_SERVING"
+    return JSONResponse({"status": status}, 200 if is_serving() else 503)
+
+
+async def _document(_request: Request) -> Response:
+    """Describes the paths."""
+    return JSONResponse(_openapi())
+
+
+@cache
+def _openapi() -> dict[str, Any]:
+    return to_openapi([_operation(one) for one in PATHS])
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    """Tells a path or method that is not there."""
+    code = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    names = ", ".join(f"{path.method} {path.path}" for path in PATHS)
+    body = {"type": "about:blank", "title": "NOT_FOUND" if code == 404 else "INVALID_ARGUMENT", "status": code}  # noqa: PLR2004
+    return problem_response(Problem(code, {**body, "detail": f"expected one of {names}, GET /health"}, headers))
+
+
+def _bind(config: HttpConfig) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((config.host.strip("[]"), config.port))
+    except OSError as error:
+        found.close()
+        address = f"{config.host}:{config.port}"
+        advice = "choose another address with PRECIS_HTTP__HOST and PRECIS_HTTP__PORT"
+        raise StartupError(f"cannot listen for HTTP on {address}: {error.strerror}; {advice}") from error
+    return found

@@ -1,0 +1,105 @@
+"""JSON bodies as messages of the contract, and messages as JSON, with the field names of the .proto files."""
+
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.message import Message
+
+from server.errors import FieldViolation, InvalidRequestError
+
+MAX_DEPTH = 32  # of a body: the contract's deepest message is at half of it
+
+_WRONG_VALUE = re.compile(r"Failed to parse (\w+) field")
+_UNKNOWN_FIELD = re.compile(r'no field named "([^"]*)" at "\w+\.?([^"]*)"')
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Reads a JSON object. Raises InvalidRequestError."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        place = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+        raise refusal("", f"expected JSON, got something else{place}") from None
+    if not isinstance(found, dict):
+        raise refusal("", "expected a JSON object")
+    return found
+
+
+def to_message(body: bytes, message_type: type[Message]) -> bytes:
+    """Turns a JSON body into the bytes of a message. Raises InvalidRequestError with the field that is wrong."""
+    found = parse_object(body)
+    try:
+        return ParseDict(found, message_type(), max_recursion_depth=MAX_DEPTH).SerializeToString()
+    except ParseError as error:
+        raise _explained(str(error)) from None
+    except (ValueError, TypeError, RecursionError):
+        raise refusal("", f"expected a {message_type.DESCRIPTOR.full_name} as JSON") from None
+
+
+def to_json(message: Message) -> bytes:
+    """Returns a message as JSON, zeros included. 64-bit numbers are strings, bytes base64, as protobuf defines it."""
+    fields = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return dumps(fields)
+
+
+def dumps(value: object) -> bytes:
+    """Returns a value as JSON in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def text_list(body: Mapping[str, Any], name: str) -> list[str]:
+    """Returns the texts of a field that holds one or a list of them. Raises InvalidRequestError."""
+    value = body.get(name)
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts:
+        raise refusal(name, "expected a text or a list of texts")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise refusal(f"{name}[{index}]", "expected a text; token ids are not taken")
+        check_unicode(text, f"{name}[{index}]")
+    return texts
+
+
+def check_unicode(text: str, field: str) -> None:
+    """Refuses half of a surrogate pair, which JSON can hold and UTF-8 cannot. Raises InvalidRequestError."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise refusal(field, f"expected Unicode, got half a surrogate pair at character {error.start}") from None
+
+
+def choice(body: Mapping[str, Any], name: str, words: Sequence[Any]) -> Any:  # noqa: ANN401 - one of the words
+    """Returns one of the words that a field may have, the first by default. Raises InvalidRequestError."""
+    value = body.get(name)
+    if value is None:
+        return words[0]
+    if value not in words or type(value) is not type(words[0]):
+        raise refusal(name, f"expected one of {', '.join(json.dumps(word) for word in words)}")
+    return value
+
+
+def base64_floats(values: Sequence[float]) -> str:
+    """Returns numbers as OpenAI's clients ask for them: little-endian float32 in base64."""
+    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
+
+
+def refusal(field: str, description: str) -> InvalidRequestError:
+    """Blames a field of a body."""
+    return InvalidRequestError([FieldViolation(field, description)])
+
+
+def _explained(message: str) -> InvalidRequestError:
+    """Finds the field in what protobuf says, and leaves out the value, which it may quote."""
+    unknown = _UNKNOWN_FIELD.search(message)
+    path = ".".join(_WRONG_VALUE.findall(message))
+    if unknown:
+        parent = unknown.group(2) or path
+        return refusal(
+            f"{parent}.{unknown.group(1)}" if parent else unknown.group(1), "expected a field of the contract"
+        )
+    return refusal(path, "expected a value of the field's type in the contract")

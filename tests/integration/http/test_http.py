@@ -1,0 +1,254 @@
+"""HTTP and JSON over real sockets: the answers, refusals and limits of the RPCs behind them."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import httpx
+import numpy as np
+import openai
+import pytest
+from google.protobuf.json_format import ParseDict
+from precis.v1 import inference_pb2, judge_pb2
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
+from precis.v1.judge_pb2_grpc import JudgeServiceStub
+
+from server.app import App
+from tests.integration.conftest import Start
+from tests.integration.support.gate import Gate
+from tests.unit.inference.tiny_models import DIMENSION
+
+SOURCE = "The bridge will close for nine months. Repairs cost 4.2 million dollars."
+SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollars."
+JSON = {"content-type": "application/json"}
+ON = {"enabled": True, "port": 0}
+
+
+@asynccontextmanager
+async def client_of(app: App, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    address = f"http://127.0.0.1:{app.http_port}"
+    async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+async def app(start: Start) -> AsyncIterator[App]:
+    async with start(http=ON) as app:
+        yield app
+
+
+@pytest.fixture
+async def client(app: App) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(app) as client:
+        yield client
+
+
+def events_of(text: str) -> list[tuple[str, Any]]:
+    """Reads server-sent events."""
+    blocks = [block.split("\n") for block in text.split("\n\n") if block]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
+
+
+async def test_it_is_off_by_default(start: Start) -> None:
+    async with start() as app:
+        assert app.http_port == 0
+
+
+async def test_judge_answers_what_the_rpc_answers(app: App, client: httpx.AsyncClient) -> None:
+    body = {"source": SOURCE, "summary": SUMMARY, "frameworks": ["JUDGE_FRAMEWORK_TWIN_LOCK"]}
+    response = await client.post("/v1/judge", json=body)
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        request = judge_pb2.JudgeRequest(
+            source=SOURCE, summary=SUMMARY, frameworks=[judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK]
+        )
+        native = await JudgeServiceStub(channel).Judge(request)
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+    answered = ParseDict(response.json(), judge_pb2.JudgeResponse())
+    assert list(answered.result.frameworks) == list(native.result.frameworks)
+    assert answered.result.request_hash == native.result.request_hash
+
+
+async def test_judge_streams_events_and_the_result_last(client: httpx.AsyncClient) -> None:
+    response = await client.post("/v1/judge/stream", json={"source": SOURCE, "summary": SUMMARY})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    names = [name for name, _ in events_of(response.text)]
+    assert names == ["evidence", *["metric"] * 5, "result"]
+
+
+async def test_summarize_streams_progress_and_the_summary_last(client: httpx.AsyncClient) -> None:
+    document = {"text": "The bridge is closed. Repairs cost 4.2 million dollars. " * 40}
+    response = await client.post("/v1/summarize", json={"document": document})
+    names = [name for name, _ in events_of(response.text)]
+    assert (names[0], names[-1]) == ("accepted", "summary")
+
+
+async def test_evaluate_answers_a_loss(client: httpx.AsyncClient) -> None:
+    body = {"datum": {"entry": {"text": SOURCE}, "summary": {"summary": SOURCE}}, "generated": {"text": SUMMARY}}
+    response = await client.post("/v1/evaluate", json=body)
+    assert response.status_code == 200, response.text
+    assert 0 <= response.json()["loss"] <= 1
+
+
+async def test_the_client_of_openai_gets_embeddings(app: App) -> None:
+    async with openai.AsyncOpenAI(api_key="none", base_url=f"http://127.0.0.1:{app.http_port}/v1") as client:
+        packed = await client.embeddings.create(input=["w1 w2", "w3"], model="any")
+        plain = await client.embeddings.create(input="w1 w2", model="any", encoding_format="float")
+        models = [model.id async for model in client.models.list()]
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        native = await InferenceServiceStub(channel).Embed(inference_pb2.EmbedRequest(texts=["w1 w2", "w3"]))
+    wanted = [list(result.embedding.values) for result in native.results]
+    assert [one.embedding for one in packed.data] == wanted
+    assert plain.data[0].embedding == wanted[0]
+    assert packed.usage.prompt_tokens == sum(result.embedding.token_count for result in native.results)
+    assert packed.model == native.model.name
+    assert native.model.name in models
+
+
+async def test_base64_is_little_endian_float32(client: httpx.AsyncClient) -> None:
+    body = {"input": "w1", "encoding_format": "base64"}
+    [entry] = (await client.post("/v1/embeddings", json=body)).json()["data"]
+    assert np.frombuffer(base64.b64decode(entry["embedding"]), "<f4").shape == (DIMENSION,)
+
+
+async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient) -> None:
+    body = {"query": "w1 w2", "texts": ["w9 w8 w7", "w1 w2"], "return_text": True, "raw_scores": True}
+    ranks = (await client.post("/rerank", json=body)).json()
+    assert [(rank["index"], rank["text"]) for rank in ranks] == [(1, "w1 w2"), (0, "w9 w8 w7")]
+    assert ranks[0]["score"] == pytest.approx(1, abs=1e-6)
+    scaled = (await client.post("/rerank", json={**body, "raw_scores": False})).json()
+    assert [rank["score"] for rank in scaled] == pytest.approx([(1 + rank["score"]) / 2 for rank in ranks])
+
+
+async def test_embed_lists_vectors(client: httpx.AsyncClient) -> None:
+    vectors = (await client.post("/embed", json={"inputs": ["w1", "w2"]})).json()
+    assert np.array(vectors).shape == (2, DIMENSION)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/v1/judge", {"source": SOURCE, "summary": " "}, "summary"),
+        ("/v1/judge", {"sumary": SUMMARY}, "sumary"),
+        ("/v1/judge", {"source": 5}, "source"),
+        ("/v1/judge", {"source": "\ud800"}, "source"),
+        ("/v1/judge", {"options": {"max_claims": "x"}}, "options.max_claims"),
+        ("/v1/judge", {"options": {"maxx": 1}}, "options.maxx"),
+        ("/v1/judge", [], ""),
+        ("/v1/judge/stream", {"source": SOURCE, "summary": ""}, "summary"),
+        ("/v1/summarize", {}, "document"),
+        ("/v1/entail", {"pairs": [{"premise": "w1", "hypothesis": ""}]}, "pairs[0].hypothesis"),
+        ("/v1/embeddings", {"input": ["w1", " "]}, "input[1]"),
+        ("/v1/embeddings", {"input": [1, 2]}, "input[0]"),
+        ("/v1/embeddings", {"input": "w1", "dimensions": 3}, "dimensions"),
+        ("/v1/embeddings", {"input": "w1", "encoding_format": "hex"}, "encoding_format"),
+        ("/embed", {"inputs": ""}, "inputs[0]"),
+        ("/rerank", {"query": "", "texts": ["w1"]}, "query"),
+        ("/rerank", {"query": "w1", "texts": ["w1", ""]}, "texts[1]"),
+        ("/rerank", {"query": "w1"}, "texts"),
+    ],
+)
+async def test_a_wrong_field_is_a_problem_that_names_it(
+    client: httpx.AsyncClient, path: str, body: object, field: str
+) -> None:
+    response = await client.post(path, content=json.dumps(body), headers=JSON)
+    problem = response.json()
+    assert (response.status_code, response.headers["content-type"]) == (400, "application/problem+json")
+    assert (problem["title"], problem["reason"]) == ("INVALID_ARGUMENT", "INVALID_REQUEST")
+    assert [violation["field"] for violation in problem["violations"]] == [field]
+    assert problem["request_id"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"source": "' + b"[" * 100_000, b"[" * 100_000])
+async def test_what_is_no_json_is_refused(client: httpx.AsyncClient, content: bytes) -> None:
+    response = await client.post("/v1/judge", content=content, headers=JSON)
+    assert (response.status_code, response.json()["title"]) == (400, "INVALID_ARGUMENT")
+
+
+async def test_what_a_browser_sends_without_asking_is_refused(client: httpx.AsyncClient) -> None:
+    content = json.dumps({"inputs": "w1"})
+    response = await client.post("/embed", content=content, headers={"content-type": "text/plain"})
+    assert [one["field"] for one in response.json()["violations"]] == ["content-type"]
+
+
+async def test_a_body_over_the_limit_is_refused(start: Start) -> None:
+    async with start(http=ON, listen={"max_receive_mib": 1}) as app, client_of(app) as client:
+        response = await client.post("/v1/judge", json={"source": "x" * (1 << 20), "summary": "x"})
+        assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
+
+
+async def test_a_key_is_needed_but_for_health(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("secret\n")
+    async with start(http=ON, auth={"keys_file": tmp_path / "keys"}) as app:
+        async with client_of(app) as client:
+            response = await client.post("/embed", json={"inputs": "w1"})
+            assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
+            assert (await client.get("/health")).json() == {"status": "SERVING"}
+        async with client_of(app, authorization="Bearer secret") as client:
+            assert (await client.post("/embed", json={"inputs": "w1"})).status_code == 200
+
+
+async def test_calls_share_the_places_of_the_rpcs(start: Start, gate: Gate) -> None:
+    async with start(http=ON, listen={"max_concurrent_calls": 1}) as app, client_of(app) as client:
+        gate.close()
+        waiting = asyncio.create_task(client.post("/embed", json={"inputs": "w1"}))
+        await gate.visited()
+        response = await client.post("/embed", json={"inputs": "w2"})
+        assert (response.status_code, response.headers["retry-after"]) == (429, "1")
+        assert response.json()["reason"] == "TOO_MANY_CALLS"
+        gate.open()
+        assert (await waiting).status_code == 200
+
+
+async def test_a_timeout_ends_the_call(start: Start, gate: Gate) -> None:
+    async with start(http=ON) as app, client_of(app, **{"x-request-timeout": "0.2"}) as client:
+        gate.close()
+        response = await client.post("/embed", json={"inputs": "w1"})
+        assert (response.status_code, response.json()["title"]) == (504, "DEADLINE_EXCEEDED")
+
+
+async def test_a_timeout_that_is_no_number_is_refused(client: httpx.AsyncClient) -> None:
+    response = await client.post("/embed", json={"inputs": "w1"}, headers={"x-request-timeout": "soon"})
+    assert [one["field"] for one in response.json()["violations"]] == ["x-request-timeout"]
+
+
+async def test_a_caller_that_leaves_gives_its_place_back(start: Start, gate: Gate) -> None:
+    async with start(http=ON, listen={"max_concurrent_calls": 1}) as app, client_of(app) as client:
+        gate.close()
+        leaving = asyncio.create_task(client.post("/embed", json={"inputs": "w1"}))
+        await gate.visited()
+        leaving.cancel()
+        await asyncio.wait({leaving})
+        gate.open()
+        while (await client.post("/embed", json={"inputs": "w2"})).status_code == 429:
+            pass
+
+
+async def test_a_path_that_is_not_there_is_a_problem(client: httpx.AsyncClient) -> None:
+    response = await client.get("/v1/nothing")
+    assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
+    assert "/v1/judge" in response.json()["detail"]
+    assert (await client.get("/v1/judge")).status_code == 405
+
+
+async def test_the_openapi_document_describes_every_path_and_field(client: httpx.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    assert {"/v1/judge", "/v1/evaluate", "/v1/summarize", "/v1/embeddings", "/rerank"} <= set(document["paths"])
+    schemas = document["components"]["schemas"]
+    request = schemas["precis.v1.JudgeRequest"]["properties"]
+    assert set(request) == set(judge_pb2.JudgeRequest.DESCRIPTOR.fields_by_name)
+    assert request["source"]["description"].startswith("The source text.")
+    undescribed = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        if name.startswith("precis.")
+        for field, value in schema["properties"].items()
+        if "description" not in value
+    ]
+    assert undescribed == []
+    references = {part.split('"')[0] for part in json.dumps(document).split("#/components/schemas/")[1:]}
+    assert references <= set(schemas)
