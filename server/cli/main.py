@@ -16,7 +16,7 @@ from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
 from server.cli.commands.judge import judge
-from server.cli.commands.probe import contract, embed, entail, health
+from server.cli.commands.probe import contract, embed, entail, health, load
 from server.cli.commands.serve import serve, settings
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
@@ -52,6 +52,8 @@ app = typer.Typer(
       precis assess -q QUESTION  answer a question about quality, for a summary or image
 
       precis health              see whether the server is ready
+
+      precis load RPC            measure how fast a server answers
 
       precis settings            list what can be set, and what is
 
@@ -103,6 +105,7 @@ for command in (
     entail,
     health,
     contract,
+    load,
 ):
     app.command()(command)
 app.add_typer(models.app, name="models")

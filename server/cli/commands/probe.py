@@ -1,6 +1,9 @@
 """`precis embed` and `precis entail`: try the models from the command line.
 
 `precis health`: asks grpc.health.v1 about every service. `precis contract`: the contract, for a proxy in front of it.
+
+
+`precis health`: asks grpc.health.v1 about every service. `precis load`: measures how fast a server answers.
 """
 
 import asyncio
@@ -9,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from server.cli.errors import InputError
 from server.cli.options import Connection, JsonOption, TimeoutOption, with_options
 
 
@@ -96,3 +100,60 @@ def contract(
     from server.cli.run.probe import write_contract
 
     write_contract(output)
+
+
+@with_options
+def load(
+    rpc: Annotated[
+        str,
+        typer.Argument(metavar="RPC", help="embed, entail, judge, evaluate, summarize, SERVICE/METHOD, or oip:MODEL."),
+    ],
+    *,
+    rate: Annotated[
+        list[float] | None,
+        typer.Option("--rate", "-r", min=0.001, metavar="R", help="Calls a second of an open loop. Repeatable."),
+    ] = None,
+    callers: Annotated[
+        list[int] | None,
+        typer.Option("--callers", "-c", min=1, max=4096, help="Callers of a closed loop (default 8). Repeatable."),
+    ] = None,
+    arrivals: Annotated[
+        str, typer.Option(metavar="poisson|constant", help="Gaps between the calls of an open loop.")
+    ] = "poisson",
+    seconds: Annotated[float, typer.Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0,
+    warmup: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0,
+    data: Annotated[
+        Path | None, typer.Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the arrivals.")] = 0,
+    report: Annotated[Path | None, typer.Option(metavar="HTML", help="Also write a page with a plot.")] = None,
+    as_json: JsonOption = False,
+    timeout: TimeoutOption = 60.0,
+    connection: Connection,
+) -> None:
+    """Measure how fast a server answers: percentiles of the waits against rates.
+
+    An open loop (--rate) calls at times drawn beforehand, whatever the server does,
+    and counts from the time that was drawn: waits behind slow calls count.
+    A closed loop (--callers) finds the highest rate, and says nothing about waits.
+    Without --data texts are made up, each another. Refused calls are not made again.
+
+    [bold]Examples[/]
+
+      precis load entail --callers 16
+
+      precis load judge --rate 5 --rate 10 --rate 20 --report load.html
+
+      precis load oip:my_model --data requests.jsonl --rate 100 --address triton:8001
+
+    [bold]Exit codes[/]  0 measured; 2 the input has to change; 4 nothing was answered.
+    """
+    from server.cli.load.loops import Pace, Period
+    from server.cli.load.run import LoadTerms, run_load
+
+    if arrivals not in {"poisson", "constant"}:
+        raise InputError(f"--arrivals {arrivals}: expected poisson or constant")
+    closed = [Pace(callers=count) for count in callers or ([] if rate else [8])]
+    paces = [*closed, *(Pace(rate=one, is_poisson=arrivals == "poisson") for one in rate or ())]
+    terms = LoadTerms(rpc, data, paces, Period(warmup, seconds, seed=seed), timeout, as_json, report)
+    asyncio.run(run_load(terms, connection))

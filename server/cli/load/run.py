@@ -1,0 +1,187 @@
+"""`precis load`: runs the loops one after the other, and shows percentiles against rates."""
+
+import itertools
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from precis import RetryPolicy
+from precis.calls import Call
+from precis.errors import PrecisError
+from rich.table import Table
+
+from server.cli.connection import CommandClient, open_client
+from server.cli.console import new_table, output_console, print_note
+from server.cli.errors import CliError
+from server.cli.files import result_file, to_json_line
+from server.cli.judge.report.page import render_page
+from server.cli.load.loops import OK, CallOnce, Measurement, Pace, Period, measure
+from server.cli.load.requests import Target, find_target
+from server.cli.options import Connection
+
+ONCE = RetryPolicy(max_attempts=1)  # a retry would hide a refusal in a longer wait
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+ANSWERS_BEYOND = 5  # of a percentile that is shown
+LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTerms:
+    """What is to be measured, and where it goes."""
+
+    name: str
+    data: Path | None
+    paces: Sequence[Pace]
+    period: Period
+    timeout_s: float
+    as_json: bool
+    report: Path | None
+
+
+async def run_load(terms: LoadTerms, connection: Connection) -> None:
+    """Measures all paces and prints them. Raises CliError when nothing was answered."""
+    target = find_target(terms.name, terms.data)
+    numbers = itertools.count()
+    rows: list[Measurement] = []
+    async with open_client(connection, terms.timeout_s, ONCE) as client:
+        for pace in terms.paces:
+            print_note(f"{target.name}: {pace}, {terms.period.seconds:g} s")
+            rows.append(await measure(caller_of(client, target), pace, terms.period, numbers))
+    notes = notes_of(target, rows)
+    with result_file(terms.report) as page:
+        if page is not None:
+            page.write(render_load(target, rows, notes))
+    if terms.as_json:
+        sys.stdout.writelines(to_json_line(to_fields(row)) for row in rows)
+    else:
+        output_console().print(to_table(target, rows))
+    for note in notes:
+        print_note(note)
+    if not any(row.codes[OK] for row in rows):
+        codes = ", ".join(sorted({code for row in rows for code in row.codes})) or "no call was made"
+        raise CliError(f"nothing was answered: {codes}")
+
+
+def caller_of(client: CommandClient, target: Target) -> CallOnce:
+    """Returns what makes one call and tells how it ended. A stream ends with its last message."""
+
+    async def call(number: int) -> str:
+        request = Call(target.path, target.make(number), len)
+        try:
+            if target.is_stream:
+                async for _ in client.stream(request):
+                    pass
+            else:
+                await client.send(request)
+        except PrecisError as error:
+            return error.code.name
+        return OK
+
+    return call
+
+
+def percentile_ms(row: Measurement, percentile: float) -> float | None:
+    """Returns a percentile of the waits; None with too few answers beyond it."""
+    count = row.waits.get_total_count()
+    if count * (100 - percentile) / 100 < ANSWERS_BEYOND:
+        return None
+    return float(row.waits.get_value_at_percentile(percentile)) / 1e3
+
+
+def notes_of(target: Target, rows: Sequence[Measurement]) -> list[str]:
+    """Says what a reader has to know of the figures."""
+    notes = ["waits count from the time when a call was due; in a closed loop nobody calls while the server is slow"]
+    calls = sum(row.codes.total() for row in rows)
+    if 0 < target.distinct_count < calls:
+        notes.append(f"{calls} calls had {target.distinct_count} different requests: a cache may have answered")
+    for row in rows:
+        lag_ms, median_ms = lag_of(row), percentile_ms(row, 50)
+        if lag_ms is not None and median_ms and lag_ms > LATE_SHARE * median_ms:
+            notes.append(f"{row.pace}: this program was {lag_ms:.1f} ms late (99%): its waits are partly its own")
+        if row.unsent_count:
+            notes.append(f"{row.pace}: {row.unsent_count} calls were not made, for too many were on their way")
+        failed = {code: count for code, count in row.codes.items() if code != OK}
+        if failed:
+            notes.append(f"{row.pace}: {', '.join(f'{count} {code}' for code, count in failed.items())}")
+    return notes
+
+
+def lag_of(row: Measurement) -> float | None:
+    """Returns how late calls were sent, in milliseconds: the 99th percentile. None in a closed loop."""
+    if row.pace.callers or not row.lags.get_total_count():
+        return None
+    return float(row.lags.get_value_at_percentile(99)) / 1e3
+
+
+def to_fields(row: Measurement) -> dict[str, object]:
+    """Returns a row for programs."""
+    return {
+        "pace": str(row.pace),
+        "rate": row.pace.rate or None,
+        "callers": row.pace.callers or None,
+        "answered_rate": row.answered_rate,
+        "codes": dict(row.codes),
+        "unsent": row.unsent_count,
+        **{f"p{percentile:g}_ms": percentile_ms(row, percentile) for percentile in PERCENTILES},
+        "max_ms": float(row.waits.get_max_value()) / 1e3,
+        "lag_p99_ms": lag_of(row),
+    }
+
+
+def to_table(target: Target, rows: Sequence[Measurement]) -> Table:
+    """Builds the table of percentiles against rates."""
+    table = new_table(*headings(), title=target.name)
+    for row in rows:
+        table.add_row(*cells(row))
+    return table
+
+
+def headings() -> list[str]:
+    """Names the columns."""
+    return ["loop", ">answers/s", ">failed", *(f">p{percentile:g} ms" for percentile in PERCENTILES), ">max ms"]
+
+
+def cells(row: Measurement) -> list[str]:
+    """Writes one row."""
+    waits = [percentile_ms(row, percentile) for percentile in PERCENTILES]
+    failed = row.codes.total() - row.codes[OK] + row.unsent_count
+    longest_ms = float(row.waits.get_max_value()) / 1e3
+    shown = ["-" if wait is None else f"{wait:.2f}" for wait in waits]
+    return [str(row.pace), f"{row.answered_rate:.1f}", str(failed), *shown, f"{longest_ms:.2f}"]
+
+
+WIDTH, HEIGHT = 640.0, 320.0
+
+
+def render_load(target: Target, rows: Sequence[Measurement], notes: Sequence[str]) -> str:
+    """Renders the page: the table, and a plot of percentiles against answers a second."""
+    lines = {f"p{percentile:g}": points(rows, percentile) for percentile in PERCENTILES}
+    waits = [wait for line in lines.values() for _, wait in line]
+    low, high = (min(waits), max(waits)) if waits else (1.0, 1.0)
+    floor, top = math.floor(math.log10(low)), math.ceil(math.log10(high) + 1e-9)
+    top = max(top, floor + 1)
+    fastest = max((row.answered_rate for row in rows), default=0.0) or 1.0
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        share = (math.log10(point[1]) - floor) / (top - floor)
+        return WIDTH * point[0] / fastest, HEIGHT * (1 - share)
+
+    return render_page(
+        "load.html",
+        title=f"Load of {target.name}",
+        headings=[heading.removeprefix(">") for heading in headings()],
+        rows=[cells(row) for row in rows],
+        notes=notes,
+        lines={name: [place(point) for point in line] for name, line in lines.items() if line},
+        marks_ms=[(10.0**power, HEIGHT * (1 - (power - floor) / (top - floor))) for power in range(floor, top + 1)],
+        fastest=fastest,
+        size=(WIDTH, HEIGHT),
+    )
+
+
+def points(rows: Sequence[Measurement], percentile: float) -> list[tuple[float, float]]:
+    """Returns answers a second and the percentile of the waits, in milliseconds, by rate."""
+    found = [(row.answered_rate, percentile_ms(row, percentile)) for row in rows]
+    return sorted((rate, wait) for rate, wait in found if wait is not None)
