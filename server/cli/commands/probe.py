@@ -148,8 +148,11 @@ def load(
 
     [bold]Exit codes[/]  0 measured; 2 the input has to change; 4 nothing was answered.
     """
-    from server.cli.load.loops import Pace, Period
-    from server.cli.load.run import LoadTerms, run_load
+    try:
+        from server.cli.load.loops import Pace, Period
+        from server.cli.load.run import LoadTerms, run_load
+    except ImportError as error:
+        raise InputError(f"precis load needs the extra load ({error}): pip install 'precis[load]'") from error
 
     if arrivals not in {"poisson", "constant"}:
         raise InputError(f"--arrivals {arrivals}: expected poisson or constant")
