@@ -35,7 +35,7 @@ _PLACES = ("near the river", "in the upper town", "behind the station", "on the 
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LoadTarget:
     """An RPC and its requests.
 
     Attributes:
@@ -53,7 +53,7 @@ class Target:
     distinct_count: int
 
 
-def find_target(name: str, data: Path | None) -> Target:
+def find_target(name: str, data: Path | None) -> LoadTarget:
     """Finds an RPC by its name. Raises InputError."""
     if name.startswith(OPEN_INFERENCE):
         return _open_inference(name, data)
@@ -73,10 +73,10 @@ def find_target(name: str, data: Path | None) -> Target:
     path = rpc_path(method.containing_service, method.name)
     if data is not None:
         requests = [_parse(fields, request_type(), place) for place, fields in _lines(data)]
-        return Target(name, path, method.server_streaming, _cycle(requests), len(requests))
+        return LoadTarget(name, path, method.server_streaming, _cycle(requests), len(requests))
     if method.name not in _MADE_UP:
         raise InputError(f"{name} needs --data FILE: a request a line, as JSON")
-    return Target(name, path, method.server_streaming, _MADE_UP[method.name], 0)
+    return LoadTarget(name, path, method.server_streaming, _MADE_UP[method.name], 0)
 
 
 def sentence(number: int) -> str:
@@ -107,14 +107,14 @@ def _document(number: int) -> str:
 _MADE_UP: dict[str, Callable[[int], Message]] = {"Embed": _embed, "Entail": _entail, "Judge": _judge}
 
 
-def _open_inference(name: str, data: Path | None) -> Target:
+def _open_inference(name: str, data: Path | None) -> LoadTarget:
     """Finds a model of any server that speaks the Open Inference Protocol."""
     model = name.removeprefix(OPEN_INFERENCE)
     service = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"]
     path = rpc_path(service, "ModelInfer")
     if data is not None:
         requests = [_tensors(model, fields, place) for place, fields in _lines(data)]
-        return Target(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
+        return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
     columns: dict[str, Callable[[int], dict[str, str]]] = {
         "embed": lambda number: {"text": sentence(number)},
         "nli": lambda number: {"premise": _document(number), "hypothesis": sentence(8 * number)},
@@ -122,7 +122,7 @@ def _open_inference(name: str, data: Path | None) -> Target:
     }
     if model not in columns:
         raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
-    return Target(
+    return LoadTarget(
         name, path, is_stream=False, make=lambda number: _texts(model, columns[model](number)), distinct_count=0
     )
 

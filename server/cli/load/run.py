@@ -18,7 +18,7 @@ from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_line
 from server.cli.judge.report.page import render_page
 from server.cli.load.loops import OK, CallOnce, Measurement, Pace, Period, measure
-from server.cli.load.requests import Target, find_target
+from server.cli.load.requests import LoadTarget, find_target
 from server.cli.options import Connection
 
 ONCE = RetryPolicy(max_attempts=1)  # a retry would hide a refusal in a longer wait
@@ -64,7 +64,7 @@ async def run_load(terms: LoadTerms, connection: Connection) -> None:
         raise CliError(f"nothing was answered: {codes}")
 
 
-def caller_of(client: CommandClient, target: Target) -> CallOnce:
+def caller_of(client: CommandClient, target: LoadTarget) -> CallOnce:
     """Returns what makes one call and tells how it ended. A stream ends with its last message."""
 
     async def call(number: int) -> str:
@@ -90,7 +90,7 @@ def percentile_ms(row: Measurement, percentile: float) -> float | None:
     return float(row.waits.get_value_at_percentile(percentile)) / 1e3
 
 
-def notes_of(target: Target, rows: Sequence[Measurement]) -> list[str]:
+def notes_of(target: LoadTarget, rows: Sequence[Measurement]) -> list[str]:
     """Says what a reader has to know of the figures."""
     notes = ["waits count from the time when a call was due; in a closed loop nobody calls while the server is slow"]
     calls = sum(row.codes.total() for row in rows)
@@ -130,7 +130,7 @@ def to_fields(row: Measurement) -> dict[str, object]:
     }
 
 
-def to_table(target: Target, rows: Sequence[Measurement]) -> Table:
+def to_table(target: LoadTarget, rows: Sequence[Measurement]) -> Table:
     """Builds the table of percentiles against rates."""
     table = new_table(*headings(), title=target.name)
     for row in rows:
@@ -155,7 +155,7 @@ def cells(row: Measurement) -> list[str]:
 WIDTH, HEIGHT = 640.0, 320.0
 
 
-def render_load(target: Target, rows: Sequence[Measurement], notes: Sequence[str]) -> str:
+def render_load(target: LoadTarget, rows: Sequence[Measurement], notes: Sequence[str]) -> str:
     """Renders the page: the table, and a plot of percentiles against answers a second."""
     lines = {f"p{percentile:g}": points(rows, percentile) for percentile in PERCENTILES}
     waits = [wait for line in lines.values() for _, wait in line]
