@@ -65,9 +65,25 @@ class Embeddings:
 
 
 Pair = tuple[str, str]
-"""Premise and hypothesis, as the model reads them."""
+"""Premise and hypothesis."""
 
 _COLUMNS = 3
+
+
+def small_letters(text: str) -> str:
+    """Returns a text in small letters, character for character.
+
+    Many texts reach us without their capitals, or with other ones than the text they are compared with; to a model that
+    reads capitals a name is then another name.
+    """
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+
+
+def _small(pairs: Sequence[Pair]) -> list[Pair]:
+    return [(small_letters(premise), small_letters(hypothesis)) for premise, hypothesis in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +116,14 @@ class PairScores:
         self._contradictions: dict[Pair, float] = dict(zip(pairs, clipped[:, CONTRADICTION].tolist(), strict=True))
 
     @classmethod
-    async def ask(cls, model: Entailment, pairs: Sequence[Pair]) -> Self:
-        """Has all pairs scored in one submission, or in none when there are none."""
-        return cls(pairs, await model.entail(pairs) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
+    async def ask(cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False) -> Self:
+        """Has all pairs scored in one submission, or in none when there are none.
+
+        Args:
+            fold_case: the model reads both texts in small letters.
+        """
+        read = _small(pairs) if fold_case else pairs
+        return cls(pairs, await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
 
     def entailment(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise entails a hypothesis, in [0, 1]."""
@@ -128,11 +149,12 @@ class CheckedScores(PairScores):
         self._marks = dict(zip(pairs, checked.marks, strict=True))
 
     @classmethod
-    async def ask(cls, model: Entailment, pairs: Sequence[Pair]) -> Self:
+    async def ask(cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False) -> Self:
         """Has all pairs scored in one submission; a model that marks no tokens leaves every pair without marks."""
+        read = _small(pairs) if fold_case else pairs
         if pairs and isinstance(model, ClaimChecker):
-            return cls(pairs, await model.check(pairs))
-        probabilities = await model.entail(pairs) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)
+            return cls(pairs, await model.check(read))
+        probabilities = await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)
         return cls(pairs, CheckedPairs(probabilities, ((),) * len(pairs)))
 
     def marks(self, premise: str, hypothesis: str) -> tuple[TokenMark, ...]:

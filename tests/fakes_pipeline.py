@@ -17,7 +17,7 @@ class ScriptedEntailment:
     """Entails what the script says; every other pair gets the default. Remembers what it was asked.
 
     Args:
-        script: entailment probability by (premise, hypothesis); contradiction is a quarter of the rest.
+        script: entailment probability by (premise, hypothesis), in any case; contradiction is a quarter of the rest.
         default: entailment probability of pairs that are not in the script.
     """
 
@@ -25,13 +25,17 @@ class ScriptedEntailment:
 
     def __init__(self, script: Mapping[tuple[str, str], float] | None = None, default: float = 0.0) -> None:
         self.calls: list[list[tuple[str, str]]] = []
-        self._script = dict(script or {})
+        self._script = {_folded(pair): entailment for pair, entailment in (script or {}).items()}
         self._default = default
 
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
         self.calls.append(list(pairs))
-        entailment = np.array([self._script.get(pair, self._default) for pair in pairs], dtype=np.float32)
+        entailment = np.array([self._script.get(_folded(pair), self._default) for pair in pairs], dtype=np.float32)
         return np.stack([entailment, (1 - entailment) * 0.75, (1 - entailment) * 0.25], axis=1)
+
+
+def _folded(pair: tuple[str, str]) -> tuple[str, str]:
+    return pair[0].lower(), pair[1].lower()
 
 
 class OverlapEntailment:

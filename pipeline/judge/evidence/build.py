@@ -72,9 +72,9 @@ async def build_evidence(
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
-    said = await CheckedScores.ask(models.entailment, plan.pairs)
+    said = await CheckedScores.ask(models.entailment, plan.pairs, fold_case=draft.folds_case)
     checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))
-    scores = await PairScores.ask(models.entailment, checked.pairs)
+    scores = await PairScores.ask(models.entailment, checked.pairs, fold_case=draft.folds_case)
     stopwatch.lap("nli_ms")
     table = await off_loop(partial(_finish, checked, scores, models, proposed))
     stopwatch.lap("assembly_ms")

@@ -13,7 +13,7 @@ from pipeline.judge.evidence.text.closeness import Float64, WordIndex
 from pipeline.judge.evidence.text.names import SourceValues
 from pipeline.judge.evidence.text.overlap import SourceSequences
 from pipeline.judge.evidence.text.passages import PassageFinder
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.read import Capitals, ReadText
 from pipeline.judge.evidence.text.subject import word_centrality
 from pipeline.judge.evidence.text.summary import read_summary
 from pipeline.off_loop import stop_if_nobody_waits
@@ -83,12 +83,14 @@ class ReadSource:
         side: the article.
         values: its numbers, dates and names.
         sequences: its neighbouring words.
+        capitals: of its words.
         centrality: of its sentences by their words, shape (sentences,).
     """
 
     side: Side
     values: SourceValues
     sequences: SourceSequences
+    capitals: Capitals
     centrality: Float64
 
 
@@ -97,7 +99,8 @@ def read_source(text: str, config: EvidenceConfig) -> ReadSource:
     side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config, has_turns=True)
     values = SourceValues.of(side.read)
     stop_if_nobody_waits()
-    return ReadSource(side, values, SourceSequences(side.read.table), word_centrality(side.read, side.index))
+    sequences, capitals = SourceSequences(side.read.table), Capitals.of(side.read)
+    return ReadSource(side, values, sequences, capitals, word_centrality(side.read, side.index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +118,7 @@ class ReadTexts:
         told_embedded: likewise, of the summary.
         values: numbers, dates and names of the source, with the names of the summary.
         sequences: neighbouring words of the source.
+        folds_case: whether they are compared in small letters.
         texts: to embed, without repeats.
         parts: of the table that somebody will read.
     """
@@ -129,6 +133,7 @@ class ReadTexts:
     told_embedded: tuple[int, ...]
     values: SourceValues
     sequences: SourceSequences
+    folds_case: bool
     texts: tuple[str, ...]
     parts: frozenset[EvidencePart]
 
@@ -161,6 +166,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenize
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
         sequences=source.sequences,
+        folds_case=source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
     )

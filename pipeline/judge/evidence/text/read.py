@@ -1,4 +1,4 @@
-"""Reads a text into sentences and words, after detokenization, and finds its quotations.
+"""Reads a text into sentences and words, after detokenization, and finds its quotations and capitals.
 
 Detokenization puts together "235, 000", "31. 8 per cent", "71 - year - old", "U. S.", as corpora and extraction tools
 often write them. Sentences would else end inside a number, and "1, 600" and "1,600" would be two numbers. Only texts
@@ -6,9 +6,10 @@ that show signs of it are touched; positions still lead back to what was sent.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -62,6 +63,54 @@ class ReadText:
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
+
+
+_LEAST_CAPITALS = 0.01  # of the words inside sentences
+_MOST_OTHERS, _FEWEST_OTHERS = 0.05, 2  # of the summary's words inside sentences that the source has there too
+
+
+@dataclass(frozen=True, slots=True)
+class Capitals:
+    """How a source writes its words.
+
+    A name without its capitals, or a headline full of them, reads to a model like another name. Where the two texts
+    differ, or the source has lost its capitals, both are compared in small letters; elsewhere capitals tell names.
+
+    Attributes:
+        spellings: all of its words, as they stand.
+        inside: its casefolded words that do not begin a sentence.
+        are_kept: whether enough of those are capitalised, as names are.
+    """
+
+    spellings: frozenset[str]
+    inside: frozenset[str]
+    are_kept: bool
+
+    @classmethod
+    def of(cls, source: ReadText) -> Self:
+        """Reads a source. Linear in its length."""
+        table = source.table
+        inside = list(_inside(source))
+        capitals = sum(table.raw(index)[0].isupper() for index in inside)
+        return cls(
+            frozenset(map(table.raw, range(len(table)))),
+            frozenset(table.words[index] for index in inside),
+            capitals >= _LEAST_CAPITALS * len(inside),
+        )
+
+    def differ_from(self, summary: ReadText) -> bool:
+        """Tells whether the texts have to be compared without capitals. Linear in the length of the summary."""
+        if not self.are_kept:
+            return True
+        shared = [index for index in _inside(summary) if summary.table.words[index] in self.inside]
+        others = sum(summary.table.raw(index) not in self.spellings for index in shared)
+        return others >= _FEWEST_OTHERS and others > _MOST_OTHERS * len(shared)
+
+
+def _inside(read: ReadText) -> Iterator[int]:
+    """Yields the words that do not begin a sentence."""
+    for words in read.ranges:
+        yield from (index for index in words[1:] if index not in read.table.openings)
 
 
 _SIGNS = re.compile(

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -70,6 +71,24 @@ def test_a_claim_and_a_key_point_are_one_pair_each_and_nothing_is_asked_twice() 
     pairs = [*of_claims, *of_facts]
     assert len(set(pairs)) == len(pairs) == table.pair_count
     assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("write", [str.lower, str.upper, str.title])
+def test_a_summary_in_other_capitals_is_compared_in_small_letters(write: Callable[[str], str]) -> None:
+    entailment = OverlapEntailment()
+    asyncio.run(build_async(summary=write(SUMMARY), entailment=entailment))
+    asked = {text for pairs in entailment.calls for pair in pairs for text in pair}
+    assert asked
+    assert all(text == text.lower() for text in asked)
+
+
+def test_a_source_without_capitals_is_compared_in_small_letters() -> None:
+    entailment = OverlapEntailment()
+    sentences = re.sub(r"(^|[.?!]\s+)([a-z])", lambda found: found[0].upper(), ARTICLE.lower())
+    asyncio.run(build_async(sentences, SUMMARY, entailment=entailment))
+    asked = {text for pairs in entailment.calls for pair in pairs for text in pair}
+    assert asked
+    assert all(text == text.lower() for text in asked)
 
 
 def test_a_text_without_words_asks_no_model() -> None:
