@@ -58,7 +58,8 @@ class Engine:
 
     async def __aenter__(self) -> Self:
         config = self._config
-        device = choose_device(config.runtime.execution_provider)
+        # Where the core is asked for, it is the CPU's.
+        device = "cpu" if config.backend == "core" else choose_device(config.runtime.execution_provider)
         for role in config.roles:
             load = partial(load_model, role, config, device, open_backend=self._open_backend)
             self._models[role] = await run_on_thread(f"precis-load-{role}", load)

@@ -17,6 +17,7 @@
         ├── ManifestError              its manifest.json is unreadable or wrong
         ├── HashMismatchError          a file's bytes are not those of the manifest
         ├── InexactArithmeticError     it computes in int8, which this CPU sums wrongly
+        ├── CoreUnavailableError       the settings ask for the compiled core, which cannot run it here
         └── CorruptModelError          ONNX Runtime cannot load the graph
 
 The errors of making a model directory are in `inference.compile.errors`.
@@ -159,6 +160,13 @@ class InexactArithmeticError(ModelDirectoryError):
             path,
             f"{path} computes in int8_rows, which this CPU sums wrongly; run `precis models install --precision fp32`",
         )
+
+
+class CoreUnavailableError(ModelDirectoryError):
+    """The settings ask for the compiled core, and it cannot run this model on this machine."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(path, f"the compiled core cannot run {path}: {problem}; or set the backend to onnxruntime")
 
 
 class CorruptModelError(ModelDirectoryError):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from inference.backend import Float32
+from inference.backend import Backend, Float32
 from inference.batching.in_flight import Encoded
 from inference.batching.worker import pad_rows
 from inference.compile.errors import VerificationError
@@ -76,7 +76,8 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
 class ProbeRunner:
     """Tokenizer and session of one directory. Runs every item alone and in company and notes the difference."""
 
-    def __init__(self, directory: ModelDirectory) -> None:
+    def __init__(self, directory: ModelDirectory, backend: Backend | None = None) -> None:
+        """Takes another backend than the graph's session, if given."""
         check_arithmetic(directory)
         self.neighbour_delta = 0.0
         self._manifest = manifest = directory.manifest
@@ -85,7 +86,7 @@ class ProbeRunner:
             encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )
         self._dimension, self.finish = output_of(manifest)
-        self._backend = OrtBackend(directory.model_path, "cpu")
+        self._backend = backend or OrtBackend(directory.model_path, "cpu")
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
         """Returns the texts or pairs that the model reads whole."""

@@ -107,7 +107,13 @@ class CoreLibrary:
         return aligned_bytes(size)
 
     def run(
-        self, file: Bytes, batch: CoreBatch, *, workspace: Bytes, level: InstructionSet, stop: Int32 | None = None
+        self,
+        file: Bytes,
+        batch: CoreBatch,
+        *,
+        workspace: Bytes,
+        instruction_set: InstructionSet,
+        stop: Int32 | None = None,
     ) -> tuple[Float32, Float32 | None]:
         """Computes a batch without the GIL.
 
@@ -125,7 +131,7 @@ class CoreLibrary:
             raise CoreRunError(Status.BAD_BATCH)
         given = _Batch(batch.lengths.size, *addresses)
         status = self._functions.precis_core_run(
-            file.ctypes.data, file.nbytes, level, ctypes.byref(given), workspace.ctypes.data, workspace.nbytes
+            file.ctypes.data, file.nbytes, instruction_set, ctypes.byref(given), workspace.ctypes.data, workspace.nbytes
         )
         if status != Status.OK:
             raise CoreRunError(Status(status))

@@ -19,8 +19,9 @@ COLUMNS = 64  # of a weight matrix that lie together
 LANES = 16
 
 RowBits = Literal[8, 15]
-# By the manifest's word for the arithmetic; the number in front is that of ARITHMETIC.md.
-ARITHMETICS: dict[str, RowBits] = {"core-1 rows8": 8, "core-1 rows15": 15}
+ARITHMETIC = 1  # the number of ARITHMETIC.md
+# By the manifest's word for the arithmetic.
+ROW_BITS: dict[str, RowBits] = {f"core-{ARITHMETIC} rows8": 8, f"core-{ARITHMETIC} rows15": 15}
 
 BERT, DEBERTA = 0, 1
 IDENTITY, GELU, RELU = 0, 1, 2
@@ -48,7 +49,7 @@ HEADER = np.dtype(
 
 def map_file(path: Path) -> npt.NDArray[np.uint8]:
     """Maps a packed file into memory, read only: processes share its pages, and those never read are never loaded."""
-    return np.memmap(path, np.uint8, mode="r")
+    return np.memmap(path, np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
 
 
 def read_header(data: npt.NDArray[np.uint8]) -> np.void:

@@ -6,7 +6,7 @@ Also lists what a models folder holds, and whether each model is whole.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -24,6 +24,7 @@ class ModelDirectory:
 
     path: Path
     manifest: Manifest
+    weights_file: str = MODEL_FILE  # what answers are computed from
 
     @property
     def model_path(self) -> Path:
@@ -37,13 +38,18 @@ class ModelDirectory:
 
     @property
     def model_sha256(self) -> str:
-        """Hex digest of the graph: the model's identity in responses and cache keys."""
-        return self.manifest.files[MODEL_FILE]
+        """Hex digest of what answers are computed from: the model's identity in responses and cache keys."""
+        return self.manifest.files[self.weights_file]
 
     @property
     def size_bytes(self) -> int:
         """Bytes of the files that the manifest lists."""
         return sum((self.path / name).stat().st_size for name in self.manifest.files)
+
+    def computed_from(self, weights_file: str, arithmetic: str) -> ModelDirectory:
+        """Returns the directory as its identity is when another file than the graph is computed."""
+        manifest = self.manifest.model_copy(update={"precision": f"{arithmetic}, {self.manifest.precision}"})
+        return replace(self, manifest=manifest, weights_file=weights_file)
 
 
 def load_model_directory(path: Path) -> ModelDirectory:

@@ -43,6 +43,11 @@ class Manifest(BaseModel):
     max_tokens: int = Field(ge=3, description="Longest input in tokens, special tokens included.")
     pad_token_id: int = Field(ge=0, description="Id that fills the end of shorter rows.")
     precision: str = Field(min_length=1, description="Arithmetic of the graph (fp32, int8_rows), and its storage.")
+    core: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Arithmetic of the packed weights `core.bin` (core-1 rows8, core-1 rows15), where they are there.",
+    )
     id2label: dict[int, str] | None = Field(
         default=None, description="NLI only: column of `logits` -> label, in lower case."
     )

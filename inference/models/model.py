@@ -11,6 +11,9 @@ import numpy as np
 from inference.backend import Backend, Float32
 from inference.batching.batch import BatchLimits, ComputeModel
 from inference.config import InferenceConfig, Role
+from inference.core.core_backend import open_core
+from inference.core.library import load_library
+from inference.core.packed_file import CORE_FILE
 from inference.errors import ManifestError
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.int8 import check_arithmetic
@@ -55,14 +58,18 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
     manifest = directory.manifest
     if manifest.task != role:
         raise ManifestError(directory.path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
-    check_arithmetic(directory)
+    backends: tuple[Backend, ...] = ()
+    if config.backend != "onnxruntime" and device == "cpu":
+        core = open_core(directory, load_library(), must=config.backend == "core")
+        if core is not None:
+            backends, directory = (core,), directory.computed_from(CORE_FILE, manifest.core or "")
+    if not backends:
+        backends = _open_sessions(directory, config, device, open_backend)
     encoder = TextEncoder(
         directory.tokenizer_path,
         max_tokens=manifest.max_tokens,
         max_text_chars=config.tokenization.max_text_chars,
     )
-    device_ids = config.runtime.device_ids if device == "cuda" else (0,)
-    backends = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
     plan = WarmupPlan(
         inputs=manifest.inputs,
         max_tokens=manifest.max_tokens,
@@ -82,6 +89,14 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
         limits=BatchLimits.of(costs, max_batch_tokens=plan.max_batch_tokens),
     )
     return LoadedModel(directory, encoder, compute)
+
+
+def _open_sessions(
+    directory: ModelDirectory, config: InferenceConfig, device: Device, open_backend: OpenBackend
+) -> tuple[Backend, ...]:
+    check_arithmetic(directory)
+    device_ids = config.runtime.device_ids if device == "cuda" else (0,)
+    return tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
 
 
 def output_of(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:

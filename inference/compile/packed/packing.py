@@ -5,21 +5,29 @@ The graph stays: it is what ONNX Runtime runs, and what the core's answers are c
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
 from inference.compile.bert import EMBEDDING
-from inference.compile.errors import UnsupportedModelError
+from inference.compile.errors import UnsupportedModelError, VerificationError
 from inference.compile.packed.graph_reading import ByteMatrix, GraphReader
+from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner
+from inference.compile.staging import describe_files, locked, staged, write_manifest
 from inference.compile.weights import Float32, QuantizedTable
+from inference.core.core_backend import CoreBackend
+from inference.core.library import CoreLibrary
 from inference.core.packed_file import (
     ALIGNMENT,
+    ARITHMETIC,
     BERT,
     COLUMNS,
     CONTENT_TO_POSITION,
+    CORE_FILE,
     DEBERTA,
     FILE_VERSION,
     FIRST,
@@ -29,12 +37,17 @@ from inference.core.packed_file import (
     MAGIC,
     MEAN,
     POSITION_TO_CONTENT,
+    ROW_BITS,
     RowBits,
 )
+from inference.errors import CoreUnavailableError
+from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MARKS, Manifest
 
 _DEPTH = 4  # inputs of a column that lie together
 _MAX_POSITIONS = 512
+_MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
+RowChoice = Literal["auto", "rows8", "rows15"]
 
 
 def packed_bytes(model: onnx.ModelProto, manifest: Manifest, bits: RowBits) -> bytes:
@@ -147,6 +160,43 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % ALIGNMENT)
 
 
-def write_packed(model_path: Path, manifest: Manifest, bits: RowBits, target: Path) -> None:
-    """Packs the graph at `model_path` into `target`. Raises UnsupportedModelError."""
-    target.write_bytes(packed_bytes(onnx.load(model_path), manifest, bits))
+def pack_directory(path: Path, library: CoreLibrary | None, choice: RowChoice = "auto") -> ModelDirectory:
+    """Adds packed weights to a model directory, beside the graph, and compares the core's answers with the graph's.
+
+    Args:
+        path: of the directory; replaced as a whole, or left as it was.
+        library: None where the core was not compiled.
+        choice: rows8, rows15, or `auto`: rows8 for a graph in int8_rows, else rows15, which decides as fp32 does.
+
+    Raises:
+        CoreUnavailableError: the core was not compiled on this machine.
+        UnsupportedModelError: the core cannot compute this graph.
+        VerificationError: its answers are not the graph's.
+    """
+    if library is None:
+        raise CoreUnavailableError(path, "it was not compiled: install Precis again where a C compiler is")
+    with locked(path.parent):
+        directory = load_model_directory(path)
+        manifest = directory.manifest
+        rows = choice if choice != "auto" else "rows8" if manifest.is_int8 else "rows15"
+        arithmetic = f"core-{ARITHMETIC} {rows}"
+        data = packed_bytes(onnx.load(directory.model_path), manifest, ROW_BITS[arithmetic])
+        with staged(path) as folder:
+            for name in manifest.files:
+                shutil.copyfile(path / name, folder / name)
+            (folder / CORE_FILE).write_bytes(data)
+            change = _change(directory, CoreBackend(folder / CORE_FILE, library))
+            if change > _MAX_CHANGE:
+                raise VerificationError(f"{manifest.name}: the core's answers differ by {change:.2f} from the graph's")
+            facts = {"core": arithmetic, "files": describe_files(folder)}
+            measured = manifest.measured | {"core_change": round(change, 4)}
+            write_manifest(folder, manifest.model_copy(update=facts | {"measured": measured}))
+    return load_model_directory(path)
+
+
+def _change(directory: ModelDirectory, backend: CoreBackend) -> float:
+    """Returns the largest difference of the core's answers to probe texts from those of the graph."""
+    is_nli = directory.manifest.task == "nli"
+    items = (*PROBE_PAIRS, (LONG_PROBE_TEXT, PROBE_TEXTS[0])) if is_nli else (*PROBE_TEXTS, LONG_PROBE_TEXT)
+    expected, found = (ProbeRunner(directory, use).answers(items) for use in (None, backend))
+    return float(np.abs(expected - found).max())

@@ -118,11 +118,12 @@ class ModelIdentity(_message.Message):
     revision: _builtins.str
     """Revision from the manifest."""
     sha256: _builtins.str
-    """SHA-256 of model.onnx, 64 lower-case hexadecimal digits."""
+    """SHA-256 of model.onnx, or of core.bin where the compiled core computes; 64 lower-case hexadecimal digits."""
     precision: _builtins.str
     """Arithmetic of the graph and how its weights are stored, from the manifest: "fp32" or "int8_rows", then perhaps a
     comma and more, for example "int8_rows, word embeddings stored in int8". int8_rows: weight products in 8 bits with
-    one scale for each row; a score still does not depend on what shares its batch.
+    one scale for each row; a score still does not depend on what shares its batch. "core-1 rows8" or "core-1 rows15" in
+    front: the compiled core, whose bits are the same on every CPU, in rows of 8 or 15 bits.
     """
     def __init__(
         self,

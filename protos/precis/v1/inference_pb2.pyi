@@ -436,7 +436,7 @@ class Model(_message.Message):
     license: _builtins.str
     """Licence of the weights, as far as their publisher states one."""
     execution_provider: _builtins.str
-    """ONNX Runtime execution provider that runs the model."""
+    """ONNX Runtime execution provider that runs the model; "PrecisCore-" and an instruction set for the compiled core."""
     ready: _builtins.bool
     """False while the model cannot answer."""
     @_builtins.property

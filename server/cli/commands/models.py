@@ -8,7 +8,7 @@ import typer
 
 from server.cli.options import JsonOption
 
-app = typer.Typer(no_args_is_help=True, help="Install, export and list the models that the server runs.")
+app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
 
 ModelsDirOption = Annotated[
     Path, typer.Option("--models-dir", envvar="PRECIS_MODELS_DIR", metavar="DIR", help="Folder with the models.")
@@ -118,6 +118,47 @@ def export(
 
     options = ExportOptions(revision, max_tokens, name, license_, graph.value, precision.value)
     export_with_progress(source, task.value, output or models_dir / task.value, options)
+
+
+class Rows(StrEnum):
+    """Arithmetic of the compiled core."""
+
+    AUTO = "auto"
+    ROWS8 = "rows8"
+    ROWS15 = "rows15"
+
+
+@app.command()
+def pack(
+    tasks: Annotated[
+        list[ModelTask] | None, typer.Argument(metavar="[MODEL]...", help="Which (default: both).")
+    ] = None,
+    *,
+    rows: Annotated[
+        Rows,
+        typer.Option(help="rows15: decides as fp32 does; rows8: faster; auto: rows8 for a model in int8_rows."),
+    ] = Rows.AUTO,
+    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
+) -> None:
+    """Pack installed models for the compiled core, which the setting inference.backend chooses.
+
+    The core gives the same bits on every CPU and in any company. Its answers to a few
+    texts are compared with the model's before the folder is replaced. Installing or
+    exporting a model again leaves the packed weights out.
+
+    [bold]Examples[/]
+
+      precis models pack
+
+      precis models pack nli --rows rows15
+
+      PRECIS_INFERENCE__BACKEND=core precis serve
+
+    [bold]Exit codes[/]  0 the models are packed; 4 a model or this machine cannot.
+    """
+    from server.cli.run.models import pack_models
+
+    pack_models(models_dir, [task.value for task in tasks or ModelTask], rows.value)
 
 
 @app.command("list")

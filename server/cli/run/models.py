@@ -5,7 +5,7 @@ Shows what a models folder holds.
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from rich.table import Table
 
 from inference.compile.export import ExportOptions, export_model
 from inference.compile.install import install_models
+from inference.compile.packed.packing import RowChoice, pack_directory
 from inference.compile.quantize import PrecisionChoice
 from inference.compile.staging import ProgressEvent
+from inference.core.library import load_library
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, list_models
 from inference.models.manifest import Task
@@ -44,6 +46,14 @@ def export_with_progress(source: str, task: Task, output_dir: Path, options: Exp
     with model_errors(), StepProgress() as progress:
         directory = export_model(source, task, output_dir, options=options, progress=progress)
     print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
+
+
+def pack_models(models_dir: Path, tasks: Sequence[Task], rows: RowChoice) -> None:
+    """Packs models for the compiled core and says how. Raises CliError."""
+    for task in tasks:
+        with model_errors():
+            manifest = pack_directory(models_dir / task, load_library(), rows).manifest
+        print_note(f"{manifest.name}: packed as {manifest.core}; answers move by {manifest.measured['core_change']}")
 
 
 @contextmanager

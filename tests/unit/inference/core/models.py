@@ -95,11 +95,11 @@ def run(
     marked = np.array([number for _, item in given for number in item], np.uint8)
     workspace = library.workspace(file, ids.size)
     try:
-        results, marks = library.run(file, CoreBatch(lengths, ids, marked), workspace=workspace, level=level)
+        results, marks = library.run(file, CoreBatch(lengths, ids, marked), workspace=workspace, instruction_set=level)
     except CoreRunError as error:
         if error.status != Status.BAD_BATCH:
             raise
-        results, marks = library.run(file, CoreBatch(lengths, ids), workspace=workspace, level=level)
+        results, marks = library.run(file, CoreBatch(lengths, ids), workspace=workspace, instruction_set=level)
     if marks is None:
         return results, [np.zeros(len(item), np.float32) for item, _ in given]
     return results, np.split(marks, np.cumsum(lengths)[:-1])
