@@ -108,8 +108,8 @@ class SummaryRun:
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
         try:
+            await self.job.store.leases.release(self.lease, status, None)  # first: somebody may resume at once
             await self._note_cost()
-            await self.job.store.leases.release(self.lease, status, None)
         except StorageError as error:
             _log.warning("cannot store the end of summary_id=%s: %s", self.job.summary_id, error)
 

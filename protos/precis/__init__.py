@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from precis.async_client import AsyncClient
     from precis.async_summary_stream import AsyncSummaryStream
     from precis.batch import BatchItem
+    from precis.citations import cite_pages
     from precis.client import Client
     from precis.connection import Tls
     from precis.errors import PrecisError
     from precis.evaluation import Evaluation, gold_standard
     from precis.judgement import Claim, FrameworkScores, Judgement, Metric, Mismatch
     from precis.retry import SERVICE_CONFIG, RetryPolicy
+    from precis.summarization import run_summarization
     from precis.summary_progress import SummaryStep
     from precis.summary_stream import SummaryStream
 
@@ -46,8 +48,10 @@ __all__ = [
     "SummaryStream",
     "Tls",
     "__version__",
+    "cite_pages",
     "errors",
     "gold_standard",
+    "run_summarization",
 ]
 
 _HOMES = {
@@ -67,7 +71,9 @@ _HOMES = {
     "SummaryStep": "summary_progress",
     "SummaryStream": "summary_stream",
     "Tls": "connection",
+    "cite_pages": "citations",
     "gold_standard": "evaluation",
+    "run_summarization": "summarization",
 }
 
 if not TYPE_CHECKING:  # a type checker that saw this function would take every misspelt name for an Any

@@ -42,6 +42,13 @@ def summarize(
         typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+    ] = None,
+    cite_pages: Annotated[
+        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited: [p. 12].")
+    ] = False,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
@@ -90,6 +97,8 @@ def summarize(
 
       precis summarize manual.pdf --words 300 --form bullets --focus "starting the pump"
 
+      precis summarize manual.pdf --cite-pages --report manual.html
+
       precis summarize handbook.txt --plan
 
       precis summarize docs/ minutes.docx -o all.md   # one document, file names as headings
@@ -110,11 +119,14 @@ def summarize(
         raise InputError("--plan and --resume exclude each other")
     if sum(choice is not None for choice in (shape.words, shape.tokens, shape.share, shape.detail)) > 1:
         raise InputError("give one of --words, --tokens, --share and --detail")
+    if report is not None and (plan or resume is not None):
+        raise InputError("--report needs the document: summarize it again, what is done is not done twice")
     here = named_endpoint(endpoint, model, context)
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key, shape)
     from server.cli.summarize.run import Target, plan_document, summarize_document, write_summary
 
-    target = Target(output, as_json or (output is not None and output.suffix.lower() == ".json"), layers)
+    is_json = as_json or (output is not None and output.suffix.lower() == ".json")
+    target = Target(output, is_json, layers, report, cite_pages)
 
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from precis import AsyncSummaryStream, RetryPolicy
+from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary, plan_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
@@ -98,11 +98,15 @@ class Target:
         file: None for stdout.
         as_json: JSON in place of Markdown.
         layers: folder for the layers, each in a file; None for none.
+        report: page of summary and source; None for none.
+        cites_pages: whether the pages that a sentence stands on are written behind it.
     """
 
     file: Path | None
     as_json: bool
     layers: Path | None = None
+    report: Path | None = None
+    cites_pages: bool = False
 
 
 async def plan_document(paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
@@ -122,16 +126,25 @@ async def summarize_document(
     request = pb.SummarizeRequest(
         document=read_document(paths), options=to_options(options), idempotency_key=options.idempotency_key
     )
-    await write_summary(calls.summarize(request), calls, target)
+    await write_summary(calls.summarize(request), calls, target, request.document)
 
 
-async def write_summary(events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls, target: Target) -> None:
-    """Follows a summary to its end and writes it, also a partial one; that is a CliError then."""
-    with result_file(target.file) as file:  # opened first: hours of work must not end at a folder that is not there
+async def write_summary(
+    events: AsyncIterator[pb.SummaryEvent], calls: SummaryCalls, target: Target, document: pb.Document | None = None
+) -> None:
+    """Follows a summary to its end and writes it, also a partial one; that is a CliError then.
+
+    Args:
+        document: the source, for a report.
+    """
+    # Opened first: hours of work must not end at a folder that is not there.
+    with result_file(target.file) as file, result_file(target.report) as page:
         summary = await follow(events, calls)
-        (file or sys.stdout).write(
-            to_json_document(to_json_fields(summary)) if target.as_json else to_markdown(summary)
-        )
+        (file or sys.stdout).write(_written(summary, target))
+        if page is not None and document is not None:
+            from server.cli.summarize.report import render_summary
+
+            page.write(render_summary(summary, document))
         if target.layers is not None:
             write_layers(target.layers, (await calls.get(summary.summary_id)).summary)
     print_note(ending(summary))
@@ -208,7 +221,16 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     return message
 
 
-def to_markdown(summary: pb.Summary) -> str:
+def _written(summary: pb.Summary, target: Target) -> str:
+    if target.as_json:
+        return to_json_document(to_json_fields(summary))
+    if target.cites_pages and not any(place.page_number for one in summary.citations for place in one.places):
+        print_note("The document has no pages: none are cited.")
+    return to_markdown(summary, cites_pages=target.cites_pages)
+
+
+def to_markdown(summary: pb.Summary, *, cites_pages: bool = False) -> str:
     """Gives the text, and the topics as a list below it."""
+    text = cite_pages(summary) if cites_pages else summary.text
     topics = "".join(f"- {' '.join(topic.split())}\n" for topic in summary.topics)
-    return summary.text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")
+    return text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")

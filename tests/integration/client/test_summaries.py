@@ -4,10 +4,11 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.rpc import code_pb2
-from precis import AsyncSummaryStream, RetryPolicy, SummaryStream, errors
+from precis import AsyncSummaryStream, Client, RetryPolicy, SummaryStream, errors, run_summarization
 from precis.v1 import summarize_pb2 as pb
 
 from tests.integration.client.either_client import Connect, EitherClient, connector, next_step, result_of, steps_of
@@ -231,3 +232,24 @@ async def test_a_server_that_ends_and_comes_back_costs_no_finished_call(
     assert (summary.summary_id, summary.status) == (summary_id, pb.SUMMARY_STATUS_DONE)
     assert set(endpoint.log.answered.values()) == {1}
     assert endpoint.log.answered.total() == summary.calls_done
+
+
+async def test_one_call_with_plain_values_returns_a_dictionary(summaries: Bench) -> None:
+    given = [{"text": f"Torque bolt {number} to 9 Nm.", "page_number": 1, "chunk_index": number} for number in range(8)]
+
+    def run(total_chunks: int) -> dict[str, Any]:
+        with Client(summaries.app.address) as client:
+            return run_summarization("id-1", "Pump manual", given, "operator", 3, total_chunks, client=client)
+
+    found = await asyncio.to_thread(run, 8)
+    assert (found["current_batch"], found["iteration"], found["error_message"]) == (2, 1, None)
+    assert "Torque bolt 0 to 9 Nm." in found["final_summary"]
+    assert len(found["key_topics"]) >= 5
+    assert found["processing_time"] > 0
+    assert found["summary"]["document_name"] == "Pump manual"
+    with pytest.raises(errors.InvalidArgument, match="total_chunks"):
+        await asyncio.to_thread(run, 9)
+    with pytest.raises(errors.InvalidArgument, match="summary_type"):
+        run_summarization("id-1", "Pump manual", given, "poem")
+    with pytest.raises(errors.InvalidArgument, match=r"chunks\[0\]"):
+        run_summarization("id-1", "Pump manual", [{"words": "x"}])

@@ -1,0 +1,187 @@
+"""One page of a summary and its source: click a sentence to see what it stands on.
+
+Every sentence is a link to the place that it is cited from, so that reading needs no script. Both texts are shown as
+they are, Markdown included. A long source is cut into blocks that a browser lays out when they come into sight.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from precis.v1 import summarize_pb2 as pb
+
+from server.cli.judge.report.marks import Mark, MarkedText, Role, cut
+from server.cli.judge.report.page import render_page
+
+SOURCE_CHARS = 4_000_000
+"""Of a source that are shown; blocks without a citation go first."""
+_BLOCK_CHARS = 4_000
+_PAGE_BREAK = "\f"
+_HALF = 0.5
+
+KINDS = {
+    "verbatim": "word for word in the document",
+    "supported": "written, supported by the document",
+    "partial": "written, supported in part",
+    "unsupported": "written, not supported",
+    "unread": "written, compared with nothing",
+}
+"""Kinds of citations in words, best first; the names are those of the style sheet."""
+
+
+def kind_of(citation: pb.SummaryCitation) -> str:
+    """Tells the kind of a citation."""
+    match citation.support:
+        case pb.CITATION_SUPPORT_VERBATIM:
+            return "verbatim"
+        case pb.CITATION_SUPPORT_SUPPORTED:
+            return "supported" if citation.probability >= _HALF else "partial"
+        case pb.CITATION_SUPPORT_MARKED:
+            return "unsupported"
+        case _:
+            return "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A stretch of the summary below one heading.
+
+    Attributes:
+        title: the heading; empty before the first one.
+        pieces: its text; a piece with a mark is a sentence, whose number is `claim`.
+        counts: its sentences by kind.
+    """
+
+    title: str
+    pieces: list[MarkedText]
+    counts: Counter[str]
+
+    @property
+    def worst(self) -> str:
+        """The worst kind that it has; empty without sentences."""
+        return next((kind for kind in reversed(KINDS) if self.counts[kind]), "")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBlock:
+    """A stretch of the source.
+
+    Attributes:
+        page: that begins with it; 0 if none does.
+        is_after_gap: what stands before it is not shown.
+        pieces: its text; a piece with marks is cited, and `claim` of a mark is the place's number.
+    """
+
+    page: int
+    is_after_gap: bool
+    pieces: list[MarkedText]
+
+
+def render_summary(summary: pb.Summary, document: pb.Document) -> str:
+    """Renders the page of a summary.
+
+    Args:
+        document: as it was sent.
+    """
+    owners = [(number, at) for number, one in enumerate(summary.citations, 1) for at in range(len(one.places))]
+    source, blocks = source_blocks(summary, document)
+    return render_page(
+        "summary.html",
+        title=f"Summary of {summary.document_name or summary.document_id or 'a document'}",
+        summary=summary,
+        parts=list(summary_parts(summary)),
+        blocks=blocks,
+        owners=owners,
+        begun=lambda piece: [mark.claim for mark in piece.begun if mark.role is Role.SUPPORT],
+        hidden_chars=len(source) - sum(len(piece.text) for block in blocks for piece in block.pieces),
+        counts=Counter(map(kind_of, summary.citations)),
+        kinds=KINDS,
+        kind_of=kind_of,
+    )
+
+
+def summary_parts(summary: pb.Summary) -> Iterator[ShownPart]:
+    """Yields the summary, cut at its headings."""
+    starts = [0]
+    position, is_code = 0, False
+    for line in summary.text.splitlines(keepends=True):
+        is_code ^= line.lstrip(" \t").startswith(("```", "~~~"))
+        if line.startswith("#") and not is_code and position:
+            starts.append(position)
+        position += len(line)
+    marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(summary.citations, 1)]
+    for start, end in pairwise((*starts, len(summary.text))):
+        text = summary.text[start:end]
+        inside = _within(marks, start, end)
+        kinds = Counter(kind_of(summary.citations[mark.claim - 1]) for mark in inside)
+        title = text.partition("\n")[0].lstrip("# ") if text.startswith("#") else ""
+        yield ShownPart(title, cut(text, inside), kinds)
+
+
+def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list[ShownBlock]]:
+    """Returns the source as citations count it, and its blocks, as many as are shown."""
+    full = [chunk for chunk in document.chunks if chunk.text.strip()]
+    source = document.text or "".join(chunk.text for chunk in full)
+    bounds = list(_text_bounds(source)) if document.text else list(_chunk_bounds(full))
+    places = (place for one in summary.citations for place in one.places)
+    cited = (
+        Mark(Role.SUPPORT, number, place.document_start, place.document_start + place.end - place.start)
+        for number, place in enumerate(places)
+    )
+    marks = sorted(cited, key=lambda mark: mark.start)
+    blocks: list[ShownBlock] = []
+    left, is_after_gap = SOURCE_CHARS, False
+    for page, start, end in bounds:
+        inside = _within(marks, start, end)
+        if left < end - start or (len(source) > SOURCE_CHARS and not inside):
+            is_after_gap = True
+            continue
+        left -= end - start
+        blocks.append(ShownBlock(page, is_after_gap, cut(source[start:end], inside)))
+        is_after_gap = False
+    return source, blocks
+
+
+def _within(marks: Sequence[Mark], start: int, end: int) -> list[Mark]:
+    """Returns the marks that begin in a stretch, counted from its start; and the rest of one that began before it."""
+    first = bisect_left(marks, start, key=lambda mark: mark.start)
+    last = bisect_left(marks, end, key=lambda mark: mark.start)
+    inside = [Mark(mark.role, mark.claim, mark.start - start, mark.end - start) for mark in marks[first:last]]
+    before = marks[max(0, first - 1) : first]
+    return [Mark(Role.PREMISE, mark.claim, 0, mark.end - start) for mark in before if mark.end > start] + inside
+
+
+def _chunk_bounds(chunks: Sequence[pb.DocumentChunk]) -> Iterator[tuple[int, int, int]]:
+    """Yields page, start and end of every chunk."""
+    position = page = 0
+    for chunk in chunks:
+        begins = chunk.page_number if chunk.page_number != page else 0
+        page = chunk.page_number
+        yield begins, position, position + len(chunk.text)
+        position += len(chunk.text)
+
+
+def _text_bounds(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yields page, start and end of stretches of a text: pages, cut at blank lines where they are long."""
+    pages = text.split(_PAGE_BREAK)
+    position = 0
+    for number, page in enumerate(pages, 1):
+        end = position + len(page) + (number < len(pages))
+        breaks = list(_blank_lines(text, position, end))
+        shown, start = (number if len(pages) > 1 else 0), position
+        while start < end:
+            at = bisect_right(breaks, start + _BLOCK_CHARS)
+            stop = breaks[at] if at < len(breaks) else end
+            yield shown, start, stop
+            shown, start = 0, stop
+        position = end
+
+
+def _blank_lines(text: str, start: int, end: int) -> Iterator[int]:
+    """Yields where something follows a blank line."""
+    at = text.find("\n\n", start, end)
+    while at >= 0:
+        yield at + 2
+        at = text.find("\n\n", at + 2, end)
