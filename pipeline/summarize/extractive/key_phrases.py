@@ -9,27 +9,25 @@ import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.noun_phrases import noun_runs
 from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4
-_LONGEST_WORD = 40
 _MOST_PHRASES = 160  # that are embedded
 _MOST_HEADINGS = 60
 _RELEVANCE_WEIGHT = 0.6
 _CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.2, 0.3
-_WORD_PENALTY = 0.2  # "Package" says less than "package management" or "IPsec"
+_WORD_PENALTY = 0.35  # "Package" says less than "package management" or "IPsec"
 _MOST_HEADING_WORDS = 5
 _NO_TOPIC_LIST = """
     introduction preface foreword conclusion contents abstract overview note tip example summary appendix index
 """
-_NO_TOPICS = frozenset(_NO_TOPIC_LIST.split())
+_NO_TITLE = frozenset(_NO_TOPIC_LIST.split()) | STOP_WORDS
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix|annex|kapitel|chapitre)\s+[\dA-Z.]+|[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
-    r"\d+(?:\.\d+)+)[\s:.–—-]*",
+    r"\d{1,3}(?=\s+[A-Z])|\d+(?:\.\d+)+)[\s:.–—-]*",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_][\w'’/+-]*[\w+]|[^\W\d_]")
-_BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,12 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     """Returns candidates, the most promising first, at most a bounded number. Linear in the length of the text."""
     counts: Counter[str] = Counter()
     written: dict[str, Counter[str]] = defaultdict(Counter)
+    whole: dict[str, None] = {}  # what is said once is a phrase only as a whole
     for excerpt in excerpts:
         if excerpt.kind in PROSE:
-            for gram in _grams(excerpt.text):
+            for gram, is_whole in _grams(excerpt.text):
                 counts[_fold(gram)] += 1
+                whole |= {_fold(gram): None} if is_whole else {}
                 written[_fold(gram)][" ".join(gram)] += 1
     weights: dict[str, float] = {}
     for words, weight in _headings(excerpts):
@@ -63,7 +63,7 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     headings = sorted(weights, key=lambda key: -weights[key])[:_MOST_HEADINGS]
     repeated = [key for key, count in counts.most_common() if count > 1]
     ranked = sorted(repeated, key=lambda key: -counts[key] * len(key.split()))
-    chosen = list(dict.fromkeys([*headings, *ranked, *counts]))[:_MOST_PHRASES]
+    chosen = list(dict.fromkeys([*headings, *ranked, *whole]))[:_MOST_PHRASES]
     return [Phrase(written[key].most_common(1)[0][0], counts[key], weights.get(key, 0.0)) for key in chosen]
 
 
@@ -73,7 +73,7 @@ def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], fl
     ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
     for heading in headings:
         words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())
-        if 0 < len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and words[0].lower() not in _NO_TOPICS:
+        if 0 < len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and words[0].lower() not in _NO_TITLE:
             yield words, 1 / (1 + ranks[heading.level])
 
 
@@ -111,33 +111,19 @@ def choose_topics(
     return tuple(topic[:1].upper() + topic[1:] for topic in topics)
 
 
-def _grams(text: str) -> Iterator[tuple[str, ...]]:
-    """Yields runs of one to four words without stop words at their ends; longer runs count for themselves only."""
-    for run in _runs(text):
+def _grams(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yields runs of one to four words that may be noun phrases, and whether nothing more of the run is there."""
+    for run in noun_runs(text):
         for size in range(1, _MOST_WORDS + 1):
             for start in range(len(run) - size + 1):
                 gram = run[start : start + size]
                 if _is_phrase(gram):
-                    yield gram
-
-
-def _runs(text: str) -> Iterator[tuple[str, ...]]:
-    """Yields words between punctuation and stop words."""
-    for part in _BREAK.split(text):
-        run: list[str] = []
-        for word in part.split():
-            if len(word) <= _LONGEST_WORD and _WORD.fullmatch(word) and word.lower() not in STOP_WORDS:
-                run.append(word)
-            elif run:
-                yield tuple(run)
-                run = []
-        if run:
-            yield tuple(run)
+                    yield gram, gram == run
 
 
 def _is_phrase(words: tuple[str, ...]) -> bool:
-    last = words[-1].lower()
-    return len("".join(words)) > 2 and not (len(words) == 1 and last.endswith(("ing", "ed", "ly")))  # noqa: PLR2004
+    is_verb = len(words) == 1 and words[0].lower().endswith(("ing", "ed"))
+    return len("".join(words)) > 2 and not is_verb  # noqa: PLR2004
 
 
 def _is_plain_word(phrase: Phrase) -> bool:

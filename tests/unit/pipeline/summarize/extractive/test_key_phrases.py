@@ -72,3 +72,18 @@ def test_a_text_without_words_has_no_topics() -> None:
 def test_candidates_are_bounded() -> None:
     text = " ".join(f"Word{chr(97 + a)}{chr(97 + b)} stands here." for a in range(26) for b in range(26))
     assert len(find_phrases(read_excerpts([text], count_tokens))) == 160
+
+
+def test_verbs_around_a_noun_phrase_are_no_part_of_it() -> None:
+    text = "The controller changes the duty pump. It may hold water. They don't mind the leak sensor suspended abroad."
+    found = {phrase.text for phrase in find_phrases(read_excerpts([text], count_tokens))}
+    assert found == {"controller", "duty pump", "water", "leak sensor", "abroad"}
+
+
+def test_words_of_time_and_amount_are_no_topics() -> None:
+    text = "The insurer sent an expert two weeks ago. Spending fell nine percent lower on Wednesday evening."
+    assert not {"ago", "percent", "weeks", "wednesday"} & set(" ".join(topics(text)).lower().split())
+
+
+def test_a_numbered_heading_is_a_topic_without_its_number() -> None:
+    assert "Safety rules" in topics("## 2 Safety rules\n\nThe pump runs at ten bar and the valve is shut by hand.")
