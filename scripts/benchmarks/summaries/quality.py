@@ -9,6 +9,7 @@ from pipeline.protocols import Models
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from scripts.benchmarks.shared.report import Figure
+from scripts.benchmarks.summaries.lengths import measure_lengths
 from scripts.benchmarks.summaries.manuals import measure_manuals, read_chapters
 from scripts.benchmarks.summaries.news import SETS, Article, count_repeats, measure_rouge, read_articles, shortened
 from server.rpc.models import CallScope, EngineModels
@@ -19,7 +20,7 @@ QUICK_ARTICLES, QUICK_CHAPTERS = 10, 2
 
 
 async def measure_quality(folder: Path, data: Path, *, quick: bool) -> dict[str, Figure]:
-    """Measures news and manuals; what --data does not have is left out.
+    """Measures lengths, news and manuals; what --data does not have is left out.
 
     Args:
         folder: of the models.
@@ -27,7 +28,7 @@ async def measure_quality(folder: Path, data: Path, *, quick: bool) -> dict[str,
     runtime = RuntimeConfig(warmup_s=0.2)
     async with Engine(InferenceConfig(models_dir=folder, runtime=runtime)) as engine:
         models = EngineModels(engine).bound(CallScope(Call(None, Priority.BULK), max_queue_wait_s=60))
-        figures: dict[str, Figure] = {}
+        figures: dict[str, Figure] = {"length_within_10pct": await measure_lengths(models)}
         for name in SETS:
             if (data / "summaries" / f"{name}.jsonl").is_file():
                 articles = read_articles(data, name)[: QUICK_ARTICLES if quick else None]
