@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
-from precis.calls import INFERENCE, SERVICES
+from precis.calls import INFERENCE, SERVICES, SUMMARIZE
 from precis.oip.open_inference_pb2_grpc import add_GRPCInferenceServiceServicer_to_server
 from precis.v1 import judge_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
@@ -156,6 +156,8 @@ class App:
         chosen = self._add_summaries(services, stack, summarizer, backends)
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
+        check_s = settings.summary_storage.check_s
+        await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
         listener = Listener(settings.listen, tables, self._certificates)
         await listener.start()
         if self._http is not None:

@@ -31,6 +31,9 @@ class StorageConfig(FrozenModel):
         default=None, description="Postgres instead of SQLite, for servers on several hosts. Needs the extra postgres."
     )
     postgres_pool_size: int = Field(default=4, ge=1, description="Connections for summaries, and as many again.")
+    check_s: float = Field(
+        default=5.0, gt=0, description="Time between checks that it can be used; SummarizeService is healthy if so."
+    )
 
 
 _SETTINGS_OF_THE_RESULT = {

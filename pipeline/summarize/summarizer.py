@@ -84,6 +84,7 @@ class Summarizer:
         observer: SummaryObserver,
     ) -> None:
         self.owner = ""
+        self.check_storage = store.check
         self._config = config
         self._store = store
         self._graph = build_graph(checkpoints)

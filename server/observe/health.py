@@ -9,7 +9,9 @@ that one method answers both.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
@@ -24,9 +26,12 @@ from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
+from pipeline.errors import PipelineError
 from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
+
+logger = logging.getLogger(__name__)
 
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
 REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
@@ -36,7 +41,9 @@ class HealthServicer(HealthBase):
     """Answers with the last status that was set. All services start as NOT_SERVING."""
 
     def __init__(self, services: Iterable[str], max_watches: int = 256) -> None:
-        self._is_serving = dict.fromkeys((OVERALL, *services), False)
+        self._services = frozenset((OVERALL, *services))
+        self._lacking: set[str] = set()  # services that lack something besides the models
+        self._is_ready = False
         self._is_stopping = False
         self._changed = asyncio.Event()
         self._max_watches = max_watches
@@ -48,20 +55,50 @@ class HealthServicer(HealthBase):
         return self._is_serving[OVERALL]
 
     def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
-        """Sets the status of all services: each of them needs the models."""
-        if not self._is_stopping:
-            self._is_serving = dict.fromkeys(self._is_serving, is_ready)
-            self._notify()
+        """Says whether the models can compute: each service needs them, and the server as a whole."""
+        self._is_ready = is_ready
+        self._notify()
+
+    @asynccontextmanager
+    async def watching(
+        self, service: str, check: Callable[[], Awaitable[None]], every_s: float
+    ) -> AsyncGenerator[None, None]:
+        """Asks again and again, while entered, whether what one service needs besides the models can be used.
+
+        Args:
+            check: raises PipelineError when it cannot.
+        """
+        watch = asyncio.create_task(self._watch_need(service, check, every_s), name=f"health-{service}")
+        try:
+            yield
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
 
     def stop(self) -> None:
         """Sets everything to NOT_SERVING for good; watches report it and end."""
         self._is_stopping = True
-        self._is_serving = dict.fromkeys(self._is_serving, False)
         self._notify()
+
+    async def _watch_need(self, service: str, check: Callable[[], Awaitable[None]], every_s: float) -> None:
+        while True:
+            was_lacking = service in self._lacking
+            try:
+                await check()
+                self._lacking.discard(service)
+            except PipelineError as error:
+                self._lacking.add(service)
+                if not was_lacking:
+                    logger.error("event=service_down service=%s error=%r", service, str(error))  # noqa: TRY400
+            if was_lacking != (service in self._lacking):
+                if was_lacking:
+                    logger.info("event=service_up service=%s", service)
+                self._notify()
+            await asyncio.sleep(every_s)
 
     async def Check(self, request: HealthCheckRequest, context: Context) -> HealthCheckResponse:
         """Returns one service's status. Errors: NOT_FOUND for a service that this server does not have."""
-        if request.service not in self._is_serving:
+        if request.service not in self._services:
             await context.abort(StatusCode.NOT_FOUND, "this server has no service of that name")
         return HealthCheckResponse(status=self._status(request.service))
 
@@ -91,9 +128,9 @@ class HealthServicer(HealthBase):
                 await changed.wait()
 
     def _status(self, service: str) -> int:
-        is_serving = self._is_serving.get(service)
-        if is_serving is None:
+        if service not in self._services:
             return HealthCheckResponse.SERVICE_UNKNOWN
+        is_serving = self._is_ready and not self._is_stopping and service not in self._lacking
         return HealthCheckResponse.SERVING if is_serving else HealthCheckResponse.NOT_SERVING
 
     def _notify(self) -> None:

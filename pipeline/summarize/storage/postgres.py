@@ -11,7 +11,7 @@ from psycopg.errors import DiskFull
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import SCHEMA, Row, Statement, Value
+from pipeline.summarize.storage.schema import SCHEMA, WRITES_NOTHING, Row, Statement, Value
 
 Result = TypeVar("Result")
 
@@ -62,6 +62,10 @@ class PostgresDatabase:
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """See Database."""
         return await self._finish(self._transact(statements))
+
+    async def check(self) -> None:
+        """See Database."""
+        await self.transact([Statement(WRITES_NOTHING)])
 
     async def is_gone(self, owner: str) -> bool:
         """See Database."""

@@ -99,6 +99,9 @@ SCHEMA = (
 )
 
 
+WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"
+"""Fails where a write would."""
+
 Value = str | int | float | None
 Row = tuple[Any, ...]
 
@@ -132,6 +135,9 @@ class Database(Protocol):
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """Carries out all statements or none. Returns the number of rows that each changed."""
+
+    async def check(self) -> None:
+        """Makes sure that what is written now can be read later. Raises StorageError."""
 
     async def is_gone(self, owner: str) -> bool:
         """Tells whether another process is known to have ended. False if that cannot be told."""

@@ -14,7 +14,7 @@ from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import SCHEMA, Row, Statement
+from pipeline.summarize.storage.schema import SCHEMA, WRITES_NOTHING, Row, Statement
 
 Result = TypeVar("Result")
 
@@ -40,6 +40,7 @@ class SqliteDatabase:
         self._thread = SerialThread("summaries-sqlite", self._commit)
         self._connection: sqlite3.Connection | None = None
         self._owner_file: IO[bytes] | None = None
+        self._file_number = 0
 
     async def __aenter__(self) -> Self:
         try:
@@ -60,6 +61,10 @@ class SqliteDatabase:
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """See Database."""
         return await self._run(lambda: self._transact(statements))
+
+    async def check(self) -> None:
+        """See Database. A file that was deleted or replaced takes writes that nobody will read."""
+        await self._run(self._check)
 
     async def is_gone(self, owner: str) -> bool:
         """See Database."""
@@ -87,6 +92,7 @@ class SqliteDatabase:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         for statement in SCHEMA:
             self._connection.execute(statement)
+        self._file_number = self._path.stat().st_ino
 
     def _close(self) -> None:
         if self._connection:
@@ -113,6 +119,11 @@ class SqliteDatabase:
             raise
         connection.execute("RELEASE statements")
         return counts
+
+    def _check(self) -> None:
+        if self._path.stat().st_ino != self._file_number:
+            raise FileNotFoundError("the file was replaced while the server ran: restart it")
+        self._transact([Statement(WRITES_NOTHING)])
 
     def _commit(self) -> None:
         """Ends a round. An error is the error of all of the round's callers."""

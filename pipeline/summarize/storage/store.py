@@ -57,6 +57,7 @@ class SummaryStore:
         self.leases = LeaseTable(database)
         self.run_traces = RunTraceTable(database)
         self.run_costs = RunCostTable(database)
+        self.check = database.check
         self._database = database
 
     async def create(

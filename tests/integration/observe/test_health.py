@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import grpc
 import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
-from precis.calls import SERVICES
+from precis.calls import SERVICES, SUMMARIZE
 from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
@@ -68,6 +69,23 @@ async def test_a_dead_worker_flips_health_and_its_restart_flips_it_back(
         pass
     assert await call.code() in (StatusCode.OK, StatusCode.UNAVAILABLE)
     assert (await InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w2"]))).results
+
+
+async def test_summaries_without_their_database_do_not_serve_until_it_is_back(start: Start, tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "summaries", tmp_path / "elsewhere"
+    async with (
+        start(summary_storage={"directory": folder, "check_s": 0.01}) as app,
+        grpc.aio.insecure_channel(app.address) as channel,
+    ):
+        watch = aiter(health_stub(channel).Watch(HealthCheckRequest(service=SUMMARIZE.full_name)))
+        assert (await anext(watch)).status == SERVING
+        await asyncio.to_thread(folder.rename, elsewhere)
+        assert (await anext(watch)).status == NOT_SERVING
+        for service in ("", *SERVICES):
+            status = (await health_stub(channel).Check(HealthCheckRequest(service=service))).status
+            assert (status == SERVING) == (service != SUMMARIZE.full_name)
+        await asyncio.to_thread(elsewhere.rename, folder)
+        assert (await anext(watch)).status == SERVING
 
 
 async def test_a_watcher_that_leaves_takes_no_other_with_it(start: Start) -> None:
