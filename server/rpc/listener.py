@@ -59,6 +59,9 @@ MIB = 1 << 20
 _PENDING_CALLS = 1 << 16
 # Calls that gRPC has and Python has not seen. From its own default, 1,000, it drops calls at random, as CANCELLED and
 # without a word; ours are refused with RetryInfo. What bounds them is connections and streams.
+_PENDING_S = 3_600
+# How long they may wait. From its own default, 30 s, it drops them likewise: a server short of CPU lost 226 of 2,000.
+# Their own deadlines end them, and the server answers the others as soon as it can.
 
 
 class Listener:
@@ -149,6 +152,7 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", int(config.reuse_port)),
         ("grpc.server.max_pending_requests", _PENDING_CALLS),
         ("grpc.server.max_pending_requests_hard_limit", _PENDING_CALLS),
+        ("grpc.server_max_unrequested_time_in_server", _PENDING_S),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
         ("grpc.max_concurrent_streams", config.max_streams),
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),

@@ -36,7 +36,8 @@ def victim(models: Path) -> Iterator[PrecisServer]:
             "PRECIS_SUMMARY_STORAGE__DIRECTORY": str(Path(name) / "summaries"),
             "PRECIS_INFERENCE__CACHE__MAX_BYTES": str(2 << 20),  # soon full: what grows later is a leak
             "PRECIS_INFERENCE__RUNTIME__WARMUP_S": "1",
-            "PRECIS_LOG__LEVEL": "warning",
+            "PRECIS_LOG__LEVEL": "info",
+            "PRECIS_LOG__OK_CALL_SAMPLE": "0",
         }
         with PrecisServer(models, settings) as server:
             yield server

@@ -17,7 +17,7 @@ from grpc_health.v1 import health_pb2
 
 from scripts.benchmarks.shared.corpus import ROOT
 
-START_TIMEOUT_S = 180.0
+START_TIMEOUT_S = 240.0
 PROBE_TIMEOUT_S = 1.0
 STOP_TIMEOUT_S = 30.0
 LOG_TAIL_CHARS = 2_000

@@ -112,22 +112,6 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
         assert not await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 4))
 
 
-async def test_a_check_passes_while_the_database_takes_writes(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as database:
-        await database.check()
-
-
-async def test_a_check_finds_a_file_that_was_deleted_or_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "summaries.sqlite"
-    async with SqliteDatabase(path) as database:
-        await asyncio.to_thread(path.rename, tmp_path / "elsewhere")
-        with pytest.raises(StorageError):
-            await database.check()
-        async with SqliteDatabase(path):
-            with pytest.raises(StorageError, match="replaced"):
-                await database.check()
-
-
 async def test_several_statements_are_carried_out_together_or_not_at_all(
     tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
