@@ -42,6 +42,18 @@ _MOST_INTERMEDIATE_CHARS = 200_000
 _TEXTS_AT_ONCE = 64
 
 
+def stored_result(summary: StoredSummary) -> SummaryResult | None:
+    """Returns the result of the last run; that of an equal document of another name, under this one's."""
+    if not summary.result:
+        return None
+    return replace(
+        RESULT.validate_json(summary.result),
+        summary_id=summary.summary_id,
+        document_id=summary.request.document_id,
+        document_name=summary.request.document_name,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a run ended.

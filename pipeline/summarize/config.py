@@ -36,6 +36,17 @@ class StorageConfig(FrozenModel):
     )
 
 
+class JobsConfig(FrozenModel):
+    """Summaries that run without a reader."""
+
+    concurrency: int = Field(default=2, ge=1, le=32, description="Submitted summaries that a server runs at once.")
+    max_queued: int = Field(
+        default=1_000, ge=1, description="Submitted summaries that have not ended; more are refused."
+    )
+    poll_s: float = Field(default=2.0, gt=0, description="How often jobs of other servers are looked for.")
+    max_attempts: int = Field(default=5, ge=1, description="Runs that break off before a job is given up as failed.")
+
+
 _SETTINGS_OF_THE_RESULT = {
     *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
     *("critique_tokens", "detail", "min_topics", "max_topics", "max_compressions", "max_citations"),
@@ -79,6 +90,7 @@ class SummarizeConfig(FrozenModel):
     )
     keep_days: float = Field(default=30.0, gt=0, description="Summaries that nobody touched for so long are deleted.")
     limits: SummarizeLimits = SummarizeLimits()
+    jobs: JobsConfig = JobsConfig()
 
     def result_settings(self) -> str:
         """Returns the settings that a summary depends on, as JSON."""

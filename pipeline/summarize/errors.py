@@ -5,6 +5,7 @@
         ├── UnknownSummaryError        no summary has this id
         ├── SummaryRunningError        another reader, or another server, runs it now
         ├── IdempotencyConflictError   the key was used for another request
+        ├── JobQueueFullError          as many summaries are submitted as the settings allow
         ├── StalledReductionError      a writer's answer made no progress where it had to
         ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
@@ -46,6 +47,19 @@ class IdempotencyConflictError(SummarizeError):
     def __init__(self, summary_id: str) -> None:
         super().__init__(f"the idempotency key belongs to summary {summary_id}, which has other input: use a new key")
         self.summary_id = summary_id
+
+
+class JobQueueFullError(SummarizeError):
+    """No further summary can be submitted until one has ended.
+
+    Attributes:
+        retry_after_s: when to try again.
+    """
+
+    retry_after_s = 5.0
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} summaries are submitted, the most this server keeps: try again when one has ended")
 
 
 class StalledReductionError(SummarizeError):

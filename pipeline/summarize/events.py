@@ -4,6 +4,7 @@ The server implements the counting with its metrics.
 """
 
 import asyncio
+import weakref
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -135,6 +136,9 @@ WithText = BatchDone | GroupDone
 Event = Accepted | Planned | BatchDone | GroupDone | LayersFound | Reflected | TopicsFound | Warned | Finished
 
 
+_MOST_HISTORY = 1_000  # events that a later reader is told of
+
+
 class EventChannel:
     """A queue whose writer never waits and whose memory is bounded.
 
@@ -154,6 +158,23 @@ class EventChannel:
         self._dropped = 0
         self._closed = False
         self._changed = asyncio.Event()
+        self._history: list[Event] = []
+        self._last_progress: Event | None = None
+        self._copies: weakref.WeakSet[EventChannel] = weakref.WeakSet()
+
+    def copy(self, max_progress_events: int) -> "EventChannel":
+        """Returns a channel for another reader: what happened so far, then every event; of batches and groups the last.
+
+        Whoever forgets it leaves.
+        """
+        channel = EventChannel(max_progress_events)
+        for event in (*self._history, self._last_progress):
+            if event is not None:
+                channel.offer(event)
+        if self._closed:
+            channel.close()
+        self._copies.add(channel)
+        return channel
 
     def offer(self, event: Event) -> None:
         """Adds an event. Never waits."""
@@ -161,13 +182,20 @@ class EventChannel:
             if self._progress_count == self._limit:
                 self._drop_oldest()
             self._progress_count += 1
+            self._last_progress = event
+        elif len(self._history) < _MOST_HISTORY:
+            self._history.append(event)
         self._events.append(event)
         self._changed.set()
+        for channel in tuple(self._copies):
+            channel.offer(event)
 
     def close(self) -> None:
         """Ends the stream after the events that wait."""
         self._closed = True
         self._changed.set()
+        for channel in tuple(self._copies):
+            channel.close()
 
     async def take(self) -> Event | None:
         """Returns the next event; None when the channel is closed and empty."""

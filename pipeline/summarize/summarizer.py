@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.assemble import RESULT, Assembler, Ending
+from pipeline.summarize.assemble import Assembler, Ending, stored_result
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
@@ -23,7 +23,7 @@ from pipeline.summarize.graph.texts import TEXT
 from pipeline.summarize.incremental.known_calls import answer_scope, call_scope
 from pipeline.summarize.incremental.take_over import plan_incrementally
 from pipeline.summarize.plan import Planner, SummaryPlan
-from pipeline.summarize.result import SummaryResult, SummaryView
+from pipeline.summarize.result import SummaryView
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.schema import Database
@@ -72,6 +72,8 @@ class Summarizer:
 
     Attributes:
         owner: whose summaries it makes and finds; those of others do not exist for it, and nothing of them is used.
+        store: what it has stored.
+        stopping: set once its runs are put aside.
     """
 
     def __init__(
@@ -85,13 +87,14 @@ class Summarizer:
     ) -> None:
         self.owner = ""
         self.check_storage = store.check
-        self._config = config
-        self._store = store
+        self.config = config
+        self.store = store
+        self.stopping = asyncio.Event()
+        self._checkpoints = checkpoints
         self._graph = build_graph(checkpoints)
         self._off_loop = OffLoop(executor)
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
-        self._stopping = asyncio.Event()
 
     def owned_by(self, owner: str) -> "Summarizer":
         """Returns this summarizer for another owner."""
@@ -103,9 +106,9 @@ class Summarizer:
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
     ) -> SummaryPlan:
         """Returns what `stream` would do, without doing any of it."""
-        planner = Planner(writer, self._config, options)
-        scope = call_scope(answer_scope(self.owner, writer.identity), self._config, options)
-        return await plan_incrementally(planner, document, scope, store=self._store, off_loop=self._off_loop)
+        planner = Planner(writer, self.config, options)
+        scope = call_scope(answer_scope(self.owner, writer.identity), self.config, options)
+        return await plan_incrementally(planner, document, scope, store=self.store, off_loop=self._off_loop)
 
     async def stream(
         self,
@@ -129,7 +132,18 @@ class Summarizer:
             SummaryRunningError: the summary of this key is running.
             SummaryAsideError, StorageError: the server stops; the database cannot be used.
         """
-        limit = self._config.limits.max_key_chars
+        summary = await self.accept(document, writer=writer, options=options, idempotency_key=idempotency_key)
+        is_known = summary.plan is not None
+        follow = self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text)
+        async with aclosing(follow) as events:
+            async for event in events:
+                yield event
+
+    async def accept(
+        self, document: Document, *, writer: Writer, options: SummarizeOptions, idempotency_key: str | None
+    ) -> StoredSummary:
+        """Stores a request and does nothing yet. One that is done already comes with its result. See `stream`."""
+        limit = self.config.limits.max_key_chars
         if idempotency_key and len(idempotency_key) > limit:
             raise InvalidInputError("idempotency_key", f"at most {limit} characters", str(len(idempotency_key)))
         if options.has_length:  # refused before anything is stored
@@ -143,20 +157,16 @@ class Summarizer:
             writer=writer.identity,
             owner=self.owner,
         )
-        request_key = request.key(document.sha256, self._config.result_settings())
-        await self._store.documents.save(document.sha256, document.chunks)
-        summary = await self._store.create(
+        request_key = request.key(document.sha256, self.config.result_settings())
+        await self.store.documents.save(document.sha256, document.chunks)
+        summary = await self.store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
         if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
-        is_known = summary.plan is not None
-        if summary.status is not SummaryStatus.DONE and not is_known:
+        if summary.status is not SummaryStatus.DONE and summary.plan is None:
             summary = await self._adopt_equal(summary)
-        follow = self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text)
-        async with aclosing(follow) as events:
-            async for event in events:
-                yield event
+        return summary
 
     async def resume(
         self, summary_id: str, *, writer: Writer, include_text: bool = False
@@ -171,12 +181,22 @@ class Summarizer:
             SummaryAsideError: the server stops.
             StorageError: the database cannot be used.
         """
-        summary = await self._find(summary_id)
-        document = await self._document(summary)
+        summary = await self.find(summary_id)
+        document = await self.store.documents.of(summary)
         follow = self._follow(summary, document, writer, is_resumed=True, include_text=include_text)
         async with aclosing(follow) as events:
             async for event in events:
                 yield event
+
+    def watch(self, summary_id: str) -> EventChannel | None:
+        """Returns what happened and happens in a run of this process; None if it has none."""
+        run = self._runs.get(summary_id)
+        return run.channel.copy(self.config.progress_events) if run else None
+
+    async def forget_checkpoints(self, summary_id: str) -> None:
+        """Deletes where a run would go on."""
+        with storage_errors():
+            await self._checkpoints.adelete_thread(summary_id)
 
     async def get(self, summary_id: str) -> SummaryView:
         """Returns where a summary stands, and what it has so far.
@@ -184,8 +204,8 @@ class Summarizer:
         Raises:
             UnknownSummaryError: there is none.
         """
-        summary = await self._find(summary_id)
-        result, assembler = self._stored_result(summary), Assembler(self._store, summary, self._config)
+        summary = await self.find(summary_id)
+        result, assembler = stored_result(summary), Assembler(self.store, summary, self.config)
         if result is None:  # of no run that ended by itself: a lease that is taken forgets the last one's
             result = await assembler.assemble(Ending(summary.status))
         result = replace(result, intermediate_summaries=await assembler.intermediate_summaries(result.iteration))
@@ -197,21 +217,22 @@ class Summarizer:
         Raises:
             UnknownSummaryError: there is none.
         """
-        await self._find(summary_id)
-        await self._store.leases.request_cancel(summary_id)
+        await self.find(summary_id)
+        await self.store.jobs.remove(summary_id)
+        await self.store.leases.request_cancel(summary_id)
         if run := self._runs.get(summary_id):
             run.stop.set()
 
     def put_aside(self) -> None:
         """Ends all runs, and those that begin later, once the calls on their way are done. They can be resumed."""
-        self._stopping.set()
+        self.stopping.set()
         for run in self._runs.values():
             run.put_aside()
 
     async def _follow(
         self, summary: StoredSummary, document: Document, writer: Writer, *, is_resumed: bool, include_text: bool
     ) -> AsyncGenerator[Event, None]:
-        done = self._stored_result(summary)
+        done = stored_result(summary)
         if done is not None and summary.status is SummaryStatus.DONE:
             self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
@@ -222,17 +243,17 @@ class Summarizer:
             document=document,
             options=summary.request.options,
             writer=writer,
-            store=self._store,
+            store=self.store,
             observer=self._observer,
-            config=self._config,
+            config=self.config,
             off_loop=self._off_loop,
             owner=summary.request.owner,
         )
-        lease = await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s)
-        channel = EventChannel(None if include_text else self._config.progress_events)
+        lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
+        channel = EventChannel(None if include_text else self.config.progress_events)
         run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
-        if self._stopping.is_set():
+        if self.stopping.is_set():
             run.put_aside()
         task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
         try:
@@ -250,43 +271,21 @@ class Summarizer:
     async def _with_text(self, event: Event) -> Event:
         if not isinstance(event, WithText):
             return event
-        body = await self._store.result(event.result_key)
+        body = await self.store.result(event.result_key)
         return replace(event, text=TEXT.validate_json(body).written.text if body else None)
 
     async def _adopt_equal(self, summary: StoredSummary) -> StoredSummary:
         """Copies to a new summary the result of an equal one that is done, if there is one."""
-        equal = await self._store.find_done(summary.request_key)
+        equal = await self.store.find_done(summary.request_key)
         if equal is None or equal.result is None:
             return summary
-        lease = await self._store.leases.acquire(summary.summary_id, self._config.lease_ttl_s)
-        await self._store.leases.release(lease, SummaryStatus.DONE, equal.result)
-        return await self._find(summary.summary_id)
+        lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
+        await self.store.leases.release(lease, SummaryStatus.DONE, equal.result)
+        return await self.find(summary.summary_id)
 
-    async def _find(self, summary_id: str) -> StoredSummary:
-        summary = await self._store.find(summary_id)
+    async def find(self, summary_id: str) -> StoredSummary:
+        """Returns a summary of the owner. Raises UnknownSummaryError."""
+        summary = await self.store.find(summary_id)
         if summary is None or summary.request.owner != self.owner:
             raise UnknownSummaryError(summary_id)
         return summary
-
-    async def _document(self, summary: StoredSummary) -> Document:
-        request = summary.request
-        chunks = await self._store.documents.load(summary.document_sha256)
-        return Document(
-            document_id=request.document_id,
-            name=request.document_name,
-            chunks=chunks,
-            total_pages=request.total_pages,
-            empty_chunk_count=request.empty_chunk_count,
-            sha256=summary.document_sha256,
-        )
-
-    def _stored_result(self, summary: StoredSummary) -> SummaryResult | None:
-        """Returns the result of the last run; that of an equal document of another name, under this one's."""
-        if not summary.result:
-            return None
-        return replace(
-            RESULT.validate_json(summary.result),
-            summary_id=summary.summary_id,
-            document_id=summary.request.document_id,
-            document_name=summary.request.document_name,
-        )

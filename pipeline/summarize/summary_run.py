@@ -138,7 +138,7 @@ class SummaryRun:
         summary = await self.job.store.find(self.job.summary_id) or self.summary
         result = await Assembler(self.job.store, summary, self.job.config).assemble(ending)
         kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
-        await self.job.store.leases.release(self.lease, ending.status, kept)
+        await self.job.store.leases.release(self.lease, ending.status, kept, ends_job=True)
         if ending.status is SummaryStatus.DONE:
             with storage_errors():
                 await self._delete_checkpoints()  # nobody goes on from here

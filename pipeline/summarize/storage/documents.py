@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
-from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.document import Document, SourceChunk
+from pipeline.summarize.storage.records import StoredSummary
 from pipeline.summarize.storage.schema import Database, Statement, Value
 
 _ROWS_PER_STATEMENT = 200
@@ -27,6 +28,18 @@ class DocumentTable:
         known = Statement("SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1", (document_sha256,))
         if not await self._database.fetch(known):
             await self._database.transact(list(_inserts(document_sha256, chunks)))
+
+    async def of(self, summary: StoredSummary) -> Document:
+        """Returns the document of a summary."""
+        request = summary.request
+        return Document(
+            document_id=request.document_id,
+            name=request.document_name,
+            chunks=await self.load(summary.document_sha256),
+            total_pages=request.total_pages,
+            empty_chunk_count=request.empty_chunk_count,
+            sha256=summary.document_sha256,
+        )
 
     async def load(self, document_sha256: str) -> tuple[SourceChunk, ...]:
         """Returns the chunks in order; none if the document is not there."""

@@ -73,19 +73,24 @@ class LeaseTable:
             raise LeaseLostError(lease.summary_id)
         return bool(rows[0][0])
 
-    async def release(self, lease: Lease, status: SummaryStatus, result: str | None) -> None:
-        """Ends a run and stores how. Does nothing if the lease is lost."""
+    async def release(self, lease: Lease, status: SummaryStatus, result: str | None, *, ends_job: bool = False) -> None:
+        """Ends a run and stores how; with it the job that it was, unless another server should go on with that.
+
+        Does nothing if the lease is lost.
+        """
         self._database.held_leases.discard(lease.holder)
-        await self._database.transact(
-            [
-                Statement(
-                    "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, "
-                    "result = ?, updated_at = NOW_S "
-                    "WHERE summary_id = ? AND lease_owner = ?",
-                    (status, result, lease.summary_id, lease.holder),
-                )
-            ]
+        mine = (lease.summary_id, lease.holder)
+        end_job = Statement(
+            "DELETE FROM jobs WHERE summary_id = "
+            "(SELECT summary_id FROM summaries WHERE summary_id = ? AND lease_owner = ?)",
+            mine,
         )
+        release = Statement(
+            "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, result = ?, updated_at = NOW_S "
+            "WHERE summary_id = ? AND lease_owner = ?",
+            (status, result, *mine),
+        )
+        await self._database.transact([end_job, release] if ends_job else [release])
 
     async def request_cancel(self, summary_id: str) -> None:
         """Asks whoever runs a summary to stop; a summary that nobody runs is cancelled at once.

@@ -11,7 +11,7 @@ from psycopg.errors import DiskFull
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import SCHEMA, WRITES_NOTHING, Row, Statement, Value
+from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement, Value
 
 Result = TypeVar("Result")
 
@@ -47,6 +47,8 @@ class PostgresDatabase:
                     await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
                     for statement in SCHEMA:
                         await connection.execute(statement)
+                    for table, column, kind in ADDED_COLUMNS:
+                        await connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {kind}")
             except BaseException:
                 await self._close()
                 raise

@@ -11,6 +11,7 @@ from pipeline.summarize.document import SummarizeOptions
 class SummaryStatus(StrEnum):
     """Where a summary stands."""
 
+    QUEUED = "queued"  # submitted; no server has taken it yet
     RUNNING = "running"  # or its server was killed: then nobody holds the lease, and it can be resumed
     DONE = "done"
     FAILED = "failed"  # a call failed after all retries; can be resumed
@@ -130,3 +131,29 @@ class StoredSummary:
     plan: PlanRecord | None
     is_leased: bool
     result: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryEntry:
+    """One summary of a list.
+
+    Attributes:
+        created_at: seconds since 1970; 0 of summaries of older versions.
+        updated_at: when it last ran, likewise.
+    """
+
+    summary_id: str
+    document_id: str
+    document_name: str
+    status: SummaryStatus
+    is_running: bool
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPage:
+    """A page of summaries, the newest first; an empty token says that it is the last."""
+
+    summaries: tuple[SummaryEntry, ...]
+    next_page_token: str

@@ -27,6 +27,15 @@ SCHEMA = (
         body TEXT NOT NULL,
         written_at DOUBLE PRECISION NOT NULL
     )""",
+    # A summary that runs without a reader, until it has ended. The lowest priority is taken first.
+    """
+    CREATE TABLE IF NOT EXISTS jobs (
+        summary_id TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        priority INTEGER NOT NULL,
+        submitted_at DOUBLE PRECISION NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0
+    )""",
     # Which texts a call read whose answer is stored: the key of the first, how many, the key of all.
     """
     CREATE TABLE IF NOT EXISTS call_texts (
@@ -98,6 +107,11 @@ SCHEMA = (
     )""",
 )
 
+ADDED_COLUMNS = (
+    ("summaries", "owner", "TEXT NOT NULL DEFAULT ''"),
+    ("summaries", "created_at", "DOUBLE PRECISION NOT NULL DEFAULT 0"),
+)
+"""Columns that databases of older versions lack. Their summaries have no owner and no time."""
 
 WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"
 """Fails where a write would."""

@@ -14,7 +14,7 @@ from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import SCHEMA, WRITES_NOTHING, Row, Statement
+from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement
 
 Result = TypeVar("Result")
 
@@ -92,6 +92,11 @@ class SqliteDatabase:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         for statement in SCHEMA:
             self._connection.execute(statement)
+        self._connection.execute("BEGIN IMMEDIATE")  # servers that start together do it one after the other
+        for table, column, kind in ADDED_COLUMNS:
+            if column not in {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}:
+                self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
+        self._connection.execute("COMMIT")
         self._file_number = self._path.stat().st_ino
 
     def _close(self) -> None:

@@ -6,8 +6,10 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
+from pipeline.errors import InvalidInputError
 from pipeline.summarize.incremental.known_calls import FORGET_CALLS, CallTextsTable
 from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
+from pipeline.summarize.storage.jobs import JobTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -15,6 +17,8 @@ from pipeline.summarize.storage.records import (
     StepId,
     StepOutput,
     StoredSummary,
+    SummaryEntry,
+    SummaryPage,
     SummaryRequest,
     SummaryStatus,
 )
@@ -24,8 +28,9 @@ _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of it
 _REQUEST = TypeAdapter(SummaryRequest)
 _PLAN = TypeAdapter(PlanRecord)
 _CREATE = """
-    INSERT INTO summaries (summary_id, idempotency_key, request_key, request, document_sha256, status, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?, NOW_S) ON CONFLICT (idempotency_key) DO NOTHING"""
+    INSERT INTO summaries
+    (summary_id, idempotency_key, request_key, request, document_sha256, status, owner, updated_at, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, NOW_S, NOW_S) ON CONFLICT (idempotency_key) DO NOTHING"""
 _SELECT = """
     SELECT summary_id, request, request_key, document_sha256, status, plan, lease_expires_at > NOW_S, result
     FROM summaries WHERE """
@@ -34,7 +39,25 @@ _BY_IDEMPOTENCY_KEY = _SELECT + "idempotency_key = ?"
 _DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updated_at DESC LIMIT 1"
 _RESULT = "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _STEP = "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_PAGE = """
+    SELECT summary_id, request, status, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
+    WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
+    ORDER BY created_at DESC, summary_id LIMIT ?"""
+_END_OF_TIME = 1e18
 _EXPIRED = "SELECT summary_id FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S"
+_OF_ONE = (
+    """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
+    AND result_key NOT IN (SELECT result_key FROM steps WHERE summary_id <> ?)""",
+    *(
+        f"DELETE FROM {table} WHERE summary_id = ?"  # noqa: S608 - names of ours
+        for table in ("steps", "warnings", "run_costs", "run_traces", "jobs", "summaries")
+    ),
+)
+_UNUSED = (
+    FORGET_CALLS,
+    "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
+    "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
+)
 _EXPIRE = (
     f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
@@ -42,9 +65,8 @@ _EXPIRE = (
     "DELETE FROM run_costs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM run_traces WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
-    FORGET_CALLS,
-    "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
-    "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
+    "DELETE FROM jobs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    *_UNUSED,
 )
 
 
@@ -54,6 +76,7 @@ class SummaryStore:
     def __init__(self, database: Database) -> None:
         self.call_texts = CallTextsTable(database)
         self.documents = DocumentTable(database)
+        self.jobs = JobTable(database)
         self.leases = LeaseTable(database)
         self.run_traces = RunTraceTable(database)
         self.run_costs = RunCostTable(database)
@@ -68,7 +91,7 @@ class SummaryStore:
             idempotency_key = _scoped(idempotency_key, request.owner)
         summary_id = uuid4().hex
         row = (summary_id, idempotency_key, request_key, _REQUEST.dump_json(request).decode(), document_sha256)
-        await self._database.transact([Statement(_CREATE, (*row, SummaryStatus.RUNNING))])
+        await self._database.transact([Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
         by_key = Statement(_BY_IDEMPOTENCY_KEY, (idempotency_key,))
         stored = await self._find(by_key if idempotency_key else Statement(_BY_ID, (summary_id,)))
         assert stored is not None, "a summary that was just stored can be read"  # noqa: S101
@@ -81,6 +104,19 @@ class SummaryStore:
     async def find_done(self, request_key: str) -> StoredSummary | None:
         """Returns a finished summary of an equal request; None if there is none."""
         return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
+
+    async def page(self, owner: str, page_size: int, page_token: str) -> SummaryPage:
+        """Returns an owner's summaries, the newest first. Raises InvalidInputError for a token that no page gave."""
+        created_at, summary_id = _parse_token(page_token)
+        values = (owner, created_at, created_at, summary_id, page_size + 1)
+        entries = [_to_entry(row) for row in await self._database.fetch(Statement(_PAGE, values))]
+        last = entries[page_size - 1] if len(entries) > page_size else None
+        return SummaryPage(tuple(entries[:page_size]), f"{last.created_at!r}:{last.summary_id}" if last else "")
+
+    async def delete(self, summary_id: str) -> None:
+        """Deletes a summary, and what only it needed."""
+        own = [Statement(sql, (summary_id,) * sql.count("?")) for sql in _OF_ONE]
+        await self._database.transact([*own, *map(Statement, _UNUSED)])
 
     async def set_plan(self, summary_id: str, plan: PlanRecord) -> None:
         """Remembers a plan, and forgets the steps of any other; their results stay."""
@@ -215,6 +251,30 @@ def _scoped(idempotency_key: str, owner: str) -> str:
     if not owner and not idempotency_key.startswith(_OWNED):
         return idempotency_key
     return _OWNED + hashlib.sha256(f"{owner}\n{idempotency_key}".encode()).hexdigest()
+
+
+def _parse_token(page_token: str) -> tuple[float, str]:
+    if not page_token:
+        return _END_OF_TIME, ""
+    created_at, _, summary_id = page_token.partition(":")
+    try:
+        return float(created_at), summary_id
+    except ValueError:
+        raise InvalidInputError("page_token", "a token of an earlier page", "another text") from None
+
+
+def _to_entry(row: Row) -> SummaryEntry:
+    summary_id, request, status, is_leased, created_at, updated_at = row
+    asked = _REQUEST.validate_json(request)
+    return SummaryEntry(
+        summary_id=summary_id,
+        document_id=asked.document_id,
+        document_name=asked.document_name,
+        status=SummaryStatus(status),
+        is_running=bool(is_leased),
+        created_at=created_at,
+        updated_at=updated_at,
+    )
 
 
 def _to_output(row: Row) -> StepOutput:

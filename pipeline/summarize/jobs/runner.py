@@ -1,0 +1,102 @@
+"""The worker of the job queue: runs submitted summaries, those of servers that ended too."""
+
+import asyncio
+import logging
+from contextlib import aclosing
+from types import TracebackType
+from typing import Self
+
+from pipeline.summarize.errors import StorageError, SummaryAsideError, SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.storage.jobs import QueuedJob
+from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.summarizer import Summarizer
+from pipeline.summarize.writer import Writer
+
+_log = logging.getLogger(__name__)
+
+
+class JobRunner:
+    """Takes jobs by priority, then by age, so many at once as the settings say. Enter it to start, leave it to stop.
+
+    Leave it after the summarizer was told to put its runs aside: the calls on their way are then done and stored.
+    """
+
+    def __init__(self, summarizer: Summarizer, writer: Writer) -> None:
+        self._summarizer = summarizer
+        self._writer = writer
+        self._jobs = summarizer.store.jobs
+        self._config = summarizer.config.jobs
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._work: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._work = asyncio.create_task(self._take_jobs(), name="summary-jobs")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks = [*filter(None, [self._work]), *self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def drain(self) -> None:
+        """Waits for the runs that were put aside."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _take_jobs(self) -> None:
+        while not self._summarizer.stopping.is_set():
+            self._jobs.added.clear()
+            try:
+                await self._fill()
+            except StorageError as error:
+                _log.warning("event=jobs_not_read error=%r", str(error))
+            try:
+                async with asyncio.timeout(self._config.poll_s):
+                    await self._jobs.added.wait()
+            except TimeoutError:
+                pass
+
+    async def _fill(self) -> None:
+        if len(self._running) >= self._config.concurrency:
+            return
+        for job in await self._jobs.next():
+            if len(self._running) >= self._config.concurrency or self._summarizer.stopping.is_set():
+                return
+            if job.summary_id not in self._running:
+                task = asyncio.create_task(self._run(job), name=f"job-{job.summary_id}")
+                self._running[job.summary_id] = task
+                task.add_done_callback(lambda _, summary_id=job.summary_id: self._ended(summary_id))
+
+    def _ended(self, summary_id: str) -> None:
+        del self._running[summary_id]
+        self._jobs.added.set()  # there is room for another
+
+    async def _run(self, job: QueuedJob) -> None:
+        """Runs a job to its end, or leaves it in the queue."""
+        summary_id, summarizer = job.summary_id, self._summarizer.owned_by(job.owner)
+        try:
+            attempt = await self._jobs.begin(summary_id)
+            if attempt > self._config.max_attempts:
+                await self._give_up(summary_id)
+            elif attempt:
+                async with aclosing(summarizer.resume(summary_id, writer=self._writer)) as events:
+                    async for _ in events:
+                        pass
+                await self._jobs.remove_done(summary_id)
+        except SummaryRunningError:
+            pass  # another server was faster
+        except UnknownSummaryError:
+            await self._jobs.remove(summary_id)
+        except SummaryAsideError:
+            await self._jobs.put_back(summary_id)
+        except Exception:  # noqa: BLE001 - whatever it was, other jobs go on, and this one is tried again
+            _log.exception("event=job_broke_off summary_id=%s attempt=%d", summary_id, attempt)
+
+    async def _give_up(self, summary_id: str) -> None:
+        """Fails a summary whose runs break off again and again; it can be submitted again."""
+        leases = self._summarizer.store.leases
+        lease = await leases.acquire(summary_id, self._summarizer.config.lease_ttl_s)
+        await leases.release(lease, SummaryStatus.FAILED, None, ends_job=True)
+        _log.warning("event=job_given_up summary_id=%s", summary_id)

@@ -1,0 +1,199 @@
+"""Summaries without a reader: submitted, run, watched, listed, deleted."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InvalidInputError
+from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.errors import JobQueueFullError, SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
+from pipeline.summarize.jobs.jobs import JobPriority, SummaryJobs
+from pipeline.summarize.jobs.runner import JobRunner
+from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
+from pipeline.summarize.summarizer import Summarizer
+from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
+from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
+
+QUICK = {"jobs": {"poll_s": 0.05}, "heartbeat_s": 0.05, "lease_ttl_s": 1.0}
+OPTIONS = SummarizeOptions()
+
+
+@asynccontextmanager
+async def running(summarizer: Summarizer, writer: ScriptedWriter) -> AsyncIterator[SummaryJobs]:
+    async with JobRunner(summarizer, writer):
+        yield SummaryJobs(summarizer)
+
+
+async def submit(
+    jobs: SummaryJobs, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
+) -> StoredSummary:
+    document = numbered_document(chunk_count)
+    return await jobs.submit(document, writer=writer, options=OPTIONS, priority=priority)
+
+
+def last(events: list[Event]) -> Finished:
+    assert isinstance(events[-1], Finished)
+    return events[-1]
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+async def test_a_submitted_summary_is_written_without_a_reader(
+    tmp_path: Path, place: str, request: pytest.FixtureRequest
+) -> None:
+    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    writer = ScriptedWriter(identity=f"jobs-{place}")
+    async with summarizer_in(where, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        queued = await submit(jobs, writer)
+        assert queued.status is SummaryStatus.QUEUED
+        events = await read_all(jobs.watch(queued.summary_id))
+        assert not await summarizer.store.jobs.holds(queued.summary_id)
+    assert last(events).result.status is SummaryStatus.DONE
+    assert len(writer.asked) == last(events).result.calls_done
+
+
+async def test_who_comes_late_is_told_what_happened_so_far(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    writer.gate = asyncio.Event()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        queued = await submit(jobs, writer)
+        first = jobs.watch(queued.summary_id)
+        while not isinstance(await anext(first), Planned):
+            pass
+        late = asyncio.create_task(read_all(jobs.watch(queued.summary_id)))
+        await first.aclose()  # a watcher who leaves stops nothing
+        writer.gate.set()
+        events = await late
+    assert [type(event) for event in events][:2] == [Accepted, Planned]
+    assert sum(isinstance(event, BatchDone) for event in events) >= 1
+    assert last(events).result.status is SummaryStatus.DONE
+
+
+async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    seen = asyncio.Event()
+
+    def after_ten(_: object) -> None:
+        if len(writer.asked) > 10:
+            seen.set()
+
+    writer.before = after_ten
+    async with summarizer_in(tmp_path, **QUICK) as summarizer:
+        async with running(summarizer, writer) as jobs:
+            queued = await submit(jobs, writer, 203)
+            await seen.wait()
+            summarizer.put_aside()
+        assert await summarizer.store.jobs.holds(queued.summary_id)
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        done = last(await read_all(jobs.watch(queued.summary_id))).result
+    assert done.status is SummaryStatus.DONE
+    assert len(writer.answered) == len(set(writer.answered)) == done.calls_done
+
+
+async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> None:
+    down = EndpointDown(FAILURES["first batch"])
+    writer = ScriptedWriter(before=down)
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        queued = await submit(jobs, writer)
+        failed = last(await read_all(jobs.watch(queued.summary_id))).result
+        down.is_mended = True
+        await jobs.submit_again(queued.summary_id)
+        done = last(await read_all(jobs.watch(queued.summary_id))).result
+    assert (failed.status, done.status) == (SummaryStatus.FAILED, SummaryStatus.DONE)
+
+
+async def test_a_queued_job_is_cancelled_and_never_run(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer:
+        jobs = SummaryJobs(summarizer)
+        queued = await submit(jobs, writer)
+        await summarizer.cancel(queued.summary_id)
+        async with running(summarizer, writer):
+            other = await submit(jobs, writer, 21)
+            await read_all(jobs.watch(other.summary_id))
+        assert (await summarizer.get(queued.summary_id)).status is SummaryStatus.CANCELLED
+
+
+async def test_jobs_are_taken_by_priority_then_by_age(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer:
+        jobs = SummaryJobs(summarizer)
+        bulk = [await submit(jobs, writer, count) for count in (20, 21)]
+        urgent = await submit(jobs, writer, 22, priority=JobPriority.INTERACTIVE)
+        order = [job.summary_id for job in await summarizer.store.jobs.next()]
+    assert order == [urgent.summary_id, *(one.summary_id for one in bulk)]
+
+
+async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as summarizer:
+        jobs = SummaryJobs(summarizer)
+        queued = await submit(jobs, writer)
+        with pytest.raises(JobQueueFullError):
+            await submit(jobs, writer, 21)
+        assert (await jobs.submit_again(queued.summary_id)).status is SummaryStatus.QUEUED
+
+
+async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        jobs = SummaryJobs(summarizer)
+        made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
+        await submit(SummaryJobs(summarizer.owned_by("another")), writer, 25)
+        listed, token = [], ""
+        while token or not listed:
+            page = await jobs.page(2, token)
+            assert len(page.summaries) <= 2
+            listed += [one.summary_id for one in page.summaries]
+            token = page.next_page_token
+        with pytest.raises(InvalidInputError, match="page_token"):
+            await jobs.page(2, "nonsense")
+    assert listed == made[::-1]
+
+
+async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        first, second = await submit(jobs, writer, 20), await submit(jobs, writer, 48)
+        for one in (first, second):
+            await read_all(jobs.watch(one.summary_id))
+        await jobs.delete(first.summary_id)
+        with pytest.raises(UnknownSummaryError):
+            await summarizer.get(first.summary_id)
+        assert await summarizer.store.documents.load(first.document_sha256) == ()
+        asked = len(writer.asked)
+        again = await submit(jobs, writer, 20)
+        await read_all(jobs.watch(again.summary_id))
+        assert len(writer.asked) > asked  # its own last batch, at least, is asked for again
+        assert (await summarizer.get(second.summary_id)).result.text
+
+
+async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    writer.gate = asyncio.Event()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        queued = await submit(jobs, writer)
+        watch = jobs.watch(queued.summary_id)
+        while not isinstance(await anext(watch), Planned):
+            pass
+        with pytest.raises(SummaryRunningError):
+            await jobs.delete(queued.summary_id)
+        writer.gate.set()
+        await read_all(watch)
+
+
+async def test_jobs_of_another_owner_do_not_exist(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        queued = await submit(SummaryJobs(summarizer.owned_by("ann")), writer)
+        bobs = SummaryJobs(summarizer.owned_by("bob"))
+        for call in (bobs.delete(queued.summary_id), bobs.submit_again(queued.summary_id)):
+            with pytest.raises(UnknownSummaryError):
+                await call
+        with pytest.raises(UnknownSummaryError):
+            await read_all(bobs.watch(queued.summary_id))
+        assert (await bobs.page(10, "")).summaries == ()
