@@ -24,6 +24,7 @@ from inference.models.model import OpenBackend, open_session
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.summarize.errors import StorageError
+from pipeline.summarize.jobs.runner import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
@@ -154,6 +155,7 @@ class App:
         judge = self._add_judge(services, stack, backends, registry)
         self._add_open_inference(services, engine, judge)
         chosen = self._add_summaries(services, stack, summarizer, backends)
+        jobs = await stack.enter_async_context(JobRunner(summarizer, chosen.writer)) if chosen else None
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
         check_s = settings.summary_storage.check_s
@@ -162,7 +164,7 @@ class App:
         await listener.start()
         if self._http is not None:
             await self._http.start(services, settings.http, lambda: health.is_serving)
-        stack.push_async_callback(self._drain, health, listener, summarizer)
+        stack.push_async_callback(self._drain, health, listener, summarizer, jobs)
         self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
 
@@ -241,13 +243,16 @@ class App:
         add_SummarizeServiceServicer_to_server(servicer, server)
         return chosen
 
-    async def _drain(self, health: HealthServicer, listener: Listener, summarizer: Summarizer) -> None:
+    async def _drain(
+        self, health: HealthServicer, listener: Listener, summarizer: Summarizer, jobs: JobRunner | None
+    ) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)
         health.stop()
         self._stopping.set()
         summarizer.put_aside()
         http = [self._http.drain(self.cut_short)] if self._http else []
-        await asyncio.gather(listener.drain(self.cut_short), *http)
+        runs = [jobs.drain(self._settings.listen.grace_s, self.cut_short)] if jobs else []
+        await asyncio.gather(listener.drain(self.cut_short), *http, *runs)
 
     def _bind_http(self, stack: AsyncExitStack) -> "HttpServer":
         try:

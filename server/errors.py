@@ -37,6 +37,7 @@ from inference.errors import (
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.errors import (
     IdempotencyConflictError,
+    JobQueueFullError,
     LeaseLostError,
     StorageError,
     StorageFullError,
@@ -174,6 +175,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     NoWriterError: StatusRule(StatusCode.FAILED_PRECONDITION, "NO_WRITER"),
     UnknownSummaryError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_SUMMARY"),
     IdempotencyConflictError: StatusRule(StatusCode.ALREADY_EXISTS, "IDEMPOTENCY_CONFLICT"),
+    JobQueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "JOB_QUEUE_FULL"),
     SummaryAsideError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
     SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
     LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
@@ -198,5 +200,5 @@ def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
 
 def retry_after_s_of(error: BaseException) -> float | None:
     """Says how long the client should wait before it tries again; None when waiting does not help."""
-    knows = (QueueFullError, TooManyCallsError, SummaryRunningError)
+    knows = (QueueFullError, TooManyCallsError, SummaryRunningError, JobQueueFullError)
     return error.retry_after_s if isinstance(error, knows) else None

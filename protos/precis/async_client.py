@@ -18,7 +18,7 @@ from precis.errors import NotFound, to_error
 from precis.evaluation import Evaluation
 from precis.judgement import Judgement
 from precis.retry import DEFAULT_RETRY, Attempts, RetryPolicy
-from precis.summary_progress import DocumentSource, SummaryFollower, summarize_request, to_document
+from precis.summary_progress import DocumentSource, FollowedRequest, SummaryFollower, summarize_request, to_document
 from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from precis.words import Framework, Priority, ServingStatus, View
 
@@ -187,6 +187,32 @@ class AsyncClient:
         """Stops a summary, wherever it runs. It can be resumed."""
         await self._send(calls.cancel_summary(summary_id), timeout_s)
 
+    async def submit_summary(
+        self,
+        document: DocumentSource,
+        *,
+        name: str = "",
+        options: summarize_pb2.SummarizeOptions | None = None,
+        idempotency_key: str = "",
+        priority: Priority | None = None,
+    ) -> summarize_pb2.SubmitSummaryResponse:
+        """Queues a summary that is written without a reader. See `Client.submit_summary`."""
+        given = to_document(document, name)
+        request = summarize_request(given, options, idempotency_key=idempotency_key, include_text=False)
+        return await self._send(calls.submit_summary(request, priority), None)
+
+    def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> AsyncSummaryStream:
+        """Follows a summary that runs without this reader. Leaving stops nothing."""
+        return self._follow(summarize_pb2.WatchSummaryRequest(summary_id=summary_id), timeout_s)
+
+    async def list_summaries(self, page_size: int = 0, page_token: str = "") -> summarize_pb2.ListSummariesResponse:
+        """Lists your summaries, the newest first, 50 on a page unless you say otherwise."""
+        return await self._send(calls.list_summaries(page_size, page_token), None)
+
+    async def delete_summary(self, summary_id: str, *, timeout_s: float | None = None) -> None:
+        """Deletes a summary that does not run, and what only it needed."""
+        await self._send(calls.delete_summary(summary_id), timeout_s)
+
     async def models(self, *, timeout_s: float | None = None) -> list[inference_pb2.Model]:
         """Lists the models that the server has loaded."""
         return await self._send(calls.models(), timeout_s)
@@ -227,9 +253,7 @@ class AsyncClient:
             responses.cancel()
         feed.check()
 
-    def _follow(
-        self, request: summarize_pb2.SummarizeRequest | summarize_pb2.ResumeSummaryRequest, timeout_s: float | None
-    ) -> AsyncSummaryStream:
+    def _follow(self, request: FollowedRequest, timeout_s: float | None) -> AsyncSummaryStream:
         return AsyncSummaryStream(SummaryFollower(request, self._connection.retry, timeout_s), self._open_stream)
 
     def _open_stream(self, call: Call[summarize_pb2.SummaryEvent], timeout_s: float | None) -> AsyncByteStream:

@@ -162,6 +162,26 @@ def cancel_summary(summary_id: str) -> Call[None]:
     return _call(SUMMARIZE, "CancelSummary", request, summarize_pb2.CancelSummaryResponse, lambda _: None)
 
 
+def submit_summary(
+    request: summarize_pb2.SummarizeRequest, priority: Priority | None
+) -> Call[summarize_pb2.SubmitSummaryResponse]:
+    """Queues a summary. Raises InvalidArgument for a word that is not in the contract."""
+    submitted = summarize_pb2.SubmitSummaryRequest(request=request, priority=_priority_number(priority))
+    return _call(SUMMARIZE, "SubmitSummary", submitted, summarize_pb2.SubmitSummaryResponse, lambda response: response)
+
+
+def list_summaries(page_size: int, page_token: str) -> Call[summarize_pb2.ListSummariesResponse]:
+    """Asks for a page of summaries."""
+    request = summarize_pb2.ListSummariesRequest(page_size=page_size, page_token=page_token)
+    return _call(SUMMARIZE, "ListSummaries", request, summarize_pb2.ListSummariesResponse, lambda response: response)
+
+
+def delete_summary(summary_id: str) -> Call[None]:
+    """Deletes a summary."""
+    request = summarize_pb2.DeleteSummaryRequest(summary_id=summary_id)
+    return _call(SUMMARIZE, "DeleteSummary", request, summarize_pb2.DeleteSummaryResponse, lambda _: None)
+
+
 def health_check(service: str) -> Call[ServingStatus]:
     """Asks for the status of one service; `SERVER` is all of it."""
     request = wire_message("HealthCheckRequest")(service="" if service == SERVER else service)

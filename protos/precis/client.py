@@ -16,7 +16,7 @@ from precis.errors import NotFound, to_error
 from precis.evaluation import Evaluation
 from precis.judgement import Judgement
 from precis.retry import DEFAULT_RETRY, Attempts, RetryPolicy
-from precis.summary_progress import DocumentSource, SummaryFollower, summarize_request, to_document
+from precis.summary_progress import DocumentSource, FollowedRequest, SummaryFollower, summarize_request, to_document
 from precis.summary_stream import ByteStream, SummaryStream
 from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from precis.words import Framework, Priority, ServingStatus, View
@@ -86,14 +86,10 @@ class Client:
         """Judges a summary against its source.
 
         Args:
-            source: the source text.
-            summary: the summary.
             frameworks: which ones judge; by default Ultra alone.
             view: how much of the evidence comes back; by default the claims.
-            options: how to judge.
             tool_scores: scores of your own tools, fused into Ultra's.
             priority: "bulk" lets interactive calls pass.
-            timeout_s: longest wait.
         """
         request = calls.judge_request(
             source,
@@ -195,9 +191,7 @@ class Client:
         Args:
             document: the whole text, or its chunks, or the message.
             name: title for people and prompts; not used when `document` is the message.
-            options: how to summarize.
             idempotency_key: names the same summary when it is sent again.
-            include_text: put what was extracted into the steps.
             timeout_s: for all of it; by default as long as it takes.
         """
         request = summarize_request(
@@ -230,6 +224,32 @@ class Client:
     def cancel_summary(self, summary_id: str, *, timeout_s: float | None = None) -> None:
         """Stops a summary, wherever it runs. It can be resumed."""
         self._send(calls.cancel_summary(summary_id), timeout_s)
+
+    def submit_summary(
+        self,
+        document: DocumentSource,
+        *,
+        name: str = "",
+        options: summarize_pb2.SummarizeOptions | None = None,
+        idempotency_key: str = "",
+        priority: Priority | None = None,
+    ) -> summarize_pb2.SubmitSummaryResponse:
+        """Queues a summary that is written without a reader; sent again with its key, one that has failed."""
+        given = to_document(document, name)
+        request = summarize_request(given, options, idempotency_key=idempotency_key, include_text=False)
+        return self._send(calls.submit_summary(request, priority), None)
+
+    def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> SummaryStream:
+        """Follows a summary that runs without this reader. Leaving stops nothing."""
+        return self._follow(summarize_pb2.WatchSummaryRequest(summary_id=summary_id), timeout_s)
+
+    def list_summaries(self, page_size: int = 0, page_token: str = "") -> summarize_pb2.ListSummariesResponse:
+        """Lists your summaries, the newest first, 50 on a page unless you say otherwise."""
+        return self._send(calls.list_summaries(page_size, page_token), None)
+
+    def delete_summary(self, summary_id: str, *, timeout_s: float | None = None) -> None:
+        """Deletes a summary that does not run, and what only it needed."""
+        self._send(calls.delete_summary(summary_id), timeout_s)
 
     def models(self, *, timeout_s: float | None = None) -> list[inference_pb2.Model]:
         """Lists the models that the server has loaded."""
@@ -271,9 +291,7 @@ class Client:
             responses.cancel()
         feed.check()
 
-    def _follow(
-        self, request: summarize_pb2.SummarizeRequest | summarize_pb2.ResumeSummaryRequest, timeout_s: float | None
-    ) -> SummaryStream:
+    def _follow(self, request: FollowedRequest, timeout_s: float | None) -> SummaryStream:
         return SummaryStream(SummaryFollower(request, self._connection.retry, timeout_s), self._open_stream)
 
     def _open_stream(self, call: Call[summarize_pb2.SummaryEvent], timeout_s: float | None) -> ByteStream:

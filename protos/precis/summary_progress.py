@@ -44,6 +44,10 @@ class SummaryStep:
     message: pb.SummaryEvent = field(repr=False)
 
 
+FollowedRequest = pb.SummarizeRequest | pb.ResumeSummaryRequest | pb.WatchSummaryRequest
+"""Begins a summary, goes on with it, or watches it."""
+
+
 class SummaryFollower:
     """What a stream's reader must remember: the id, the last progress, the result, and the attempts.
 
@@ -53,15 +57,13 @@ class SummaryFollower:
         timeout_s: for all streams together; None: as long as it takes.
     """
 
-    def __init__(
-        self, request: pb.SummarizeRequest | pb.ResumeSummaryRequest, policy: RetryPolicy, timeout_s: float | None
-    ) -> None:
+    def __init__(self, request: FollowedRequest, policy: RetryPolicy, timeout_s: float | None) -> None:
         self._request = request
         self._attempts = Attempts(policy, timeout_s)
         self._progress = pb.SummaryProgress(phase=pb.SUMMARY_PHASE_PLAN)  # what comes first
         self._most_calls_done = 0
         self._is_announced = False
-        self.summary_id = request.summary_id if isinstance(request, pb.ResumeSummaryRequest) else ""
+        self.summary_id = "" if isinstance(request, pb.SummarizeRequest) else request.summary_id
         self.summary: pb.Summary | None = None
 
     @property
@@ -73,6 +75,8 @@ class SummaryFollower:
         """Returns the call that opens the stream: from its beginning, or from where it broke."""
         if isinstance(self._request, pb.SummarizeRequest) and not self.summary_id:
             return _stream_call("Summarize", self._request, pb.SummarizeResponse.FromString)
+        if isinstance(self._request, pb.WatchSummaryRequest):
+            return _stream_call("WatchSummary", self._request, pb.WatchSummaryResponse.FromString)
         request = pb.ResumeSummaryRequest(summary_id=self.summary_id, include_text=self._request.include_text)
         return _stream_call("ResumeSummary", request, pb.ResumeSummaryResponse.FromString)
 
@@ -150,7 +154,8 @@ def summarize_request(
     )
 
 
-def _stream_call(
-    name: str, request: Message, parse: Callable[[bytes], pb.SummarizeResponse | pb.ResumeSummaryResponse]
-) -> Call[pb.SummaryEvent]:
+_EventResponse = pb.SummarizeResponse | pb.ResumeSummaryResponse | pb.WatchSummaryResponse
+
+
+def _stream_call(name: str, request: Message, parse: Callable[[bytes], _EventResponse]) -> Call[pb.SummaryEvent]:
     return Call(rpc_path(SUMMARIZE, name), request, lambda data: parse(data).event)

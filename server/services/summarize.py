@@ -12,14 +12,22 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
 from pipeline.summarize.events import Accepted, Event
+from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
 from server.rpc.calls import current_caller
 from server.rpc.handlers import name_session
-from server.services.summarize_reply import to_event, to_plan, to_view
-from server.services.summarize_request import DocumentRules, parse_document, parse_options, parse_summary_id
+from server.services.summarize_reply import to_event, to_page, to_plan, to_submitted, to_view
+from server.services.summarize_request import (
+    DocumentRules,
+    parse_document,
+    parse_job_priority,
+    parse_options,
+    parse_page_size,
+    parse_summary_id,
+)
 
 
 class SummarizeServicer(SummarizeServiceServicer):
@@ -84,8 +92,46 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Counts calls without making them."""
         chosen, options = self._writer(), parse_options(request.options)
         document = await self._document(request)
-        plan = await self._summarizer.plan(document, writer=chosen.writer, options=options)
+        plan = await self._summaries.plan(document, writer=chosen.writer, options=options)
         return pb.PlanSummaryResponse(plan=to_plan(plan, chosen))
+
+    async def SubmitSummary(self, request: pb.SubmitSummaryRequest, context: Context) -> pb.SubmitSummaryResponse:
+        """Queues a summary."""
+        chosen, jobs = self._writer(), SummaryJobs(self._summaries)
+        priority = parse_job_priority(request.priority)
+        if request.HasField("request") == bool(request.summary_id):
+            raise InvalidInputError("request", "either a request or a summary_id", "both or neither")
+        if request.summary_id:
+            queued = await jobs.submit_again(parse_summary_id(request.summary_id), priority=priority)
+        else:
+            queued = await jobs.submit(
+                await self._document(request.request, "request."),
+                writer=chosen.writer,
+                options=parse_options(request.request.options),
+                idempotency_key=request.request.idempotency_key or None,
+                priority=priority,
+            )
+        name_session(queued.summary_id)
+        return to_submitted(queued)
+
+    async def WatchSummary(
+        self, request: pb.WatchSummaryRequest, context: Context
+    ) -> AsyncGenerator[pb.WatchSummaryResponse, None]:
+        """Tells how far a summary is."""
+        events = SummaryJobs(self._summaries).watch(parse_summary_id(request.summary_id))
+        async with aclosing(self._messages(events, self._writer())) as messages:
+            async for message in messages:
+                yield pb.WatchSummaryResponse(event=message)
+
+    async def ListSummaries(self, request: pb.ListSummariesRequest, context: Context) -> pb.ListSummariesResponse:
+        """Lists the caller's summaries."""
+        page_size = parse_page_size(request.page_size)
+        return to_page(await SummaryJobs(self._summaries).page(page_size, request.page_token))
+
+    async def DeleteSummary(self, request: pb.DeleteSummaryRequest, context: Context) -> pb.DeleteSummaryResponse:
+        """Deletes a summary."""
+        await SummaryJobs(self._summaries).delete(parse_summary_id(request.summary_id))
+        return pb.DeleteSummaryResponse()
 
     async def _messages(
         self, events: AsyncGenerator[Event, None], chosen: ChosenWriter
@@ -106,8 +152,8 @@ class SummarizeServicer(SummarizeServiceServicer):
             raise NoWriterError
         return self._chosen
 
-    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
+    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest, path: str = "") -> Document:
         if not request.HasField("document"):
-            raise InvalidInputError("document", "a value", "nothing")
+            raise InvalidInputError(f"{path}document", "a value", "nothing")
         work = partial(parse_document, request.document, self._rules)
         return await asyncio.get_running_loop().run_in_executor(self._cpu, work)

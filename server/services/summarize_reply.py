@@ -19,6 +19,7 @@ from pipeline.summarize.events import (
 )
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
 from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView
+from pipeline.summarize.storage.records import StoredSummary, SummaryEntry, SummaryPage
 from pipeline.summarize.writer import RemovedDuplicate
 from server.backends import ChosenWriter
 from server.services.reply import Exceptions, reply
@@ -90,7 +91,21 @@ _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     TopicsFound: ("topics", reply(TopicsFound, pb.TopicsFound, _EXCEPTIONS)),
     Warned: ("warning", reply(Warned, pb.SummaryWarning)),
 }
+to_submitted = reply(StoredSummary, pb.SubmitSummaryResponse)
+_to_entry = reply(SummaryEntry, pb.SummaryEntry, {"SummaryEntry.created": None, "SummaryEntry.updated": None})
 to_view = reply(SummaryView, pb.GetSummaryResponse, _EXCEPTIONS)
+
+
+def to_page(page: SummaryPage) -> pb.ListSummariesResponse:
+    """Gives a page of summaries."""
+    response = pb.ListSummariesResponse(next_page_token=page.next_page_token)
+    for one in page.summaries:
+        entry = _to_entry(one)
+        if one.created_at:
+            entry.created.FromNanoseconds(int(one.created_at * 1e9))
+        entry.updated.FromNanoseconds(int(one.updated_at * 1e9))
+        response.summaries.append(entry)
+    return response
 
 
 def to_event(event: Event, chosen: ChosenWriter) -> pb.SummaryEvent:

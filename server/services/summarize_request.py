@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.errors import InvalidInputError, parse
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
+from pipeline.summarize.jobs.submitted import JobPriority
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
 from server.rpc.fields import EnumCodec, set_fields
@@ -17,6 +19,7 @@ from server.rpc.fields import EnumCodec, set_fields
 PAGE_BREAK = "\f"
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up
 
+_MOST_OF_A_PAGE, _DEFAULT_PAGE = 1_000, 50
 _ENUMS: Mapping[str, EnumCodec[Any]] = {
     "summary_type": EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR),
     "detail": EnumCodec(SummaryDetail, pb.SummaryDetail.DESCRIPTOR),
@@ -77,6 +80,25 @@ def parse_summary_id(summary_id: str) -> str:
     if len(summary_id) > MAX_ID_CHARS:
         raise InvalidInputError("summary_id", f"at most {MAX_ID_CHARS} characters", str(len(summary_id)))
     return summary_id
+
+
+def parse_job_priority(number: int) -> JobPriority:
+    """Returns the priority of a job; bulk by default. Raises InvalidInputError."""
+    priorities = {
+        common_pb2.PRIORITY_UNSPECIFIED: JobPriority.BULK,
+        common_pb2.PRIORITY_INTERACTIVE: JobPriority.INTERACTIVE,
+        common_pb2.PRIORITY_BULK: JobPriority.BULK,
+    }
+    if number not in priorities:
+        raise InvalidInputError("priority", "a value of Priority", str(number))
+    return priorities[common_pb2.Priority.ValueType(number)]
+
+
+def parse_page_size(page_size: int) -> int:
+    """Returns the size of a page of summaries; 50 by default. Raises InvalidInputError."""
+    if not 0 <= page_size <= _MOST_OF_A_PAGE:
+        raise InvalidInputError("page_size", f"0 to {_MOST_OF_A_PAGE}", str(page_size))
+    return page_size or _DEFAULT_PAGE
 
 
 def _chunks(document: pb.Document) -> list[SourceChunk]:

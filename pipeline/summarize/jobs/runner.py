@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from contextlib import aclosing
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from pipeline.summarize.errors import StorageError, SummaryAsideError, SummaryRunningError, UnknownSummaryError
-from pipeline.summarize.storage.jobs import QueuedJob
+from pipeline.summarize.storage.job_table import QueuedJob
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from pipeline.summarize.writer import Writer
@@ -41,9 +42,13 @@ class JobRunner:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def drain(self) -> None:
-        """Waits for the runs that were put aside."""
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+    async def drain(self, grace_s: float, cut_short: asyncio.Event) -> None:
+        """Waits for the runs that were put aside, so long at most, or until it is cut short."""
+        cut = asyncio.create_task(cut_short.wait())
+        ended = asyncio.create_task(self._ended())
+        await asyncio.wait((cut, ended), timeout=grace_s, return_when=asyncio.FIRST_COMPLETED)
+        cut.cancel()
+        ended.cancel()
 
     async def _take_jobs(self) -> None:
         while not self._summarizer.stopping.is_set():
@@ -67,15 +72,19 @@ class JobRunner:
             if job.summary_id not in self._running:
                 task = asyncio.create_task(self._run(job), name=f"job-{job.summary_id}")
                 self._running[job.summary_id] = task
-                task.add_done_callback(lambda _, summary_id=job.summary_id: self._ended(summary_id))
+                task.add_done_callback(partial(self._forget, job.summary_id))
 
-    def _ended(self, summary_id: str) -> None:
+    def _forget(self, summary_id: str, _: asyncio.Task[None]) -> None:
         del self._running[summary_id]
         self._jobs.added.set()  # there is room for another
 
+    async def _ended(self) -> None:
+        if self._running:
+            await asyncio.wait(tuple(self._running.values()))
+
     async def _run(self, job: QueuedJob) -> None:
         """Runs a job to its end, or leaves it in the queue."""
-        summary_id, summarizer = job.summary_id, self._summarizer.owned_by(job.owner)
+        summary_id, summarizer, attempt = job.summary_id, self._summarizer.owned_by(job.owner), 0
         try:
             attempt = await self._jobs.begin(summary_id)
             if attempt > self._config.max_attempts:

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.incremental.known_calls import FORGET_CALLS, CallTextsTable
 from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
-from pipeline.summarize.storage.jobs import JobTable
+from pipeline.summarize.storage.job_table import JobTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
     PlanRecord,

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from precis.v1 import common_pb2 as _common_pb2
@@ -269,6 +270,8 @@ class _SummaryStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Summary
     """A call failed after all retries; can be resumed."""
     SUMMARY_STATUS_CANCELLED: _SummaryStatus.ValueType  # 4
     """Its reader left, or somebody cancelled it; can be resumed."""
+    SUMMARY_STATUS_QUEUED: _SummaryStatus.ValueType  # 5
+    """Submitted: no server has taken it yet."""
 
 class SummaryStatus(_SummaryStatus, metaclass=_SummaryStatusEnumTypeWrapper):
     """Where a summary stands."""
@@ -283,6 +286,8 @@ SUMMARY_STATUS_FAILED: SummaryStatus.ValueType  # 3
 """A call failed after all retries; can be resumed."""
 SUMMARY_STATUS_CANCELLED: SummaryStatus.ValueType  # 4
 """Its reader left, or somebody cancelled it; can be resumed."""
+SUMMARY_STATUS_QUEUED: SummaryStatus.ValueType  # 5
+"""Submitted: no server has taken it yet."""
 Global___SummaryStatus: _TypeAlias = SummaryStatus  # noqa: Y015
 
 @_typing.final
@@ -541,6 +546,253 @@ class PlanSummaryResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PlanSummaryResponse: _TypeAlias = PlanSummaryResponse  # noqa: Y015
+
+@_typing.final
+class SubmitSummaryRequest(_message.Message):
+    """What to run without a reader: a new summary, or one that failed or was cancelled."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    PRIORITY_FIELD_NUMBER: _builtins.int
+    summary_id: _builtins.str
+    """A summary to go on with."""
+    priority: _common_pb2.Priority.ValueType
+    """Interactive is taken before bulk, the default; among equals the oldest is taken first."""
+    @_builtins.property
+    def request(self) -> Global___SummarizeRequest:
+        """As sent to Summarize; `include_text` has no effect. Either this or `summary_id` is required."""
+
+    def __init__(
+        self,
+        *,
+        request: Global___SummarizeRequest | None = ...,
+        summary_id: _builtins.str = ...,
+        priority: _common_pb2.Priority.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["priority", b"priority", "request", b"request", "summary_id", b"summary_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SubmitSummaryRequest: _TypeAlias = SubmitSummaryRequest  # noqa: Y015
+
+@_typing.final
+class SubmitSummaryResponse(_message.Message):
+    """The summary is queued, or done."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    summary_id: _builtins.str
+    """Names it from now on."""
+    status: Global___SummaryStatus.ValueType
+    """Queued, running, or done already."""
+    def __init__(
+        self,
+        *,
+        summary_id: _builtins.str = ...,
+        status: Global___SummaryStatus.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["status", b"status", "summary_id", b"summary_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SubmitSummaryResponse: _TypeAlias = SubmitSummaryResponse  # noqa: Y015
+
+@_typing.final
+class WatchSummaryRequest(_message.Message):
+    """Which summary to watch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    summary_id: _builtins.str
+    """From SubmitSummary, or the `accepted` event. Required."""
+    def __init__(
+        self,
+        *,
+        summary_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["summary_id", b"summary_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchSummaryRequest: _TypeAlias = WatchSummaryRequest  # noqa: Y015
+
+@_typing.final
+class WatchSummaryResponse(_message.Message):
+    """One event of a summary."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def event(self) -> Global___SummaryEvent:
+        """What happened."""
+
+    def __init__(
+        self,
+        *,
+        event: Global___SummaryEvent | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchSummaryResponse: _TypeAlias = WatchSummaryResponse  # noqa: Y015
+
+@_typing.final
+class ListSummariesRequest(_message.Message):
+    """Which page of the list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Most summaries of the page, 1 to 1000; 0: 50."""
+    page_token: _builtins.str
+    """`next_page_token` of the page before, with the same size or another; empty for the first page."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSummariesRequest: _TypeAlias = ListSummariesRequest  # noqa: Y015
+
+@_typing.final
+class ListSummariesResponse(_message.Message):
+    """A page of summaries."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARIES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty after the last."""
+    @_builtins.property
+    def summaries(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummaryEntry]:
+        """The newest first."""
+
+    def __init__(
+        self,
+        *,
+        summaries: _abc.Iterable[Global___SummaryEntry] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "summaries", b"summaries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSummariesResponse: _TypeAlias = ListSummariesResponse  # noqa: Y015
+
+@_typing.final
+class SummaryEntry(_message.Message):
+    """A summary in a list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    DOCUMENT_NAME_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    IS_RUNNING_FIELD_NUMBER: _builtins.int
+    CREATED_FIELD_NUMBER: _builtins.int
+    UPDATED_FIELD_NUMBER: _builtins.int
+    summary_id: _builtins.str
+    """Names it."""
+    document_id: _builtins.str
+    """The caller's."""
+    document_name: _builtins.str
+    """The caller's."""
+    status: Global___SummaryStatus.ValueType
+    """As last written."""
+    is_running: _builtins.bool
+    """True while a living server runs it."""
+    @_builtins.property
+    def created(self) -> _timestamp_pb2.Timestamp:
+        """When it was asked for; not set of summaries of older versions."""
+
+    @_builtins.property
+    def updated(self) -> _timestamp_pb2.Timestamp:
+        """When it last ran."""
+
+    def __init__(
+        self,
+        *,
+        summary_id: _builtins.str = ...,
+        document_id: _builtins.str = ...,
+        document_name: _builtins.str = ...,
+        status: Global___SummaryStatus.ValueType = ...,
+        is_running: _builtins.bool = ...,
+        created: _timestamp_pb2.Timestamp | None = ...,
+        updated: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "updated", b"updated"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "document_id", b"document_id", "document_name", b"document_name", "is_running", b"is_running", "status", b"status", "summary_id", b"summary_id", "updated", b"updated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummaryEntry: _TypeAlias = SummaryEntry  # noqa: Y015
+
+@_typing.final
+class DeleteSummaryRequest(_message.Message):
+    """Which summary to delete."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    summary_id: _builtins.str
+    """From SubmitSummary, or the `accepted` event. Required."""
+    def __init__(
+        self,
+        *,
+        summary_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["summary_id", b"summary_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSummaryRequest: _TypeAlias = DeleteSummaryRequest  # noqa: Y015
+
+@_typing.final
+class DeleteSummaryResponse(_message.Message):
+    """It is gone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSummaryResponse: _TypeAlias = DeleteSummaryResponse  # noqa: Y015
 
 @_typing.final
 class Document(_message.Message):

@@ -30,7 +30,7 @@ class SummarizeServiceStub:
 
     A running summary belongs to whoever reads its stream. When the reader leaves, all calls of the language model stop
     and what is done is kept: ResumeSummary goes on without repeating a finished call. So it does after a server was
-    killed.
+    killed. A submitted summary runs without a reader: SubmitSummary, then WatchSummary or GetSummary.
     """
 
     def __init__(self, channel):
@@ -64,6 +64,26 @@ class SummarizeServiceStub:
                 request_serializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
                 response_deserializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
                 _registered_method=True)
+        self.SubmitSummary = channel.unary_unary(
+                '/precis.v1.SummarizeService/SubmitSummary',
+                request_serializer=precis_dot_v1_dot_summarize__pb2.SubmitSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.SubmitSummaryResponse.FromString,
+                _registered_method=True)
+        self.WatchSummary = channel.unary_stream(
+                '/precis.v1.SummarizeService/WatchSummary',
+                request_serializer=precis_dot_v1_dot_summarize__pb2.WatchSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.WatchSummaryResponse.FromString,
+                _registered_method=True)
+        self.ListSummaries = channel.unary_unary(
+                '/precis.v1.SummarizeService/ListSummaries',
+                request_serializer=precis_dot_v1_dot_summarize__pb2.ListSummariesRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.ListSummariesResponse.FromString,
+                _registered_method=True)
+        self.DeleteSummary = channel.unary_unary(
+                '/precis.v1.SummarizeService/DeleteSummary',
+                request_serializer=precis_dot_v1_dot_summarize__pb2.DeleteSummaryRequest.SerializeToString,
+                response_deserializer=precis_dot_v1_dot_summarize__pb2.DeleteSummaryResponse.FromString,
+                _registered_method=True)
 
 
 class SummarizeServiceServicer:
@@ -71,7 +91,7 @@ class SummarizeServiceServicer:
 
     A running summary belongs to whoever reads its stream. When the reader leaves, all calls of the language model stop
     and what is done is kept: ResumeSummary goes on without repeating a finished call. So it does after a server was
-    killed.
+    killed. A submitted summary runs without a reader: SubmitSummary, then WatchSummary or GetSummary.
     """
 
     def Summarize(self, request, context):
@@ -127,6 +147,45 @@ class SummarizeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SubmitSummary(self, request, context):
+        """Queues a summary that runs without a reader, on this server or another with the same database, and goes on after
+        both were restarted. One that is done already is not queued.
+
+        Errors: those of Summarize; NOT_FOUND for an unknown `summary_id`; RESOURCE_EXHAUSTED with RetryInfo when as many
+        are queued as the settings allow.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchSummary(self, request, context):
+        """Tells how far a summary is: of a run on this server what happened so far, then every event; of one elsewhere its
+        end. `accepted` comes first, `summary` last. Leaving stops nothing.
+
+        Errors: NOT_FOUND for an unknown id; UNAVAILABLE while stopping, or when the database cannot be used.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSummaries(self, request, context):
+        """Lists the caller's summaries, the newest first.
+
+        Errors: INVALID_ARGUMENT for a page size or token out of range.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteSummary(self, request, context):
+        """Deletes a summary, and what only it needed of texts, answers and documents.
+
+        Errors: NOT_FOUND for an unknown id; ABORTED with RetryInfo while it runs: cancel it first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SummarizeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -155,6 +214,26 @@ def add_SummarizeServiceServicer_to_server(servicer, server):
                     request_deserializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.FromString,
                     response_serializer=precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.SerializeToString,
             ),
+            'SubmitSummary': grpc.unary_unary_rpc_method_handler(
+                    servicer.SubmitSummary,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.SubmitSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.SubmitSummaryResponse.SerializeToString,
+            ),
+            'WatchSummary': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchSummary,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.WatchSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.WatchSummaryResponse.SerializeToString,
+            ),
+            'ListSummaries': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSummaries,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.ListSummariesRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.ListSummariesResponse.SerializeToString,
+            ),
+            'DeleteSummary': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSummary,
+                    request_deserializer=precis_dot_v1_dot_summarize__pb2.DeleteSummaryRequest.FromString,
+                    response_serializer=precis_dot_v1_dot_summarize__pb2.DeleteSummaryResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'precis.v1.SummarizeService', rpc_method_handlers)
@@ -168,7 +247,7 @@ class SummarizeService:
 
     A running summary belongs to whoever reads its stream. When the reader leaves, all calls of the language model stop
     and what is done is kept: ResumeSummary goes on without repeating a finished call. So it does after a server was
-    killed.
+    killed. A submitted summary runs without a reader: SubmitSummary, then WatchSummary or GetSummary.
     """
 
     @staticmethod
@@ -296,6 +375,114 @@ class SummarizeService:
             '/precis.v1.SummarizeService/PlanSummary',
             precis_dot_v1_dot_summarize__pb2.PlanSummaryRequest.SerializeToString,
             precis_dot_v1_dot_summarize__pb2.PlanSummaryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SubmitSummary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/precis.v1.SummarizeService/SubmitSummary',
+            precis_dot_v1_dot_summarize__pb2.SubmitSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.SubmitSummaryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchSummary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/precis.v1.SummarizeService/WatchSummary',
+            precis_dot_v1_dot_summarize__pb2.WatchSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.WatchSummaryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSummaries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/precis.v1.SummarizeService/ListSummaries',
+            precis_dot_v1_dot_summarize__pb2.ListSummariesRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.ListSummariesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSummary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/precis.v1.SummarizeService/DeleteSummary',
+            precis_dot_v1_dot_summarize__pb2.DeleteSummaryRequest.SerializeToString,
+            precis_dot_v1_dot_summarize__pb2.DeleteSummaryResponse.FromString,
             options,
             channel_credentials,
             insecure,

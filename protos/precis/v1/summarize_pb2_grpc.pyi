@@ -17,7 +17,7 @@ class SummarizeServiceStub:
 
     A running summary belongs to whoever reads its stream. When the reader leaves, all calls of the language model stop
     and what is done is kept: ResumeSummary goes on without repeating a finished call. So it does after a server was
-    killed.
+    killed. A submitted summary runs without a reader: SubmitSummary, then WatchSummary or GetSummary.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -54,13 +54,36 @@ class SummarizeServiceStub:
 
     Errors: INVALID_ARGUMENT and FAILED_PRECONDITION as of Summarize.
     """
+    SubmitSummary: _aio.UnaryUnaryMultiCallable[_summarize_pb2.SubmitSummaryRequest, _summarize_pb2.SubmitSummaryResponse]
+    """Queues a summary that runs without a reader, on this server or another with the same database, and goes on after
+    both were restarted. One that is done already is not queued.
+
+    Errors: those of Summarize; NOT_FOUND for an unknown `summary_id`; RESOURCE_EXHAUSTED with RetryInfo when as many
+    are queued as the settings allow.
+    """
+    WatchSummary: _aio.UnaryStreamMultiCallable[_summarize_pb2.WatchSummaryRequest, _summarize_pb2.WatchSummaryResponse]
+    """Tells how far a summary is: of a run on this server what happened so far, then every event; of one elsewhere its
+    end. `accepted` comes first, `summary` last. Leaving stops nothing.
+
+    Errors: NOT_FOUND for an unknown id; UNAVAILABLE while stopping, or when the database cannot be used.
+    """
+    ListSummaries: _aio.UnaryUnaryMultiCallable[_summarize_pb2.ListSummariesRequest, _summarize_pb2.ListSummariesResponse]
+    """Lists the caller's summaries, the newest first.
+
+    Errors: INVALID_ARGUMENT for a page size or token out of range.
+    """
+    DeleteSummary: _aio.UnaryUnaryMultiCallable[_summarize_pb2.DeleteSummaryRequest, _summarize_pb2.DeleteSummaryResponse]
+    """Deletes a summary, and what only it needed of texts, answers and documents.
+
+    Errors: NOT_FOUND for an unknown id; ABORTED with RetryInfo while it runs: cancel it first.
+    """
 
 class SummarizeServiceServicer(metaclass=_abc_1.ABCMeta):
     """Summarizes documents of hundreds of pages: map over batches of chunks, reduce level by level, reflect, topics.
 
     A running summary belongs to whoever reads its stream. When the reader leaves, all calls of the language model stop
     and what is done is kept: ResumeSummary goes on without repeating a finished call. So it does after a server was
-    killed.
+    killed. A submitted summary runs without a reader: SubmitSummary, then WatchSummary or GetSummary.
     """
 
     @_abc_1.abstractmethod
@@ -124,6 +147,53 @@ class SummarizeServiceServicer(metaclass=_abc_1.ABCMeta):
         """Counts the calls that Summarize would make, without making any.
 
         Errors: INVALID_ARGUMENT and FAILED_PRECONDITION as of Summarize.
+        """
+
+    @_abc_1.abstractmethod
+    def SubmitSummary(
+        self,
+        request: _summarize_pb2.SubmitSummaryRequest,
+        context: _aio.ServicerContext[_summarize_pb2.SubmitSummaryRequest, _abc.Awaitable[_summarize_pb2.SubmitSummaryResponse]],
+    ) -> _abc.Awaitable[_summarize_pb2.SubmitSummaryResponse]:
+        """Queues a summary that runs without a reader, on this server or another with the same database, and goes on after
+        both were restarted. One that is done already is not queued.
+
+        Errors: those of Summarize; NOT_FOUND for an unknown `summary_id`; RESOURCE_EXHAUSTED with RetryInfo when as many
+        are queued as the settings allow.
+        """
+
+    @_abc_1.abstractmethod
+    def WatchSummary(
+        self,
+        request: _summarize_pb2.WatchSummaryRequest,
+        context: _aio.ServicerContext[_summarize_pb2.WatchSummaryRequest, _abc.AsyncIterator[_summarize_pb2.WatchSummaryResponse]],
+    ) -> _abc.AsyncIterator[_summarize_pb2.WatchSummaryResponse]:
+        """Tells how far a summary is: of a run on this server what happened so far, then every event; of one elsewhere its
+        end. `accepted` comes first, `summary` last. Leaving stops nothing.
+
+        Errors: NOT_FOUND for an unknown id; UNAVAILABLE while stopping, or when the database cannot be used.
+        """
+
+    @_abc_1.abstractmethod
+    def ListSummaries(
+        self,
+        request: _summarize_pb2.ListSummariesRequest,
+        context: _aio.ServicerContext[_summarize_pb2.ListSummariesRequest, _abc.Awaitable[_summarize_pb2.ListSummariesResponse]],
+    ) -> _abc.Awaitable[_summarize_pb2.ListSummariesResponse]:
+        """Lists the caller's summaries, the newest first.
+
+        Errors: INVALID_ARGUMENT for a page size or token out of range.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteSummary(
+        self,
+        request: _summarize_pb2.DeleteSummaryRequest,
+        context: _aio.ServicerContext[_summarize_pb2.DeleteSummaryRequest, _abc.Awaitable[_summarize_pb2.DeleteSummaryResponse]],
+    ) -> _abc.Awaitable[_summarize_pb2.DeleteSummaryResponse]:
+        """Deletes a summary, and what only it needed of texts, answers and documents.
+
+        Errors: NOT_FOUND for an unknown id; ABORTED with RetryInfo while it runs: cancel it first.
         """
 
 def add_SummarizeServiceServicer_to_server(servicer: SummarizeServiceServicer, server: _aio.Server) -> None: ...

@@ -55,7 +55,7 @@ def summarize(
     plan: Annotated[bool, typer.Option("--plan", help="Only count the calls that it would take.")] = False,
     wave: Annotated[
         str | None,
-        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: as many as go)."),
+        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all)."),
     ] = None,
     audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL,
     iterations: Annotated[

@@ -11,8 +11,8 @@ from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError, SummaryRunningError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
-from pipeline.summarize.jobs.jobs import JobPriority, SummaryJobs
 from pipeline.summarize.jobs.runner import JobRunner
+from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
@@ -144,7 +144,8 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
         jobs = SummaryJobs(summarizer)
         made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
         await submit(SummaryJobs(summarizer.owned_by("another")), writer, 25)
-        listed, token = [], ""
+        listed: list[str] = []
+        token = ""
         while token or not listed:
             page = await jobs.page(2, token)
             assert len(page.summaries) <= 2
