@@ -225,12 +225,17 @@ def invalid_argument(field: str, expected: str) -> InvalidArgument:
     )
 
 
+_RESET = "RST_STREAM"
+
+
 def error_of(status: RichStatus) -> PrecisError:
     """Chooses the class of a status."""
     if status.is_from_server:
         return _CLASSES.get(status.code, Internal)(status)
     if status.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return MessageTooLarge(status)  # a full queue comes with a rich status
+    if status.code is grpc.StatusCode.INTERNAL and _RESET in status.message:
+        return Unavailable(status)  # a proxy whose server has gone cannot say it in another way once answers have come
     if status.code in _HINTS:
         status = replace(status, message=f"{_HINTS[status.code]} ({status.message})")
     return _CLASSES.get(status.code, Internal)(status)

@@ -83,6 +83,12 @@ def test_a_call_without_a_message_has_a_text_all_the_same() -> None:
     assert str(errors.to_error(failed(grpc.StatusCode.CANCELLED, None))) == "no details"
 
 
+def test_a_stream_that_a_proxy_reset_can_be_resumed() -> None:
+    reset = failed(grpc.StatusCode.INTERNAL, "Stream removed (RST_STREAM (Received RST_STREAM with error code 2))")
+    assert isinstance(errors.to_error(reset), errors.Unavailable)
+    assert isinstance(errors.to_error(failed(grpc.StatusCode.INTERNAL, "a bug")), errors.Internal)
+
+
 @pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code is not grpc.StatusCode.OK])
 def test_every_code_has_a_class_and_keeps_its_code(code: grpc.StatusCode) -> None:
     error = errors.to_error(answered(code, "why"))
