@@ -18,7 +18,7 @@ async def kill_each(cluster: Cluster) -> Load:
     """Kills one server after the other under load; each is back before the next one dies."""
     async with running_load(cluster.address) as load:
         for member in cluster.members:
-            await member.answers()
+            await load.until(member.has_answered)
             await member.kill()
             await load.more(CALLS_BETWEEN)
             await member.start()
@@ -30,7 +30,7 @@ async def restart_each(cluster: Cluster) -> tuple[Load, Sequence[int]]:
     codes = []
     async with running_load(cluster.address) as load:
         for member in cluster.members:
-            await member.answers()
+            await load.until(member.has_answered)
             codes.append(await member.stop())
             await load.more(CALLS_BETWEEN)
             await member.start()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,10 @@ import precis
 from precis.v1.inference_pb2 import EmbedRequest, EmbedResponse
 
 CLIENTS = 8
+
+
+class LoadFailedError(AssertionError):
+    """A call failed in spite of all retries."""
 
 
 @dataclass
@@ -23,9 +27,15 @@ class Load:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def more(self, count: int) -> None:
-        """Waits until so many more calls are answered, or one has failed."""
+        """Waits until so many more calls are answered. Raises LoadFailedError when one has failed."""
         goal = self.answered + count
-        while self.answered < goal and not self.failed:
+        await self.until(lambda: self.answered >= goal)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Waits until a condition holds, which is looked at after each call. Raises LoadFailedError likewise."""
+        while not condition():
+            if self.failed:
+                raise LoadFailedError(self.failed)
             self._changed.clear()
             await self._changed.wait()
 
