@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
@@ -12,11 +12,12 @@ from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
 
-from server.cli.connection import open_client, server_errors, to_cli_error
+from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import print_note
 from server.cli.errors import CliError, InputError
 from server.cli.files import STDIN, feed, read_lines, result_file, to_json_document, to_json_fields
-from server.cli.options import Connection, RunOptions
+from server.cli.options import Connection, Engine, RunOptions
+from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
 from server.rpc.streams import map_concurrently
@@ -42,16 +43,27 @@ class Items(Generic[I]):
 
 
 def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
-    """Reads JSON Lines; `parse` gets a line and the name of an item that has none. Raises InputError."""
+    """Reads JSON Lines, or the rows of a Parquet file as such.
+
+    Args:
+        path: Parquet if its name ends so.
+        parse: gets a line and the name of an item that has none.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    is_parquet = path.suffix == PARQUET
 
     def found() -> Iterator[I | BadItem]:
-        for number, line in read_lines(path):
+        for number, line in read_parquet(path) if is_parquet else read_lines(path):
             place = f"line {number}"
             try:
                 yield parse(line, place)
             except InputError as error:
                 yield BadItem(place, error.message)
 
+    if is_parquet:
+        return Items(found(), count_rows(path))
     return Items(found(), None if path == STDIN else sum(1 for _ in read_lines(path)))
 
 
@@ -137,12 +149,21 @@ async def answers(
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
     async with (
-        open_client(connection, options.timeout_s) as client,
+        workers_of(connection, options) as client,
         aclosing(feed(iter(items))) as read,
-        aclosing(map_concurrently(read, answer, limit=options.concurrency)) as finished,
+        aclosing(map_concurrently(read, answer, limit=options.concurrency * client.width)) as finished,
     ):
         async for one in finished:
             yield one
+
+
+def workers_of(connection: Connection, options: RunOptions) -> AbstractAsyncContextManager[CommandClient]:
+    """Opens what works on the items: a server, or the actors of a cluster."""
+    if options.engine is Engine.RAY:
+        from server.cli.ray_engine import open_cluster
+
+        return open_cluster(options)
+    return open_client(connection, options.timeout_s)
 
 
 ITEM_ERRORS = (

@@ -27,7 +27,13 @@ T = TypeVar("T")
 
 
 class CommandClient(AsyncClient):
-    """The client, which also sends calls that are built already: a command shows the whole answer."""
+    """The client, which also sends calls that are built already: a command shows the whole answer.
+
+    Attributes:
+        width: servers behind it that work side by side.
+    """
+
+    width = 1
 
     async def send(self, call: Call[T]) -> T:
         """Sends a unary call. Raises PrecisError."""

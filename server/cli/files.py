@@ -19,6 +19,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from server.cli.errors import CliError, InputError
+from server.cli.parquet import PARQUET, write_parquet
 
 STDIN = Path("-")
 
@@ -130,7 +131,11 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file
-        partial.replace(path)
+        if path.suffix == PARQUET:
+            write_parquet(partial, path)
+            partial.unlink()
+        else:
+            partial.replace(path)
     except BrokenPipeError:
         raise  # stdout's, from the block: its reader has gone
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from server.cli.errors import InputError
+from server.cli.parquet import PARQUET
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 
@@ -49,6 +50,13 @@ class Connection:
     ] = None
 
 
+class Engine(StrEnum):
+    """Who works on many items."""
+
+    SERVER = "server"
+    RAY = "ray"
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """What `precis evaluate` and `precis judge` do with their items and results."""
@@ -56,19 +64,33 @@ class RunOptions:
     as_json: JsonOption = False
     is_brief: Annotated[bool, typer.Option("--brief", help="Print the scores, not what is behind them.")] = False
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."
+        ),
     ] = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what --output holds for the same items; do the rest.")
     ] = False
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray).")
+    ] = Engine.SERVER
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
+    ] = None
+    cores: Annotated[int, typer.Option(min=1, help="Cores of one actor of --engine ray.")] = 4
 
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""
     if options.resume and not is_bulk:
         raise InputError("--resume is for many items, in JSON Lines or a directory")
+    if options.engine is Engine.RAY and not is_bulk:
+        raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
+    if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
+        raise InputError("results are Parquet for many items only: name FILE.json")
     if options.resume and options.output is None:
         raise InputError("--resume needs --output: it goes on with the results there")
     taken = {path.resolve() for path in inputs}

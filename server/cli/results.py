@@ -19,6 +19,7 @@ from server.cli.connection import CommandClient
 from server.cli.errors import CliError, InputError
 from server.cli.files import partial_of, to_json_fields, to_json_line
 from server.cli.options import RunOptions
+from server.cli.parquet import PARQUET, write_lines
 
 
 class NamedItem(Protocol):
@@ -132,6 +133,8 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
     earlier = output.with_name(output.name + ".earlier")
     try:
         if options.resume:
+            if output.suffix == PARQUET and output.exists() and not earlier.exists():
+                write_lines(output, earlier)
             set_aside(partial_of(output), earlier)
             path = earlier if earlier.exists() else output
             with path.open("rb") if path.exists() else nullcontext() as file:

@@ -9,12 +9,14 @@ import typer
 from server.cli.errors import InputError
 from server.cli.options import Connection, RunOptions, check_run, with_options
 
-JSON_LINES_SUFFIXES = {".jsonl", ".ndjson"}
+MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 
 
 @with_options
 def evaluate(
-    file: Annotated[Path, typer.Argument(metavar="FILE.json|FILE.jsonl|-", help="What to evaluate; - reads stdin.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
+    ],
     *,
     summary: Annotated[
         list[Path] | None,
@@ -38,7 +40,9 @@ def evaluate(
     Put "candidates": [{"name": ..., "text": ...}, ...] in the place of
     "generated" to compare several summaries side by side.
 
-    [bold]FILE.jsonl[/] holds one such request a line, with an "id" if you like.
+    [bold]FILE.jsonl[/] holds one such request a line, with an "id" if you like;
+    FILE.parquet has their fields as columns. [bold]--engine ray[/] has the actors of a
+    Ray cluster work on them, in place of a server.
     A bad line is one error and does not stop the others. After Ctrl+C, or when
     items failed, the same command with --resume does what is missing.
 
@@ -56,7 +60,7 @@ def evaluate(
     change; 3 the server cannot be reached, is full or too slow; 4 anything
     else, such as items that failed; 130 Ctrl+C.
     """
-    is_bulk = jsonl or file.suffix.lower() in JSON_LINES_SUFFIXES
+    is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], options.output, is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")

@@ -32,7 +32,7 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
 def judge(
     items: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR|FILE.jsonl|-", help="Many items, in place of --source and --summary."),
+        typer.Argument(metavar="DIR|FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
     ] = None,
     *,
     source: Annotated[
@@ -82,7 +82,9 @@ def judge(
     them say [bold]partial[/] and of how many.
 
     [bold]DIR[/] holds pairs NAME.source.txt and NAME.summary.txt. [bold]FILE.jsonl[/] holds
-    {"id": ..., "source": ..., "summary": ...} a line; - reads such lines.
+    {"id": ..., "source": ..., "summary": ...} a line; - reads such lines;
+    FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
+    cluster judge them, in place of a server.
     A bad item is one error and does not stop the others. After Ctrl+C, or when
     items failed, the same command with --resume does what is missing.
 
