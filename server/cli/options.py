@@ -50,7 +50,7 @@ class Connection:
     ] = None
 
 
-class Engine(StrEnum):
+class BulkEngine(StrEnum):
     """Who works on many items."""
 
     SERVER = "server"
@@ -75,8 +75,8 @@ class RunOptions:
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
     engine: Annotated[
-        Engine, typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray).")
-    ] = Engine.SERVER
+        BulkEngine, typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray).")
+    ] = BulkEngine.SERVER
     workers: Annotated[
         int | None, typer.Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
     ] = None
@@ -87,7 +87,7 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""
     if options.resume and not is_bulk:
         raise InputError("--resume is for many items, in JSON Lines or a directory")
-    if options.engine is Engine.RAY and not is_bulk:
+    if options.engine is BulkEngine.RAY and not is_bulk:
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
