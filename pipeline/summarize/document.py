@@ -154,6 +154,16 @@ class SummarizeOptions(FrozenModel):
     focus: str = Field(default="", max_length=500, description="Subject or question that comes first.")
     form: SummaryForm = Field(default=SummaryForm.MARKDOWN, description="How the summary is written.")
 
+    language: str = Field(
+        default="",
+        max_length=40,
+        pattern=r"^(?:[^\W\d_][\w ()-]*)?$",
+        description="Language of the summary; needs a language model.",
+    )
+    instructions: str = Field(
+        default="", max_length=2_000, description="The caller's own wishes; needs a language model."
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         lengths = [self.target_tokens, self.target_words, self.target_share, self.detail]
@@ -163,14 +173,15 @@ class SummarizeOptions(FrozenModel):
         return self
 
     @property
-    def has_length(self) -> bool:
-        """Whether the caller names a length that the writer may not be able to write."""
-        return bool(self.target_tokens or self.target_words or self.target_share)
+    def needs_check(self) -> bool:
+        """Whether the caller asks for something that the writer may not be able to do."""
+        length = self.target_tokens or self.target_words or self.target_share
+        return bool(length or self.language or self.instructions)
 
     @property
     def wishes(self) -> Wishes:
         """What every text of the summary is written for."""
-        return Wishes(" ".join(storable(self.focus).split()))
+        return Wishes(" ".join(storable(self.focus).split()), storable(self.instructions).strip())
 
     def length_wish(self, default: SummaryDetail) -> LengthWish:
         """Returns how long the summary shall be, with the server's default."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 
+from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
@@ -20,7 +21,7 @@ MIN_CONTENT_TOKENS = 16
 """A budget below leaves no room for text; such limits are a mistake in the settings."""
 
 _REFLECT_CALLS = 1
-_LEAST_SHARE = 0.2  # below, what any writer keeps of a batch is enough, and equal calls serve all lengths
+_LEAST_SHARE = 0.4
 _SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
 _TOPICS_CALLS = 1
 
@@ -83,10 +84,16 @@ class SummaryPlan:
 
     @property
     def least_share(self) -> float:
-        """What the map must leave of each batch for the final text to have its length, in steps: 0 for short ones."""
-        if self.shape.goal is None or self.goal_share < _LEAST_SHARE:
+        """What the map must leave of each batch to choose the final text from, in steps that many lengths share.
+
+        0 for a language model, whose map is the same for all lengths. A single batch is left whole: what is chosen
+        twice is chosen worse.
+        """
+        if self.shape.goal is None or self.limits.shapes_merges:
             return 0.0
-        return min(1.0, ceil(self.goal_share * _SPARE * _SHARE_STEPS) / _SHARE_STEPS)
+        if len(self.batches) == 1:
+            return 1.0
+        return min(1.0, max(_LEAST_SHARE, ceil(self.goal_share * _SPARE * _SHARE_STEPS) / _SHARE_STEPS))
 
     @property
     def target_tokens(self) -> int:
@@ -204,9 +211,10 @@ class Planner:
             calls: what the batches are known by to later summaries.
 
         Raises:
-            InvalidInputError: the writer cannot write so much as the caller asks for.
+            InvalidInputError: the writer cannot do what the caller asks for.
         """
         limits, config, options = self.writer.limits, self.config, self.options
+        refuse_unable(options, limits)
         full = list(self.packer.cuts(parts, 0, len(parts)))
         cuts = full if cuts is None else list(cuts)
         wave: Wave = options.wave or config.wave
@@ -227,9 +235,16 @@ class Planner:
             limits=limits,
             batch_lengths=() if cuts == full else tuple(map(len, cuts)),
             batch_calls=calls,
-            shape=Shape(goal, options.form),
+            shape=Shape(goal, options.form, options.language.strip()),
             goal_share=size.share(goal) if goal else 1.0,
         )
+
+
+def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
+    """Raises InvalidInputError for what only a language model can do, where none writes."""
+    for name in ("language", "instructions"):
+        if getattr(options, name) and not limits.shapes_merges:
+            raise InvalidInputError(f"options.{name}", "nothing, for no language model writes here", "a text")
 
 
 def content_budget_tokens(limits: WriterLimits) -> int:

@@ -146,7 +146,7 @@ class Summarizer:
         limit = self.config.limits.max_key_chars
         if idempotency_key and len(idempotency_key) > limit:
             raise InvalidInputError("idempotency_key", f"at most {limit} characters", str(len(idempotency_key)))
-        if options.has_length:  # refused before anything is stored
+        if options.needs_check:  # refused before anything is stored
             await self.plan(document, writer=writer, options=options)
         request = SummaryRequest(
             document_id=document.document_id,

@@ -82,7 +82,7 @@ class ExtractTask:
         context: what stands before the batch, oldest first: extractions of earlier batches, or, if
             `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
         critique: what the critic found wrong with the iteration before; None in the first.
-        least_share: of the batch, that must be left for the final text to have its length; 0 for no such wish.
+        least_share: of the batch, that must be left to choose the final text from; 0 if nothing is chosen from it.
     """
 
     summary_type: SummaryType

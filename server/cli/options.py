@@ -180,6 +180,12 @@ class ShapeOptions:
         str, typer.Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
     ] = ""
     form: Annotated[Form | None, typer.Option("--form", help="How it is written (default markdown).")] = None
+    language: Annotated[
+        str, typer.Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
+    ] = ""
+    instructions: Annotated[
+        str, typer.Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
+    ] = ""
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,7 @@ class ExtractiveWriter:
         def budget(tokens: int) -> Budget | None:
             keep = max(config.map_share, task.least_share) * tokens
             is_small = tokens <= config.min_map_tokens
-            # A longer text than values would fill is one of sentences.
-            central = config.fill_share * keep if task.least_share <= config.map_share else keep
+            central = keep if task.least_share else config.fill_share * keep  # what is shortened needs its sentences
             return None if is_small else Budget(central, keep, config.output_tokens)
 
         stretch = _Stretch(

@@ -34,6 +34,8 @@ async def write_layers(runtime: Runtime[Run], iteration: int, level: int, last: 
     """Stores the layers of an iteration and sends them."""
     run = runtime.context
     source = await _source(run, iteration, level, last)
+    if run.plan.shape.language:  # what it was made from is in another one
+        source = replace(source, text=summary)
     model = _shortener(run.job.writer)
     parts = await run.job.off_loop(lambda: split_sections(source.text))
     overview = await _overview(run, model, source, summary)

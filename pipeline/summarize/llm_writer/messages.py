@@ -19,7 +19,7 @@ _MOST_EXAMPLES = 5
 
 def extract_messages(task: ExtractTask) -> Messages:
     """Map."""
-    texts = [*(chunk.text for chunk in task.chunks), *task.context, task.critique or "", task.wishes.focus]
+    texts = [*(chunk.text for chunk in task.chunks), *task.context, task.critique or "", *task.wishes.texts]
     fence = Fence(texts)
     context = "".join(fence.mark(text) for text in task.context)
     user = prompts.EXTRACT_USER.format(
@@ -33,11 +33,18 @@ def extract_messages(task: ExtractTask) -> Messages:
 
 def merge_messages(task: MergeTask) -> Messages:
     """Reduce."""
-    fence = Fence([*(extraction.text for extraction in task.extractions), task.critique or "", task.wishes.focus])
+    fence = Fence(
+        [
+            *(extraction.text for extraction in task.extractions),
+            task.critique or "",
+            *task.wishes.texts,
+            task.shape.language,
+        ]
+    )
     stage = task.stage if task.shape.is_plain else MergeStage.SHAPE  # a final merge may have a shape as well
     user = prompts.MERGE_USER[stage.value].format(
         wishes=_wishes(fence, task.wishes),
-        shape=_shape(task),
+        shape=_shape(fence, task),
         critique=_critique(fence, task.critique),
         content="".join(fence.mark(one.text) for one in task.extractions),
         words=_words(task.target_tokens),
@@ -49,7 +56,7 @@ def merge_messages(task: MergeTask) -> Messages:
 def critique_messages(task: CritiqueTask, part: str) -> Messages:
     """Reflect, on a part of the summary if it is too long to be read at once."""
     missing = (term for kind in task.retention.kinds for term in kind.missing)
-    fence = Fence([part, task.wishes.focus, *missing])
+    fence = Fence([part, *task.wishes.texts, *missing])
     user = prompts.CRITIQUE_USER.format(
         wishes=_wishes(fence, task.wishes),
         length=prompts.CRITIQUE_LENGTH.format(words=_words(task.target_tokens)) if task.target_tokens else "",
@@ -84,16 +91,19 @@ def _in_line(fence: Fence, words: str) -> str:
 
 def _wishes(fence: Fence, wishes: Wishes) -> str:
     """Returns what the caller wants of every text: his words are data as the document's are."""
-    return prompts.FOCUS.format(data=fence.mark(wishes.focus)) if wishes.focus else ""
+    focus = prompts.FOCUS.format(data=fence.mark(wishes.focus)) if wishes.focus else ""
+    own = prompts.INSTRUCTIONS.format(data=fence.mark(wishes.instructions)) if wishes.instructions else ""
+    return focus + own
 
 
-def _shape(task: MergeTask) -> str:
-    """Says how long the text shall be, and in which form."""
-    goal, form = task.shape.goal, prompts.FORMS[task.shape.form]
-    if goal is None:
-        return form
-    words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
-    return f"about {words} words, not less than {round(0.95 * words)} and not more than {round(1.05 * words)}; {form}"
+def _shape(fence: Fence, task: MergeTask) -> str:
+    """Says how long the text shall be, in which form and language."""
+    goal, shape = task.shape.goal, prompts.FORMS[task.shape.form]
+    if goal is not None:
+        words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
+        least, most = round(0.95 * words), round(1.05 * words)
+        shape = f"about {words} words, not less than {least} and not more than {most}; {shape}"
+    return shape + (prompts.LANGUAGE.format(data=_in_line(fence, task.shape.language)) if task.shape.language else "")
 
 
 def _words(tokens: int) -> int:

@@ -51,10 +51,12 @@ class Shape:
 
     Attributes:
         goal: its length; None: as long as the writer makes it.
+        language: that it is written in, as its caller names it; empty for the document's.
     """
 
     goal: LengthGoal | None = None
     form: SummaryForm = SummaryForm.MARKDOWN
+    language: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -68,9 +70,16 @@ class Wishes:
 
     Attributes:
         focus: a subject or question that comes first; empty for none.
+        instructions: what else matters in choice and wording, for a language model; empty for none.
     """
 
     focus: str = ""
+    instructions: str = ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All words of the caller."""
+        return self.focus, self.instructions
 
 
 PLAIN, NO_WISHES = Shape(), Wishes()

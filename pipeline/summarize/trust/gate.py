@@ -121,7 +121,8 @@ class TrustGate:
             source = SourceText([chunk.text for chunk in task.chunks], task.context, task.document_name)
             case = Case(source, self.config.min_map_recall * room, room, is_merge=False)
         else:
-            source = SourceText([extraction.text for extraction in task.extractions], (), task.document_name)
+            texts, is_translated = [one.text for one in task.extractions], bool(task.shape.language)
+            source = SourceText(texts, (), task.document_name, is_translated=is_translated)
             # What a text leaves out whose length, form or subject the caller chose is as he wants it.
             least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
             case = Case(source, least, room, is_merge=True)

@@ -150,7 +150,8 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     end = 0
     for number, (kind, words) in sorted(found.faults.items()):
         part = found.parts[number]
-        own = None if kind in _STATE_NOTHING or not part.is_prose else source.own_sentence(words, _LEAST_SHARED)
+        is_own = part.is_prose and not source.is_translated
+        own = None if kind in _STATE_NOTHING or not is_own else source.own_sentence(words, _LEAST_SHARED)
         if own is not None and fold(own) not in present:
             present.add(fold(own))
             pieces += [found.text[end : part.start], own]

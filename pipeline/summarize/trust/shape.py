@@ -124,7 +124,7 @@ def speaks_to_a_model(sentence: str) -> bool:
 def other_language(text: str, source: SourceText) -> bool:
     """Tells whether an answer is not in the language of the texts, as far as English can be told from others."""
     letters = sum(map(str.isalpha, text))
-    return letters >= _FEWEST_LETTERS and is_english(text) != source.is_english
+    return not source.is_translated and letters >= _FEWEST_LETTERS and is_english(text) != source.is_english
 
 
 _LOOP_WORDS = 6

@@ -24,6 +24,9 @@ _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told 
 _FEWEST_WORDS = 2
 
 
+_IN_ANY_LANGUAGE = (FaultKind.NUMBER, FaultKind.CODE)
+
+
 class SourceText:
     """One task's texts.
 
@@ -32,8 +35,11 @@ class SourceText:
         context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
     """
 
-    def __init__(self, texts: Sequence[str], context: Sequence[str] = (), name: str = "") -> None:
-        """Takes the texts; `name` is the document's."""
+    def __init__(
+        self, texts: Sequence[str], context: Sequence[str] = (), name: str = "", *, is_translated: bool = False
+    ) -> None:
+        """Takes the texts; `name` is the document's. Of an answer in another language, numbers and codes are told."""
+        self.is_translated = is_translated
         self.texts, self.context = tuple(texts), tuple(context)
         self._name = name
         self.text = "\n\n".join(texts)
@@ -73,7 +79,7 @@ class SourceText:
     @cached_property
     def is_english(self) -> bool:
         """Whether names, passages and claims can be told; values can in any language."""
-        return is_english(self.text)
+        return not self.is_translated and is_english(self.text)
 
     @cached_property
     def _numbers(self) -> KnownNumbers:
@@ -87,7 +93,8 @@ class SourceText:
         """Returns the values of a sentence that are not those of the texts or the context."""
         line = unicodedata.normalize("NFKC", text)
         with_names = with_names and self.is_english  # German capitalises all nouns
-        return [*self._numbers.faults(line), *self._words.faults(line, with_names=with_names)]
+        found = [*self._numbers.faults(line), *self._words.faults(line, with_names=with_names)]
+        return [one for one in found if one[0] in _IN_ANY_LANGUAGE] if self.is_translated else found
 
     def has_code(self, line: str) -> bool:
         """Tells whether the texts have all words of a line of code."""

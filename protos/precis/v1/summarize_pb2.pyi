@@ -892,6 +892,8 @@ class SummarizeOptions(_message.Message):
     DETAIL_FIELD_NUMBER: _builtins.int
     FOCUS_FIELD_NUMBER: _builtins.int
     FORM_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    INSTRUCTIONS_FIELD_NUMBER: _builtins.int
     summary_type: Global___SummaryType.ValueType
     """Default: technical."""
     batch_size: _builtins.int
@@ -920,6 +922,15 @@ class SummarizeOptions(_message.Message):
     """
     form: Global___SummaryForm.ValueType
     """How the summary is written. Default: Markdown."""
+    language: _builtins.str
+    """The language of the summary, by its name: letters, digits, spaces, hyphens and brackets, at most 40 characters.
+    Numbers and codes of a text in another language than the document's are still checked, its sentences and names are
+    not. Default: the document's. INVALID_ARGUMENT where no language model writes.
+    """
+    instructions: _builtins.str
+    """The caller's own wishes about content and wording, at most 2,000 characters. Data that is shown to the language
+    model with every text; it undoes none of its rules. INVALID_ARGUMENT where no language model writes.
+    """
     def __init__(
         self,
         *,
@@ -935,10 +946,12 @@ class SummarizeOptions(_message.Message):
         detail: Global___SummaryDetail.ValueType = ...,
         focus: _builtins.str = ...,
         form: Global___SummaryForm.ValueType = ...,
+        language: _builtins.str = ...,
+        instructions: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "focus", b"focus", "form", b"form", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "focus", b"focus", "form", b"form", "instructions", b"instructions", "language", b"language", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__batch_size: _TypeAlias = _typing.Literal["batch_size"]  # noqa: Y015
     _WhichOneofArgType__batch_size: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size"]  # noqa: Y015

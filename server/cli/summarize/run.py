@@ -210,10 +210,13 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
         "target_tokens": shape.tokens,
         "target_share": shape.share,
         "detail": shape.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{shape.detail.name}"),
+        "focus": shape.focus,
+        "language": shape.language,
+        "instructions": shape.instructions,
         "form": shape.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{shape.form.name}"),
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    message = pb.SummarizeOptions(summary_type=AUDIENCES[options.audience], focus=shape.focus, **chosen)
+    message = pb.SummarizeOptions(summary_type=AUDIENCES[options.audience], **chosen)
     if options.wave == 0:
         message.wave_all = True
     elif options.wave is not None:
