@@ -13,6 +13,7 @@ import uvloop
 from scripts.benchmarks.shared.corpus import ROOT, source_text
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.bench import Documents, open_bench
+from scripts.benchmarks.summaries.cited_sentences import measure_citations
 from scripts.benchmarks.summaries.counts import (
     count_calls,
     count_edits,
@@ -51,6 +52,8 @@ TARGETS = (
     Target("lies_noticed", 12),
     Target("lies_delivered", 0, at_least=False),
     Target("false_alarms", 0, at_least=False),
+    Target("citations_verbatim_right", 1.0),
+    Target("citations_written_right", 0.95),
     Target("rerun_time_ratio", 0.03, at_least=False),
     Target("length_within_10pct", 0.95),
     Target("rouge1_75", 41.7),
@@ -72,6 +75,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
     figures = uvloop.run(_count(documents))
     figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
     figures |= uvloop.run(measure_quality(models, data, quick=quick))
+    figures |= uvloop.run(measure_citations(data))
     figures |= uvloop.run(measure_lies(models, MANUAL.read_text(encoding="utf-8")))
     if not quick:  # starting the server takes half of the time that --quick has
         figures |= measure_served(models, documents, CHUNKS)

@@ -99,3 +99,17 @@ async def test_an_unknown_id_has_to_change(start: Start) -> None:
     async with bench(start) as served:
         ended = await precis("summarize", "--resume", "nobody", "-a", served.app.address)
     assert (ended.code, "no summary has the id" in ended.error) == (2, True)
+
+
+async def test_a_page_shows_what_every_sentence_stands_on(start: Start, tmp_path: Path) -> None:
+    file, report = tmp_path / "manual.txt", tmp_path / "manual.html"
+    file.write_text("\f".join(f"Torque bolt B-{page} to {page}0 Nm before start." for page in (1, 2)), encoding="utf-8")
+    async with bench(start) as served:
+        written = await precis("summarize", file, "-a", served.app.address, "--cite-pages", "--report", report)
+        refused = await precis("summarize", "--resume", "x", "-a", served.app.address, "--report", report)
+    assert written.code == 0
+    assert "Torque bolt B-2 to 20 Nm before start. [p. 2]" in written.out
+    html = report.read_text(encoding="utf-8")
+    assert '<a class="claim verbatim" id="m1" href="#s1-0"' in html
+    assert 'id="s2-0" href="#m2"' in html
+    assert (refused.code, "--report needs the document" in refused.err) == (2, True)
