@@ -152,9 +152,11 @@ def find_theme(
 
 def _cut(text: str, tokenizer: Tokenizer, max_tokens: int) -> int:
     """Returns how many characters fit, up to the end of a clause or a word."""
-    offsets = tokenizer.offsets(text[: max_tokens * 60])
+    head = text[: max_tokens * 60]
+    offsets = tokenizer.offsets(head)
     if len(offsets) <= max_tokens:
-        return len(text) if len(text) <= max_tokens * 60 else offsets[-1][1]
+        # Characters that are nobody's token, such as invisible ones, may fill the head.
+        return offsets[-1][1] if offsets and len(text) > len(head) else len(head)
     end = offsets[max_tokens - 1][1]
     if text[end : end + 1].isalnum() and " " in text[:end]:  # not inside a word
         end = text.rindex(" ", 0, end)
