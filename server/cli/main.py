@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from server.cli.commands import models
+from server.cli.commands import models, summaries
 from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate
@@ -40,6 +40,8 @@ app = typer.Typer(
       precis serve               start the server; Ctrl+C stops it
 
       precis summarize FILE.pdf  summarize a long document
+
+      precis summaries submit F  have it written without waiting; list, watch, show
 
       precis evaluate FILE.json  score a summary against a golden reference
 
@@ -109,6 +111,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(models.app, name="models")
+app.add_typer(summaries.app, name="summaries")
 
 
 def main() -> NoReturn:
