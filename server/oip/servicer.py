@@ -21,7 +21,7 @@ from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, ShuttingDownError
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, NotOfferedError, UnservedModelError
-from server.oip.inferences import NAMES, Inference, InferenceRequest
+from server.oip.inferences import NAMES, Inference, InferenceOutcome, InferenceRequest
 from server.oip.records import ModelRecord, counted
 from server.oip.signatures import VERSION, to_config, to_metadata
 from server.oip.tensors import read_texts, wanted_outputs, write_tensor
@@ -168,11 +168,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         texts = read_texts(request, signature)
         call = _to_call(request, context)
         parsed = InferenceRequest(texts, frozenset(tensor.name for tensor in wanted), call, context, request.parameters)
-        try:
-            async with asyncio.timeout(None if call.deadline_s is None else call.deadline_s - time.monotonic()):
-                outcome = await inference.infer(parsed)
-        except TimeoutError:
-            raise DeadlineExpiredError from None
+        outcome = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
         record.count(
             len(texts[0]),
             queue_s=outcome.queue_s,
@@ -206,9 +202,21 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         return record.to_message(name, statistics.batches if statistics else record.success_count)
 
 
+async def _infer_in_time(inference: Inference, request: InferenceRequest) -> InferenceOutcome:
+    """Computes within the deadline that the parameters may set. gRPC itself sees to that of the call."""
+    deadline_s = request.call.deadline_s
+    try:
+        async with asyncio.timeout(None if deadline_s is None else deadline_s - time.monotonic()):
+            return await inference.infer(request)
+    except TimeoutError:
+        raise DeadlineExpiredError from None
+
+
 def _to_call(request: pb.ModelInferRequest, context: Context) -> Call:
     """Binds deadline and priority of a request. Raises DeadlineExpiredError or InvalidRequestError."""
     call = to_call(context, 0)
+    if not request.parameters:
+        return call
     if "timeout" in request.parameters and (timeout_us := _integer(request, "timeout")):
         deadline_s = time.monotonic() + timeout_us / 1e6
         call = replace(call, deadline_s=min(deadline_s, call.deadline_s or deadline_s))

@@ -23,14 +23,14 @@ InputTensor = pb.ModelInferRequest.InferInputTensor
 
 def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list[str]]:
     """Returns the texts of every input, in the order of the signature. Raises InvalidRequestError."""
-    raw = request.raw_input_contents
+    raw, names = request.raw_input_contents, signature.input_names
     if raw and len(raw) != len(request.inputs):
         raise _violation("raw_input_contents", f"expected {len(request.inputs)} entries, one an input, got {len(raw)}")
     texts: dict[str, list[str]] = {}
     row_count = 0
     for index, tensor in enumerate(request.inputs):
         field = f"inputs[{index}]"
-        rows = _check_input(tensor, signature, field)
+        rows = _check_input(tensor, names, signature.max_rows, field)
         if tensor.name in texts:
             raise _violation(f"{field}.name", "expected each input once, got one again")
         if texts and rows != row_count:
@@ -41,10 +41,10 @@ def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list
         place = f"raw_input_contents[{index}]" if raw else f"{field}.contents.bytes_contents"
         elements = _split(raw[index], rows, place) if raw else _typed(tensor, rows, place)
         texts[tensor.name] = _decode(elements, tensor.name)
-    missing = [name for name in signature.input_names if name not in texts]
-    if missing:
-        raise _violation("inputs", f"expected {', '.join(signature.input_names)}; {', '.join(missing)} is missing")
-    return [texts[name] for name in signature.input_names]
+    if len(texts) < len(names):
+        missing = ", ".join(name for name in names if name not in texts)
+        raise _violation("inputs", f"expected {', '.join(names)}; {missing} is missing")
+    return [texts[name] for name in names]
 
 
 def wanted_outputs(request: pb.ModelInferRequest, signature: Signature) -> list[TensorSignature]:
@@ -72,24 +72,26 @@ def write_tensor(response: pb.ModelInferResponse, signature: TensorSignature, ro
     response.raw_output_contents.append(raw)
 
 
-def _check_input(tensor: InputTensor, signature: Signature, field: str) -> int:
+def _check_input(tensor: InputTensor, names: Sequence[str], max_rows: int, field: str) -> int:
     """Returns the number of rows of an input. Raises InvalidRequestError for what is not as its model wants it."""
-    if tensor.name not in signature.input_names:
-        raise _violation(f"{field}.name", f"expected one of {', '.join(signature.input_names)}, got another")
+    if tensor.name not in names:
+        raise _violation(f"{field}.name", f"expected one of {', '.join(names)}, got another")
     if tensor.datatype != TEXT:
         hint = f"{NUMBER} or another" if tensor.datatype else "none"
         raise _violation(f"{field}.datatype", f"expected {TEXT}, got {hint}")
     _check_parameters(tensor, field)
     shape = tensor.shape
-    if len(shape) not in {1, 2} or list(shape[1:]) not in ([], [1]):
+    if not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):  # noqa: PLR2004 - rows and columns
         raise _violation(f"{field}.shape", f"expected [rows, 1] or [rows], got {list(shape[:8])}")
-    if not 1 <= shape[0] <= signature.max_rows:
-        raise _violation(f"{field}.shape", f"expected 1 to {signature.max_rows} rows, got {shape[0]}")
+    if not 1 <= shape[0] <= max_rows:
+        raise _violation(f"{field}.shape", f"expected 1 to {max_rows} rows, got {shape[0]}")
     return shape[0]
 
 
 def _check_parameters(tensor: InputTensor | pb.ModelInferRequest.InferRequestedOutputTensor, field: str) -> None:
     """Refuses what would change the meaning of a tensor; other parameters are ignored. Raises InvalidRequestError."""
+    if not tensor.parameters:
+        return
     for name in REFUSED_PARAMETERS:
         if name in tensor.parameters:
             raise _violation(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
