@@ -29,7 +29,7 @@ async def test_the_cost_of_all_runs_outlives_a_failure_and_the_cache(tmp_path: P
     assert (partial.run_count, partial.total_usage) == (1, partial.usage)
     assert (whole.status, whole.run_count) == (SummaryStatus.DONE, 2)
     assert whole.total_usage == partial.usage + whole.usage
-    assert whole.total_usage.calls == len(writer.answered) == 9
+    assert whole.total_usage.calls == whole.calls_done == 9
     assert whole.total_elapsed_s > max(partial.elapsed_s, 0)
     assert (again.usage.calls, again.elapsed_s) == (0, 0)
     assert (again.total_usage, again.total_elapsed_s) == (whole.total_usage, whole.total_elapsed_s)
