@@ -46,6 +46,7 @@ class WriterLimits:
         concurrency: calls in flight that make sense; more only wait.
         repeats: further calls that a gate may make for one text; none are planned.
         shapes_merges: the final merge has the shape that the caller wants already; else it is given to its text.
+        chooses: its texts are sentences of the input, and cost nothing: layers are made from them.
     """
 
     prompt_budget_tokens: int
@@ -57,6 +58,7 @@ class WriterLimits:
     concurrency: int = 1
     repeats: int = 0
     shapes_merges: bool = False
+    chooses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

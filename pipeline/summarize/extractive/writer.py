@@ -84,6 +84,7 @@ class ExtractiveWriter:
             model_context_tokens=(config.group_texts + 1) * config.output_tokens + _CONTEXT_TOKENS,
             output_tokens=config.output_tokens,
             concurrency=config.concurrency,
+            chooses=True,
         )
 
     def count_tokens(self, text: str) -> int:

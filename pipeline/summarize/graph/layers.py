@@ -59,7 +59,7 @@ async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Ext
 
 def _shortener(writer: Writer) -> Writer | None:
     """Returns the writer of this process that chooses sentences, if there is one."""
-    if not writer.limits.shapes_merges:
+    if writer.limits.chooses:
         return writer
     return writer.trust_gate.fallback if isinstance(writer, CheckedWriter) else None
 

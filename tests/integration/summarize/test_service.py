@@ -34,7 +34,16 @@ async def error_of(call: Call) -> AioRpcError:
 
 async def test_events_come_in_order_and_count_what_was_planned(served: Bench) -> None:
     followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
-    assert followed.kinds == ["accepted", "plan", *["batch"] * 5, *["group"] * 2, "reflect", "topics", "summary"]
+    assert followed.kinds == [
+        "accepted",
+        "plan",
+        *["batch"] * 5,
+        *["group"] * 2,
+        "layers",
+        "reflect",
+        "topics",
+        "summary",
+    ]
     plan, summary = followed.events[1].plan.plan, followed.summary
     assert (plan.map_calls, list(plan.level_calls), plan.calls) == (5, [1, 1], 9)
     assert plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL

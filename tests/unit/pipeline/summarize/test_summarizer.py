@@ -9,7 +9,17 @@ import pytest
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
-from pipeline.summarize.events import Accepted, BatchDone, Finished, GroupDone, Planned, Reflected, TopicsFound, Warned
+from pipeline.summarize.events import (
+    Accepted,
+    BatchDone,
+    Finished,
+    GroupDone,
+    LayersFound,
+    Planned,
+    Reflected,
+    TopicsFound,
+    Warned,
+)
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, ExtractTask, MergeStage, MergeTask, TopicsTask
@@ -52,7 +62,7 @@ async def test_events_come_in_the_order_of_the_work(tmp_path: Path) -> None:
     async with summarizer_in(tmp_path) as summarizer:
         events = await read_all(summarizer.stream(numbered_document(60), writer=ScriptedWriter()))
     kinds = [kind for kind, _ in groupby(type(event) for event in events)]
-    assert kinds == [Accepted, Planned, BatchDone, GroupDone, Reflected, TopicsFound, Finished]
+    assert kinds == [Accepted, Planned, BatchDone, GroupDone, LayersFound, Reflected, TopicsFound, Finished]
     done = [event.progress.calls_done for event in events if isinstance(event, BatchDone | GroupDone | TopicsFound)]
     assert done[-1] == events[1].progress.calls_total  # type: ignore[union-attr]
     assert done == sorted(done)
