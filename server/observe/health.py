@@ -52,7 +52,7 @@ class HealthServicer(HealthBase):
     @property
     def is_serving(self) -> bool:
         """Whether the server as a whole is."""
-        return self._is_serving[OVERALL]
+        return self._is_ready and not self._is_stopping
 
     def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
         """Says whether the models can compute: each service needs them, and the server as a whole."""
