@@ -29,7 +29,7 @@ from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
-from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry
+from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
 from server.observe.metrics_server import MetricsServer
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
@@ -40,6 +40,7 @@ from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
+from server.rpc.models import to_identity
 from server.rpc.quota import Quotas
 from server.rpc.wire import WireLimits
 from server.services.bulk import Bulk
@@ -148,6 +149,7 @@ class App:
         except InferenceError as error:
             raise StartupError(str(error)) from error
         registry.register(EngineCollector(engine.statistics))
+        show_models(registry, {role: to_identity(model.directory) for role, model in engine.models.items()})
         backends = await open_backends(stack, engine, settings.llm, registry=registry)
         runner = CallRunner(self._policy(), CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))

@@ -3,13 +3,16 @@
 Of the engine: one histogram entry for each forward pass, counters read when scraped.
 """
 
-from collections.abc import Callable, Iterator
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from inference.statistics import BatchRecord, EngineStatistics
+from pipeline.protocols import ModelIdentity
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -57,10 +60,27 @@ class CallMetrics:
 
 
 def new_registry() -> CollectorRegistry:
-    """Makes a registry that holds the metrics of this process: memory, CPU, file descriptors."""
+    """Makes a registry that holds the metrics of this process: its version, memory, CPU, file descriptors."""
     registry = CollectorRegistry()  # not the global one: two servers in one process must not share counts
     ProcessCollector(registry=registry)
+    Info("precis_build", "What runs.", registry=registry).info(
+        {"version": version("precis"), "python": platform.python_version()}
+    )
     return registry
+
+
+def show_models(registry: CollectorRegistry, models: Mapping[str, ModelIdentity]) -> None:
+    """Notes which models compute, by role, once, when the server starts."""
+    info = Info("precis_model", "Models that compute.", ["role"], registry=registry)
+    for role, model in models.items():
+        info.labels(role).info(
+            {
+                "name": model.name,
+                "revision": model.revision,
+                "sha256": model.sha256,
+                "precision": model.precision,
+            }
+        )
 
 
 ROWS = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)

@@ -207,5 +207,7 @@ async def test_metrics_tell_codes_latencies_batches_and_the_process(app: App, ch
     assert metrics["precis_batch_rows_sum,embedding"] == 2
     assert metrics["precis_batch_padding_share_count,embedding"] >= 1
     assert metrics["precis_ready"] == 1
+    assert any(name.startswith("precis_build_info,") for name in metrics)
+    assert sum(name.startswith("precis_model_info,") for name in metrics) == 2
     assert metrics["process_resident_memory_bytes"] > 1 << 20
     assert metrics["process_cpu_seconds_total"] > 0
