@@ -26,6 +26,7 @@ WIDE = WriterLimits(
     output_tokens=4_000,
     overhead_tokens=500,
     concurrency=8,
+    shapes_merges=True,
 )
 """The default budgets (pipeline/summarize/README, LLM writer), with a model that holds any reduce group."""
 
