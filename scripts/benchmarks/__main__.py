@@ -19,6 +19,7 @@ class Benchmark(StrEnum):
     SERVING = "serving"
     NLI = "nli"
     ACCURACY = "accuracy"
+    CORE = "core"
     EVALUATE = "evaluate"
     SUMMARIZE = "summarize"
     HANDBOOK = "handbook"
@@ -33,6 +34,7 @@ FOLDERS = {
     Benchmark.SOAK: "serving",
     Benchmark.NLI: "nli",
     Benchmark.ACCURACY: "nli",
+    Benchmark.CORE: "nli",
     Benchmark.EVALUATE: "evaluate",
     Benchmark.SUMMARIZE: "summaries",
     Benchmark.HANDBOOK: "summaries",
@@ -59,6 +61,8 @@ def main(
     nli       The compiled NLI graph against the graph as shipped and against its own arithmetic; batch-invariance.
 
     accuracy  The installed NLI model on SNLI dev and MultiNLI dev matched.
+
+    core      The compiled core against ONNX Runtime in fp32: speed, decisions, and bits that differ.
 
     evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
 

@@ -73,14 +73,14 @@ INLINE void sum_rows(const core_matrix *m, int bits, const uint8_t *row, int row
         const int8_t *w = m->weight + (size_t)block * CORE_COLUMNS * m->inputs;
         int64_t total[CORE_COLUMNS] = {0};
         for (int k = 0; k < m->inputs;) {
-            int32_t part[CORE_COLUMNS] = {0};
+            uint32_t part[CORE_COLUMNS] = {0}; /* wraps for a row that is not finite */
             for (int end = k + 1024 < m->inputs ? k + 1024 : m->inputs; k < end; k += 4, w += 4 * CORE_COLUMNS) {
                 int16_t a[4];
                 memcpy(a, row + 2 * k, sizeof a);
                 for (int c = 0; c < CORE_COLUMNS; c++)
-                    for (int i = 0; i < 4; i++) part[c] += a[i] * w[4 * c + i];
+                    for (int i = 0; i < 4; i++) part[c] += (uint32_t)(a[i] * w[4 * c + i]);
             }
-            for (int c = 0; c < CORE_COLUMNS; c++) total[c] += part[c];
+            for (int c = 0; c < CORE_COLUMNS; c++) total[c] += (int32_t)part[c];
         }
         for (int c = 0; c < CORE_COLUMNS; c++) sums[c] = (float)total[c];
     }

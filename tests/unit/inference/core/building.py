@@ -17,7 +17,8 @@ from inference.core.library import CoreLibrary
 ROOT = Path(__file__).parents[4]
 SOURCES = ROOT / "inference" / "core" / "csrc"
 BUILD = ROOT / "build" / "core"  # git ignores it
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+# Without optimization: the checks of unrolled loops would take minutes to compile.
+SANITIZERS = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 
 
 def flags() -> list[str]:
@@ -27,9 +28,9 @@ def flags() -> list[str]:
     return list(module["extra-compile-args"])
 
 
-def compiled(*arguments: str, sources: tuple[Path, ...] = (), suffix: str = ".so") -> Path:
+def compiled(*arguments: str, sources: tuple[Path, ...] = (), suffix: str = ".so", compiler: str | None = None) -> Path:
     """Compiles the core, once for each state of the sources; skips the test where there is no compiler."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
+    compiler = compiler or shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler")
     files = sorted(SOURCES.glob("*.[ch]"))
