@@ -81,7 +81,13 @@ INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted)
 }
 
 /* A chunk of products in two sums of 32 bits: 1,024 * 16,256 * 127 < 2^31. */
-enum { ROWS_AT_ONCE = 4, BLOCKS_AT_ONCE = 1, MADD_CHUNK = 2048 };
+enum { ROWS_AT_ONCE = 32, MADD_ROWS = 4, BLOCKS_AT_ONCE = 1, MADD_CHUNK = 2048 };
+
+/* The addition itself: with the intrinsic, GCC 12 moves sums between registers and memory all the time. */
+INLINE void add_products(__m256i *sum, __m256i a, __m256i w) {
+    __m256i products = _mm256_madd_epi16(a, w);
+    __asm__("vpaddd %1, %0, %0" : "+x"(*sum) : "x"(products));
+}
 
 /* Adds `inputs` products of `rows` rows and 8 columns: each sum of 32 bits holds half of a column's products. */
 INLINE void madd_sums(const int8_t *w, int inputs, const uint8_t *row, size_t stride, int rows, __m256i sums[][2]) {
@@ -95,8 +101,8 @@ INLINE void madd_sums(const int8_t *w, int inputs, const uint8_t *row, size_t st
             int64_t four;
             memcpy(&four, row + r * stride, 8);
             __m256i a = _mm256_set1_epi64x(four);
-            sums[r][0] = _mm256_add_epi32(sums[r][0], _mm256_madd_epi16(a, w0));
-            sums[r][1] = _mm256_add_epi32(sums[r][1], _mm256_madd_epi16(a, w1));
+            add_products(&sums[r][0], a, w0);
+            add_products(&sums[r][1], a, w1);
         }
     }
 }
@@ -115,8 +121,8 @@ INLINE void add_doubles(__m256d total[2], __m256i x) {
 
 INLINE void madd_rows(const core_matrix *m, int bits, const uint8_t *row, int rows, const int8_t *w, float *out) {
     size_t stride = row_stride(bits, m->inputs);
-    __m256i sums[ROWS_AT_ONCE][2], even, odd;
-    __m256d totals[ROWS_AT_ONCE][2];
+    __m256i sums[MADD_ROWS][2], even, odd;
+    __m256d totals[MADD_ROWS][2];
     if (bits == 8) {
         madd_sums(w, m->inputs, row, stride, rows, sums);
         for (int r = 0; r < rows; r++) {
@@ -140,14 +146,19 @@ INLINE void madd_rows(const core_matrix *m, int bits, const uint8_t *row, int ro
                          _mm256_set_m128(_mm256_cvtpd_ps(totals[r][1]), _mm256_cvtpd_ps(totals[r][0])));
 }
 
+/* Eight columns for all rows, then the next eight: their weights stay in the cache. */
 INLINE void sum_rows(const core_matrix *m, int bits, const uint8_t *row, int rows, int block, float *sums) {
     const int8_t *w = m->weight + (size_t)block * CORE_COLUMNS * m->inputs;
-    for (int c = 0; c < CORE_COLUMNS; c += 8, w += 32, sums += 8) {
-        switch (rows) {
-        case 1: madd_rows(m, bits, row, 1, w, sums); break;
-        case 2: madd_rows(m, bits, row, 2, w, sums); break;
-        case 3: madd_rows(m, bits, row, 3, w, sums); break;
-        default: madd_rows(m, bits, row, 4, w, sums);
+    size_t stride = row_stride(bits, m->inputs);
+    for (int c = 0; c < CORE_COLUMNS; c += 8, w += 32)
+        for (int r = 0; r < rows; r += MADD_ROWS) {
+            const uint8_t *from = row + r * stride;
+            float *to = sums + r * CORE_COLUMNS + c;
+            switch (rows - r) {
+            case 1: madd_rows(m, bits, from, 1, w, to); break;
+            case 2: madd_rows(m, bits, from, 2, w, to); break;
+            case 3: madd_rows(m, bits, from, 3, w, to); break;
+            default: madd_rows(m, bits, from, MADD_ROWS, w, to);
+            }
         }
-    }
 }
