@@ -19,7 +19,10 @@ _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
+    """Leaves out running heads and feet, page numbers, and the entries of a table of contents.
+
+    Where that leaves nothing the pages are returned as they are: what repeats is then the text.
+    """
     offset = _page_offset(pages)
     heads = _repeated(pages)
     kept: list[list[Line]] = []
@@ -28,7 +31,7 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         left_out = {id(line) for line in _edges(page) if _folded(line) in heads}
         left_out |= {id(line) for line in _outermost(page) if _is_numbered(line, printed)}
         kept.append(_without_contents([line for line in page if id(line) not in left_out]))
-    return kept
+    return kept if any(kept) else [list(page) for page in pages]
 
 
 def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
