@@ -6,7 +6,7 @@ Attributes after https://opentelemetry.io/docs/specs/semconv/rpc/grpc/. A `trace
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import grpc
 from opentelemetry import trace
@@ -57,8 +57,7 @@ class HandlerTable(grpc.GenericRpcHandler):
     def behavior(self, method: str) -> RawHandler:
         """Returns the framed handler of a method, for what is not gRPC: it takes a context, and gives bytes."""
         handler = self._handlers[method]
-        found: RawHandler = handler.stream_unary or handler.stream_stream
-        return found
+        return cast(RawHandler, handler.stream_unary or handler.stream_stream)
 
     def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
         """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""

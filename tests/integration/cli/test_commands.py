@@ -218,7 +218,7 @@ async def test_the_contract_is_whole_and_in_the_order_of_its_imports(tmp_path: P
         pool.AddSerializedFile(file.SerializeToString())  # fails on an import that has not been added
     for service in SERVICES:
         assert pool.FindServiceByName(service).methods
-    assert pool.FindMessageTypeByName("google.rpc.RetryInfo")
+    assert pool.FindMessageTypeByName("google.rpc.RetryInfo").full_name == "google.rpc.RetryInfo"
 
 
 async def test_a_contract_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

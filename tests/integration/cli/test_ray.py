@@ -53,7 +53,7 @@ def results_in(path: Path) -> Iterator[tuple[str, object]]:
 async def test_actors_write_what_a_server_writes(app: App, tmp_path: Path, variables: dict[str, str]) -> None:
     items = written(tmp_path / "items.jsonl", [*ITEMS, BAD])
     served = await precis("judge", items, "-o", tmp_path / "served.jsonl", "-a", app.address)
-    spread = await precis(*on_ray("judge", items, "-o", tmp_path / "spread.jsonl"), **variables)
+    spread = await precis(*on_ray("judge", items, "-o", tmp_path / "spread.jsonl"), stdin=None, **variables)
     assert served.code == spread.code == 4  # one item is bad
     lines = [sorted(map(untimed, (tmp_path / name).open())) for name in ("served.jsonl", "spread.jsonl")]
     assert len(lines[0]) == len(ITEMS) + 1
@@ -63,10 +63,10 @@ async def test_actors_write_what_a_server_writes(app: App, tmp_path: Path, varia
 async def test_parquet_goes_in_and_out_and_is_resumed_by_item(tmp_path: Path, variables: dict[str, str]) -> None:
     output = tmp_path / "results.parquet"
     first = written(tmp_path / "first.parquet", ITEMS[:4])
-    assert (await precis(*on_ray("judge", first, "-o", output), **variables)).code == 0
+    assert (await precis(*on_ray("judge", first, "-o", output), stdin=None, **variables)).code == 0
     before = dict(results_in(output))
     items = written(tmp_path / "items.parquet", ITEMS)
-    ended = await precis(*on_ray("judge", items, "-o", output, "--resume"), **variables)
+    ended = await precis(*on_ray("judge", items, "-o", output, "--resume"), stdin=None, **variables)
     assert ended.code == 0
     after = dict(results_in(output))
     assert sorted(after) == [item["id"] for item in ITEMS]

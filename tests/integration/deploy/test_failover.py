@@ -39,7 +39,7 @@ async def endpoint() -> AsyncIterator[ScriptedEndpoint]:
 async def cluster(
     tiny_models: Path, tmp_path_factory: pytest.TempPathFactory, postgres_url: str, endpoint: ScriptedEndpoint
 ) -> AsyncIterator[Cluster]:
-    variables = {
+    variables: dict[str, str | Path] = {
         "MODELS_DIR": tiny_models,
         "INFERENCE__RUNTIME__WARMUP_S": "0.05",
         "INFERENCE__RUNTIME__WORKERS": "1",

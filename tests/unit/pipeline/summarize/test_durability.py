@@ -272,7 +272,7 @@ async def test_a_summary_resumed_while_its_last_run_still_ends_is_left_alone(
 ) -> None:
     writer, may_end = ScriptedWriter(), asyncio.Event()
     async with summarizer_in(tmp_path) as summarizer:
-        leases = summarizer._store.leases  # noqa: SLF001
+        leases = summarizer.store.leases
         release = leases.release
 
         async def release_and_linger(*arguments: Any) -> None:  # noqa: ANN401

@@ -66,7 +66,7 @@ async def test_a_reader_who_leaves_while_the_lease_is_taken_frees_the_summary(
         return slowly
 
     async with summarizer_in(tmp_path, lease_ttl_s=60) as summarizer:
-        database = summarizer._store.leases._database  # noqa: SLF001
+        database = summarizer.store.leases._database  # noqa: SLF001
         monkeypatch.setattr(database, "transact", slow(database.transact))
         reading = asyncio.create_task(read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter())))
         await reached.wait()
@@ -98,7 +98,7 @@ async def test_a_killed_resume_does_not_show_the_failure_before_it(tmp_path: Pat
     writer = ScriptedWriter(before=EndpointDown(FAILURES["middle of a wave"]))
     async with summarizer_in(tmp_path) as summarizer:
         partial = result_of(await read_all(summarizer.stream(LONG, writer=writer)))
-        await summarizer._store.leases.acquire(partial.summary_id, ttl_s=0.0)  # noqa: SLF001 - and never given back
+        await summarizer.store.leases.acquire(partial.summary_id, ttl_s=0.0)  # and never given back
         view = await summarizer.get(partial.summary_id)
     assert (view.status, view.result.status, view.result.failure) == (*2 * [SummaryStatus.RUNNING], None)
     assert view.result.calls_done == partial.calls_done

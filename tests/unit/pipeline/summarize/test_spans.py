@@ -117,4 +117,4 @@ async def test_a_repeated_iteration_is_seen_as_such(tmp_path: Path, exporter: In
 async def test_a_run_that_nobody_records_leaves_no_trace_behind(tmp_path: Path) -> None:
     async with summarizer_in(tmp_path) as summarizer:
         result = result_of(await read_all(summarizer.stream(numbered_document(8), writer=ScriptedWriter())))
-        assert await summarizer._store.run_traces.earlier(result.summary_id) == []  # noqa: SLF001
+        assert await summarizer.store.run_traces.earlier(result.summary_id) == []

@@ -261,7 +261,7 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
         events = summarizer.stream(document, writer=writer)
         accepted = await anext(events)
         assert isinstance(accepted, Accepted)
-        connection = _connection(summarizer._store._database)  # noqa: SLF001
+        connection = _connection(summarizer.store._database)  # noqa: SLF001
         while not isinstance(await anext(events), BatchDone):
             pass
         connection.execute("PRAGMA max_page_count = 1")  # as large as the file is now

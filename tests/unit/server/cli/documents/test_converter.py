@@ -1,5 +1,6 @@
 """Documents in other formats become Markdown."""
 
+import importlib.util
 import io
 import zipfile
 from pathlib import Path
@@ -67,10 +68,10 @@ def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
 def test_each_slide_is_a_page_with_its_notes(tmp_path: Path) -> None:
     pptx = pytest.importorskip("pptx")
     show = pptx.Presentation()
-    for title in ("Review", "Results"):
-        slide = show.slides.add_slide(show.slide_layouts[1])
+    slides = [show.slides.add_slide(show.slide_layouts[1]) for _ in range(2)]
+    for slide, title in zip(slides, ("Review", "Results"), strict=True):
         slide.shapes.title.text, slide.placeholders[1].text = title, f"{title} of 2026: 4,200 t."
-    slide.notes_slide.notes_text_frame.text = "The press stood for 9 days."
+    slides[-1].notes_slide.notes_text_frame.text = "The press stood for 9 days."
     show.save(tmp_path / "show.pptx")
     pages = read_document_pages(tmp_path / "show.pptx")
     assert pages[0] == "# Review\nReview of 2026: 4,200 t."
@@ -105,6 +106,6 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(converter.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"DOCX needs the extra `documents`: pip install 'precis\[documents\]'"):
         read(tmp_path, "m.docx", make_docx(*STEPS))
