@@ -70,7 +70,7 @@ async def main(place: Path | str, log: Path, doomed: str, wave: int) -> None:
         writer = LoggingWriter(log, doomed=doomed, wave=wave)
         options = SummarizeOptions(wave=wave)
         stream = summarizer.stream(
-            numbered_document(CHUNKS, name=key_of(log)), writer=writer, options=options, idempotency_key=key_of(log)
+            numbered_document(CHUNKS, text=key_of(log)), writer=writer, options=options, idempotency_key=key_of(log)
         )
         await read_all(stream)
 

@@ -10,6 +10,7 @@ from pipeline.summarize.events import (
     EventChannel,
     Finished,
     GroupDone,
+    LayersFound,
     Planned,
     Reflected,
     TopicsFound,
@@ -95,6 +96,7 @@ async def test_a_summary_is_finished_while_its_reader_sleeps(tmp_path: Path) -> 
     assert sum(event.progress.joined_events for event in steps) + len(steps) == 29 + 10
     assert [type(event) for event in seen if not isinstance(event, BatchDone | GroupDone)][1:] == [
         Planned,
+        LayersFound,
         Reflected,
         TopicsFound,
         Finished,

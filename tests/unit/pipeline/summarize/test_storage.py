@@ -228,7 +228,7 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
 
 async def test_a_whole_summary_in_postgres_is_resumed_from_another_server(postgres_url: str) -> None:
     writer = ScriptedWriter()
-    document = numbered_document(60, name=uuid4().hex)
+    document = numbered_document(60, text=uuid4().hex)
     async with summarizer_in(postgres_url) as first, summarizer_in(postgres_url) as second:
         events = first.stream(document, writer=writer)
         accepted = await anext(events)
