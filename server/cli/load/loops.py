@@ -79,6 +79,7 @@ class Measurement:
     """What was measured of one loop; times in microseconds.
 
     Attributes:
+        seconds: from the first call that was due to the last answer, and no less than was asked for.
         waits: from the time when the call was due to its answer, of calls that were answered or ran out of time.
         lags: from the time when the call was due to its sending: the load generator's own delay.
         codes: status codes of all calls that were due in the measured time.
@@ -151,6 +152,7 @@ async def _open(call: CallOnce, into: Measurement, period: Period, numbers: "ite
             running.add(task)
             task.add_done_callback(running.discard)
         await asyncio.gather(*running)
+        into.seconds = max(period.seconds, time.perf_counter() - measured_s)  # late answers are no rate of the period
     finally:
         for task in running:
             task.cancel()

@@ -56,6 +56,19 @@ async def test_an_open_loop_calls_though_nothing_is_answered_and_counts_the_wait
     assert row.waits.get_max_value() >= 155_000  # the first was due 20/128 s before it was let go
 
 
+async def test_answers_that_come_late_are_no_rate_of_the_time_asked_for() -> None:
+    released = asyncio.Event()
+
+    async def call(_: int) -> str:
+        await released.wait()
+        return "OK"
+
+    asyncio.get_running_loop().call_later(0.5, released.set)
+    row = await measure(call, Pace(rate=128, is_poisson=False), Period(0.0, 0.25), itertools.count())
+    assert row.codes["OK"] == 31
+    assert row.answered_rate <= 62.5  # of a server that took twice the time
+
+
 async def test_an_open_loop_does_not_make_calls_without_end() -> None:
     ended = asyncio.Event()
 
