@@ -31,7 +31,7 @@ class LoggingWriter(ScriptedWriter):
     """Appends each task to a file when it is answered."""
 
     def __init__(self, log: Path, *, doomed: str, wave: int) -> None:
-        super().__init__(dataclasses.replace(WIDE, concurrency=wave))
+        super().__init__(dataclasses.replace(WIDE, concurrency=wave), identity=key_of(log))
         self._log = log
         self._doomed = doomed
 
@@ -70,7 +70,7 @@ async def main(place: Path | str, log: Path, doomed: str, wave: int) -> None:
         writer = LoggingWriter(log, doomed=doomed, wave=wave)
         options = SummarizeOptions(wave=wave)
         stream = summarizer.stream(
-            numbered_document(CHUNKS, text=key_of(log)), writer=writer, options=options, idempotency_key=key_of(log)
+            numbered_document(CHUNKS), writer=writer, options=options, idempotency_key=key_of(log)
         )
         await read_all(stream)
 

@@ -40,7 +40,7 @@ async def kill_and_go_on(folder: Path, place: Path | str, doomed: str, wave: int
     writer = LoggingWriter(log, doomed="", wave=wave)
     async with summarizer_in(place, lease_ttl_s=3_600) as summarizer:  # the dead server's lease is not waited for
         stream = summarizer.stream(
-            numbered_document(CHUNKS, text=key_of(log)),
+            numbered_document(CHUNKS),
             writer=writer,
             options=SummarizeOptions(wave=wave),
             idempotency_key=key_of(log),
