@@ -49,6 +49,7 @@ class JobsConfig(FrozenModel):
 
 _SETTINGS_OF_THE_RESULT = {
     *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
+    "outline_tokens",
     *("critique_tokens", "detail", "min_topics", "max_topics", "max_compressions", "max_citations"),
 }
 
@@ -64,7 +65,7 @@ class SummarizeConfig(FrozenModel):
         default=ALL,
         description=(
             "Batches that run at once. 1: each sees the extractions of the batches before it; w: those before its "
-            'wave; "all", the default: none, but the end of the source before it.'
+            'wave; "all", the default: none, but the end of the source before it, its headings and abbreviations.'
         ),
     )
     detail: SummaryDetail = Field(
@@ -75,6 +76,11 @@ class SummarizeConfig(FrozenModel):
         ),
     )
     source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')
+    outline_tokens: int = Field(
+        default=200,
+        ge=0,
+        description='Headings above a batch, and abbreviations that stand elsewhere, that wave "all" shows it.',
+    )
     critique_tokens: int = Field(default=1_000, ge=0, description="Most of a critique that later prompts carry.")
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")

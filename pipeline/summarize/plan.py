@@ -192,10 +192,19 @@ class Planner:
         limits = self.writer.limits
         return BatchPacker(
             batch_size=self.options.batch_size or self.config.batch_size,
-            budget_tokens=content_budget_tokens(limits),
+            budget_tokens=content_budget_tokens(limits, self._most_context_tokens),
             count_tokens=self.writer.count_tokens,
             overhead_tokens=limits.text_overhead_tokens,
         )
+
+    @property
+    def _most_context_tokens(self) -> int:
+        """Of context and critique; with wave "all" no batch sees extractions, which take most of it."""
+        limits, config = self.writer.limits, self.config
+        if (self.options.wave or config.wave) != ALL or not limits.reads_context:
+            return limits.context_limit_tokens
+        critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
+        return min(limits.context_limit_tokens, config.source_tail_tokens + config.outline_tokens + critique)
 
     def parts(self, document: Document) -> list[ChunkPart]:
         """Counts all tokens of a document: the CPU-heavy step of a long one, run it off the loop."""
@@ -247,13 +256,13 @@ def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
             raise InvalidInputError(f"options.{name}", "nothing, for no language model writes here", "a text")
 
 
-def content_budget_tokens(limits: WriterLimits) -> int:
+def content_budget_tokens(limits: WriterLimits, most_context_tokens: int) -> int:
     """Returns what the chunks of a batch may take.
 
-    The limit of the context is set aside even where less context stands before a batch. The batches, and with them
-    the number of calls, are then known before the first call, and no prompt is ever over its budget.
+    The most that may stand beside them is set aside, also where less does. The batches, and with them the number of
+    calls, are then known before the first call, and no prompt is ever over its budget.
     """
-    return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - limits.context_limit_tokens)
+    return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - most_context_tokens)
 
 
 def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig, group_size: int) -> int:

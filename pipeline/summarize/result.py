@@ -19,6 +19,7 @@ class WarningCode(StrEnum):
     CRITIC_NOT_CONTENT = "critic_not_content"  # the last iteration was accepted without a PASS
     CRITIC_NOT_UNDERSTOOD = "critic_not_understood"  # a verdict was neither PASS nor FAIL
     FEW_TOPICS = "few_topics"  # fewer key topics than asked for
+    SMALL_CONTEXT = "small_context"  # the endpoint's context cannot hold the budgets of the settings
     WRITER_CHANGED = "writer_changed"  # the summary was resumed with another writer
     ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
     TOPICS_LEFT_OUT = "invented_topic"  # the summary does not mention them

@@ -243,6 +243,8 @@ class SummaryRun:
         if self.job.document.empty_chunk_count:
             message = f"{self.job.document.empty_chunk_count} chunks hold no text and were left out"
             await self._warn(WarningCode.EMPTY_CHUNKS, message)
+        if plan.limits.shortfall:
+            await self._warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
 
     async def _delete_checkpoints(self) -> None:
         checkpointer = self.graph.checkpointer

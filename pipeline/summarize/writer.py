@@ -44,6 +44,8 @@ class WriterLimits:
         overhead_tokens: the prompt's own words in the longest prompt.
         text_overhead_tokens: words of the prompt around each text of the document.
         concurrency: calls in flight that make sense; more only wait.
+        reads_context: False for a writer that is shown nothing of what stands before a batch.
+        shortfall: what is less than the settings ask for, since the model's context is small; empty if nothing is.
         repeats: further calls that a gate may make for one text; none are planned.
         shapes_merges: the final merge has the shape that the caller wants already; else it is given to its text.
         chooses: its texts are sentences of the input, and cost nothing: layers are made from them.
@@ -57,6 +59,8 @@ class WriterLimits:
     text_overhead_tokens: int = 0
     concurrency: int = 1
     repeats: int = 0
+    reads_context: bool = True
+    shortfall: str = ""
     shapes_merges: bool = False
     chooses: bool = False
 

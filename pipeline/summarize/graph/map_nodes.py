@@ -105,12 +105,10 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
 
 async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> tuple[str, ...]:
     """Returns what a batch sees of what stands before it; see `SummarizeConfig.wave`."""
+    if not run.plan.limits.reads_context:
+        return ()
     if run.plan.uses_source_context:
-        if index == 0:
-            return ()
-        limit = min(limit_tokens, run.job.config.source_tail_tokens)
-        before = run.plan.batches[index - 1].chunks[-1].text
-        return tuple(filter(None, [tail_by_tokens(before, limit, run.count_tokens).strip()]))
+        return await run.job.off_loop(lambda: _source_context(run, index, limit_tokens))
     wave_start = index - index % run.plan.wave
     first = max(0, wave_start - run.job.config.context_batches)
     if first == wave_start:
@@ -122,3 +120,14 @@ async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> t
             run.context.texts = fit_context(texts, limit_tokens, run.count_tokens)
             run.context.wave = (iteration, wave_start)
         return run.context.texts
+
+
+def _source_context(run: Run, index: int, limit_tokens: int) -> tuple[str, ...]:
+    """Returns the headings above a batch with abbreviations of other batches, and the end of the source before it."""
+    config, count_tokens = run.job.config, run.job.writer.count_tokens
+    tail = ""
+    if index:
+        before = run.plan.batches[index - 1].chunks[-1].text
+        tail = tail_by_tokens(before, min(limit_tokens, config.source_tail_tokens), count_tokens).strip()
+    room = limit_tokens - count_tokens(tail)
+    return tuple(filter(None, (run.background.of(index, min(room, config.outline_tokens), count_tokens), tail)))

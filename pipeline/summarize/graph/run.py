@@ -21,6 +21,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, SummaryObserver
+from pipeline.summarize.graph.background import Background
 from pipeline.summarize.graph.texts import Task, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope
 from pipeline.summarize.meter import BatchTerms, Meter
@@ -157,11 +158,13 @@ class Run:
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
     context: WaveContext = field(default_factory=WaveContext)
+    background: Background = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.background = Background(self.plan.batches)
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)

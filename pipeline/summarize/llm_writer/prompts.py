@@ -42,7 +42,8 @@ Extract ALL details of this part now."""
 
 CONTEXT = {
     False: "What was extracted from the parts before this one. Do not repeat it:\n{data}\n\n",
-    True: "The end of the part before this one, to understand how this part begins. Do not extract it:\n{data}\n\n",
+    True: "The headings above this part, abbreviations that other parts define, and the end of the part before it, as \
+far as there are any, to understand this part. Do not extract it:\n{data}\n\n",
 }
 
 CRITIQUE = "A reviewer found this wrong with an earlier attempt. Do better where it concerns your material:\n{data}\n\n"

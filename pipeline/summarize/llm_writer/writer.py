@@ -5,6 +5,7 @@ An answer that the output limit cut is continued until it is whole.
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -35,6 +36,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
+_log = logging.getLogger(__name__)
 _VERSION = "llm-2"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _ENOUGH_TIMES = 4  # as many topics as asked for are still a list of topics
@@ -59,6 +61,8 @@ class LlmWriter:
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
         self.limits = _limits(chat, config)
+        if self.limits.shortfall:
+            _log.warning("%s", self.limits.shortfall)
 
     def count_tokens(self, text: str) -> int:
         """Counts as the chat model does."""
@@ -153,6 +157,18 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         text_overhead_tokens=_TAG_TOKENS,
         concurrency=config.concurrency,
         shapes_merges=True,
+        shortfall=_shortfall(chat, config, prompt, output),
+    )
+
+
+def _shortfall(chat: ChatModel, config: LlmWriterConfig, prompt_tokens: int, output_tokens: int) -> str:
+    """Says what a small context cannot hold; empty if it holds the budgets."""
+    if prompt_tokens >= config.prompt_budget_tokens and output_tokens >= config.extraction_tokens:
+        return ""
+    return (
+        f"the context of {chat.context_tokens:,} tokens has room for prompts of {prompt_tokens:,} tokens, not "
+        f"{config.prompt_budget_tokens:,}, and answers of {output_tokens:,}, not {config.extraction_tokens:,}: "
+        "more calls, shorter texts; set llm.context_tokens to what the endpoint holds"
     )
 
 

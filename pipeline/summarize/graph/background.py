@@ -1,0 +1,118 @@
+"""What the whole document says about a stretch of it: the headings above, and abbreviations that others define.
+
+Batches that run at once do not see each other's extractions. Code finds for each of them what no batch could know by
+itself: that "12 bar" stands below "Hydraulics > Pump P-3", and that PSU is the power supply unit of chapter 1.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pipeline.summarize.packing import ChunkBatch
+
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_MARKED = re.compile(r"(#{1,6})\s+(\S.{0,198}?)\s*#*\s*$")
+_NUMBERED = re.compile(r"(?:(?:Chapter|Part|Appendix|Section|Kapitel|Teil|Anhang)\s+)?(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+"
+                       r"([^\W\d_].{0,98}[^\W_])$")  # fmt: skip
+_MOST_LEVEL, _MOST_HEADING_CHARS = 6, 220
+_SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
+_DEFINED = re.compile(rf"(?<=\w )\(({_SHORT})s?\)")
+_WORDS_BEFORE = re.compile(r"(?:[\w/-]+ )+$")
+_LOOK_BACK = 120
+_ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
+_MOST_TERMS = 12  # of one stretch
+
+
+@dataclass
+class Background:
+    """Tells what stands around the batches of a document. Linear in its length, read once, when first asked.
+
+    Attributes:
+        batches: of the whole document.
+    """
+
+    batches: Sequence[ChunkBatch]
+
+    def of(self, index: int, limit_tokens: int, count_tokens: Callable[[str], int]) -> str:
+        """Returns headings and abbreviations for a batch, within a limit; empty if there are none."""
+        lines = [f"Headings above: {' > '.join(path)}"] if (path := self._paths[index]) else []
+        lines += [f"{short}: {long}" for short, long in self._terms(index)]
+        while lines and count_tokens("\n".join(lines)) > limit_tokens:
+            lines.pop()
+        return "\n".join(lines)
+
+    @cached_property
+    def _paths(self) -> list[tuple[str, ...]]:
+        """The headings that are open where each batch begins, outermost first."""
+        paths: list[tuple[str, ...]] = []
+        above: dict[int, str] = {}
+        for batch in self.batches:
+            headings = list(_headings(_text(batch)))
+            begins_with = headings[0][0] if headings and headings[0][2] else _MOST_LEVEL + 1
+            paths.append(tuple(above[level] for level in sorted(above) if level < begins_with))
+            for level, title, _ in headings:
+                above = {each: name for each, name in above.items() if each < level} | {level: title}
+        return paths
+
+    @cached_property
+    def _definitions(self) -> dict[str, str]:
+        """Abbreviations with what they stand for, without those that stand for two things."""
+        found: dict[str, str] = {}
+        unclear: set[str] = set()
+        for batch in self.batches:
+            for short, long in _definitions(_text(batch)):
+                if found.setdefault(short, long).casefold() != long.casefold():
+                    unclear.add(short)
+        return {short: long for short, long in found.items() if short not in unclear}
+
+    def _terms(self, index: int) -> list[tuple[str, str]]:
+        text, known = _text(self.batches[index]), self._definitions
+        own = {short for short, _ in _definitions(text)}
+        used = dict.fromkeys(_ABBREVIATION.findall(text))
+        return [(short, known[short]) for short in used if short in known and short not in own][:_MOST_TERMS]
+
+
+def _text(batch: ChunkBatch) -> str:
+    return "\n".join(chunk.text for chunk in batch.chunks)
+
+
+def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
+    is_code, is_first = False, True
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        is_code ^= _FENCE.match(line) is not None
+        if is_code or not line.strip() or len(line) > _MOST_HEADING_CHARS:
+            is_first &= not line.strip()
+            continue
+        if marked := _MARKED.match(line):
+            yield len(marked[1]), marked[2], is_first
+        elif _stands_alone(lines, number) and (numbered := _NUMBERED.match(line.strip())):
+            yield min(numbered[1].count(".") + 1, _MOST_LEVEL), line.strip(), is_first
+        is_first = False
+
+
+def _stands_alone(lines: Sequence[str], number: int) -> bool:
+    before = number == 0 or not lines[number - 1].strip()
+    return before and (number + 1 == len(lines) or not lines[number + 1].strip())
+
+
+def _definitions(text: str) -> Iterator[tuple[str, str]]:
+    """Yields abbreviations in brackets with the words before them whose initials they are."""
+    for match in _DEFINED.finditer(text):
+        before = _WORDS_BEFORE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
+        words, short = before[0].split() if before else [], match[1]
+        letters = [letter.casefold() for letter in short if letter.isalpha()]
+        for count in range(len(letters), min(len(words), len(letters) + 2) + 1):
+            long = words[-count:]
+            initials = [part[0].casefold() for word in long for part in re.split(r"[-/]", word) if part]
+            if initials[0] == letters[0] and _in_order(letters, initials):
+                yield short, " ".join(long)
+                break
+
+
+def _in_order(letters: Sequence[str], initials: Sequence[str]) -> bool:
+    """Tells whether letters come one after the other among the initials."""
+    rest = iter(initials)
+    return all(letter in rest for letter in letters)

@@ -1,0 +1,65 @@
+"""What a batch is told of the rest of the document."""
+
+import pytest
+
+from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.graph.background import Background
+from pipeline.summarize.packing import ChunkBatch
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def background(*texts: str) -> Background:
+    return Background([ChunkBatch((SourceChunk(index, 0, text),), words(text)) for index, text in enumerate(texts)])
+
+
+def told(*texts: str, limit_tokens: int = 100) -> list[str]:
+    around = background(*texts)
+    return [around.of(index, limit_tokens, words) for index in range(len(texts))]
+
+
+def test_a_batch_is_told_the_headings_above_it() -> None:
+    assert told("# Pump\n\nText.\n\n## Oil\n\nOld.", "It holds 4 l.", "## Air\n\nNew.", "# Motor\n\nText.") == [
+        "",
+        "Headings above: Pump > Oil",
+        "Headings above: Pump",
+        "",
+    ]
+
+
+def test_numbered_headings_that_stand_alone_count_and_steps_do_not() -> None:
+    first = "Chapter 3 Hydraulics\n\nText.\n\n3.2 Filters\n\nText.\n1 Open the valve\n2 Close the valve\nText."
+    assert told(first, "More.")[1] == "Headings above: Chapter 3 Hydraulics > 3.2 Filters"
+
+
+def test_a_comment_in_code_is_no_heading() -> None:
+    assert told("# Pump\n\n```\n# apt update\n```\n", "More.")[1] == "Headings above: Pump"
+
+
+def test_a_batch_is_told_what_its_abbreviations_stand_for_elsewhere() -> None:
+    defines = "The power supply unit (PSU) and the device under test (DUT) stand apart."
+    assert told(defines, "The PSU gives 12 V.", "No letters.", "A new power supply unit (PSU) came.") == [
+        *("", "PSU: power supply unit", "", "")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It weighs a ton (USA).", "See the plan (TBD) of it.", "The press sensor unit (PSU), a power supply unit (PSU)."],
+)
+def test_what_is_no_clear_definition_is_left_out(text: str) -> None:
+    assert told(text, "USA TBD PSU")[1] == ""
+
+
+def test_what_does_not_fit_is_left_out() -> None:
+    defines = "# Pump\n\nThe power supply unit (PSU) hums."
+    assert told(defines, "PSU", limit_tokens=3)[1] == "Headings above: Pump"
+    assert told(defines, "PSU", limit_tokens=2)[1] == ""
+
+
+@pytest.mark.parametrize("unit", ["# a\n", "(AB) ", "a b c (ABC) ", "1.1.1 A\n\n", "A", "AB", "word ", "# # ", "```\n"])
+def test_a_megabyte_of_anything_is_read_in_linear_time(unit: str) -> None:
+    around = background(unit * (1_000_000 // len(unit)), "AB ABC")
+    assert words(around.of(1, 50, words)) <= 50
