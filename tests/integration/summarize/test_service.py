@@ -36,6 +36,7 @@ async def test_events_come_in_order_and_count_what_was_planned(served: Bench) ->
     followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
     assert followed.kinds == [
         "accepted",
+        "warning",  # a context of 8,192 tokens, the default, is small
         "plan",
         *["batch"] * 5,
         *["group"] * 2,
@@ -44,8 +45,9 @@ async def test_events_come_in_order_and_count_what_was_planned(served: Bench) ->
         "topics",
         "summary",
     ]
-    plan, summary = followed.events[1].plan.plan, followed.summary
+    plan, summary = followed.events[2].plan.plan, followed.summary
     assert (plan.map_calls, list(plan.level_calls), plan.calls) == (5, [1, 1], 9)
+    assert "small_context" in [warning.code for warning in summary.warnings]
     assert plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL
     assert "scripted" in plan.writer
     assert served.endpoint.log.answered.total() == summary.calls_done == summary.usage.calls == 9
@@ -269,7 +271,7 @@ async def test_without_a_language_model_sentences_are_chosen_and_the_plan_says_s
     async with grpc.aio.insecure_channel(app.address) as channel:
         call = SummarizeServiceStub(channel).Summarize(pb.SummarizeRequest(document=chunks(29)))
         followed = await follow(call)
-    plan = followed.events[1].plan.plan
+    plan = followed.events[2].plan.plan
     assert plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE
     assert followed.summary.status == pb.SUMMARY_STATUS_DONE
     assert "Torque bolt 0 to 10 Nm before start." in followed.summary.text
