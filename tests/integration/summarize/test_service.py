@@ -271,7 +271,7 @@ async def test_without_a_language_model_sentences_are_chosen_and_the_plan_says_s
     async with grpc.aio.insecure_channel(app.address) as channel:
         call = SummarizeServiceStub(channel).Summarize(pb.SummarizeRequest(document=chunks(29)))
         followed = await follow(call)
-    plan = followed.events[2].plan.plan
+    plan = followed.events[1].plan.plan
     assert plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE
     assert followed.summary.status == pb.SUMMARY_STATUS_DONE
     assert "Torque bolt 0 to 10 Nm before start." in followed.summary.text
