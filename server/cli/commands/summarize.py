@@ -47,7 +47,7 @@ def summarize(
         typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
     ] = None,
     cite_pages: Annotated[
-        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited: [p. 12].")
+        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
     ] = False,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
