@@ -23,7 +23,7 @@ SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollar
 async def run(app: App, *arguments: str | Path, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
     """Runs Python with the client, as a user has it."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "protos"), "PRECIS_ADDRESS": app.address}
-    environment |= {"DEEPEVAL_TELEMETRY_OPT_OUT": "1"}
+    environment |= {"DEEPEVAL_TELEMETRY_OPT_OUT": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the plug-in is named
     return await asyncio.to_thread(
         subprocess.run,
         [python, *arguments],
