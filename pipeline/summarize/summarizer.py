@@ -158,12 +158,13 @@ class Summarizer:
             owner=self.owner,
         )
         request_key = request.key(document.sha256, self.config.result_settings())
-        await self.store.documents.save(document.sha256, document.chunks)
         summary = await self.store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
         if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
+        # Behind the summary that needs it: a document that no summary needs goes with the next one that is deleted.
+        await self.store.documents.save(document.sha256, document.chunks)
         if summary.status is not SummaryStatus.DONE and summary.plan is None:
             summary = await self._adopt_equal(summary)
         return summary

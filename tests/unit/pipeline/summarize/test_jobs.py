@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -171,6 +172,24 @@ async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
         await read_all(jobs.watch(again.summary_id))
         assert len(writer.asked) > asked  # its own last batch, at least, is asked for again
         assert (await summarizer.get(second.summary_id)).result.text
+
+
+async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitted(tmp_path: Path) -> None:
+    writer, count = ScriptedWriter(), 60
+    async with summarizer_in(tmp_path) as summarizer:
+        jobs, others = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("a", "b"))
+        old = [await submit(others, writer, 2) for _ in range(count)]
+
+        async def delete() -> None:
+            for summary in old:
+                await others.delete(summary.summary_id)
+
+        async with asyncio.TaskGroup() as group:
+            deleting = group.create_task(delete())
+            while not deleting.done():
+                document = numbered_document(count, text=uuid4().hex)
+                made = await jobs.submit(document, writer=writer, options=OPTIONS)
+                assert (await summarizer.store.documents.of(made)).chunks == document.chunks
 
 
 async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
