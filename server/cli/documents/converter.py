@@ -18,7 +18,8 @@ ZIP_START = b"PK\x03\x04"
 _MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 _HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*>\s*+|(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 _BOILERPLATE = ["script", "style", "nav", "footer", "form", "template", "noscript", "svg", "button", "iframe"]

@@ -80,6 +80,12 @@ def test_each_slide_is_a_page_with_its_notes(tmp_path: Path) -> None:
     assert "4,200 t." in read_document_text(tmp_path / "show.pptx")
 
 
+@pytest.mark.parametrize(("rest", "suffix"), [(b"# Pumps", None), (b"\n<html>", ".html")])
+def test_comments_before_a_text_are_passed_over_at_once(rest: bytes, suffix: str | None) -> None:
+    comments = b"<!-- reviewed -->\n" * 200
+    assert converter.convertible_suffix(comments + rest, Path("notes.md")) == suffix
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
