@@ -26,7 +26,7 @@ from server.oip.records import ModelRecord, counted
 from server.oip.signatures import VERSION, to_config, to_metadata
 from server.oip.tensors import read_texts, wanted_outputs, write_tensor
 from server.rpc.admission import Context
-from server.rpc.calls import current_call
+from server.rpc.calls import current_call, part_of_call
 from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
 from server.rpc.status import public_message
@@ -152,7 +152,8 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         try:
             item.check()
             response.infer_response.model_name = item.request.model_name[:MAX_ITEM_ID_CHARS]
-            response.infer_response.CopyFrom(await self.ModelInfer(item.request, context))
+            with part_of_call():
+                response.infer_response.CopyFrom(await self.ModelInfer(item.request, context))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this request and not the stream
             response.error_message = public_message(error, current_call().call_id)
         response.infer_response.parameters["triton_final_response"].bool_param = True

@@ -11,9 +11,9 @@ import logging
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import grpc
@@ -78,6 +78,23 @@ _current: ContextVar[CallRecord] = ContextVar("current_call")
 def current_call() -> CallRecord:
     """Returns the record of the call that the running task serves."""
     return _current.get()
+
+
+@contextmanager
+def part_of_call() -> Iterator[None]:
+    """Gives one request of a stream a record of its own, and adds up what it did; its answer counts one item already.
+
+    For a request that is served by a task of its own: what a servicer notes would else replace what others noted.
+    """
+    whole = _current.get()
+    part = replace(whole, queue_ms=0.0, item_count=0)
+    _current.set(part)
+    try:
+        yield
+    finally:
+        whole.queue_ms += part.queue_ms
+        whole.item_count += max(0, part.item_count - 1)
+        whole.asks_model |= part.asks_model
 
 
 def current_caller() -> Caller:

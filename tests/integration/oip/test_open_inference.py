@@ -1,6 +1,7 @@
 """The Open Inference Protocol through a real stub: what Triton's client cannot send, and what it does not show."""
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,20 @@ async def test_a_key_is_needed_as_for_every_call(start: Start, tmp_path: Path) -
             await stub.ServerLive(pb.ServerLiveRequest())
         assert caught.value.code() is StatusCode.UNAUTHENTICATED
         assert (await stub.ServerLive(pb.ServerLiveRequest(), metadata=(("authorization", "Bearer secret"),))).live
+
+
+async def test_all_rows_of_a_stream_are_counted(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    async def requests() -> AsyncIterator[pb.ModelInferRequest]:
+        for count in (20, 7, 1):
+            yield typed("embed", text=[f"w{row}" for row in range(count)])
+        yield typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."])
+
+    with caplog.at_level(logging.INFO, "server.rpc.calls"):
+        async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
+            stub = GRPCInferenceServiceStub(channel)
+            assert len([one async for one in stub.ModelStreamInfer(requests())]) == 4
+    [line] = [one.getMessage() for one in caplog.records if "ModelStreamInfer" in one.getMessage()]
+    assert "items=30 " in line
 
 
 async def test_a_model_that_the_settings_leave_out_is_known_and_not_ready(start: Start) -> None:
