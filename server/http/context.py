@@ -19,6 +19,7 @@ Write = Callable[[bytes], Awaitable[None]]
 ToRequest = Callable[[bytes], bytes]
 
 TIMEOUT_HEADER = "x-request-timeout"
+_SMALL = 1 << 16  # bytes that are read at once; more in a thread, for which no other call waits
 
 
 class AbortedError(Exception):
@@ -114,7 +115,8 @@ class HttpContext:
             return EOF
         self._is_read = True
         self._check_media_type()
-        return self._to_request(await self._body())
+        body = await self._body()
+        return self._to_request(body) if len(body) <= _SMALL else await asyncio.to_thread(self._to_request, body)
 
     async def write(self, data: bytes) -> None:
         """Sends one response of a stream."""

@@ -186,7 +186,9 @@ def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: Liste
         name = event_name(path.response_type) if path.is_stream else None
     assert make is not None, "a path has messages or an exchange"  # noqa: S101 - our own table
     timeout_s = None if path.is_stream else config.max_timeout_s
-    return CallEndpoint(table.behavior(f"/{path.rpc}"), Terms(make, name, listen.max_receive_mib * MIB, timeout_s))
+    is_list = path.rpc.startswith(_INFERENCE)
+    max_mib = min(listen.max_list_mib, listen.max_receive_mib) if is_list else listen.max_receive_mib
+    return CallEndpoint(table.behavior(f"/{path.rpc}"), Terms(make, name, max_mib * MIB, timeout_s))
 
 
 def _operation(path: Path) -> Operation:

@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from server.errors import FieldViolation, InvalidRequestError
 
 MAX_DEPTH = 32  # of a body: the contract's deepest message is at half of it
+MAX_VALUES = 500_000  # of a body: twice the fields of the longest document; protobuf reads some 300,000 a second
 
 _WRONG_VALUE = re.compile(r"Failed to parse (\w+) field")
 _UNKNOWN_FIELD = re.compile(r'no field named "([^"]*)" at "\w+\.?([^"]*)"')
@@ -27,7 +28,21 @@ def parse_object(body: bytes) -> dict[str, Any]:
         raise refusal("", f"expected JSON, got something else{place}") from None
     if not isinstance(found, dict):
         raise refusal("", "expected a JSON object")
+    _check_size(found)
     return found
+
+
+def _check_size(found: dict[str, Any]) -> None:
+    """Refuses a body of very many values, looking at no more than are allowed. Raises InvalidRequestError."""
+    waiting: list[Any] = [found]
+    count = 0
+    while waiting:
+        value = waiting.pop()
+        count += len(value)
+        if count > MAX_VALUES:
+            raise refusal("", f"expected at most {MAX_VALUES:,} values in one request, got more")
+        values = value.values() if isinstance(value, dict) else value
+        waiting += (one for one in values if isinstance(one, dict | list))
 
 
 def to_message(body: bytes, message_type: type[Message]) -> bytes:

@@ -181,6 +181,18 @@ async def test_a_body_over_the_limit_is_refused(start: Start) -> None:
         assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
 
 
+async def test_a_body_of_very_many_values_is_refused(client: httpx.AsyncClient) -> None:
+    body = b'{"document":{"chunks":[' + b"{}," * 500_000 + b"{}]}}"
+    response = await client.post("/v1/summarize", content=body, headers=JSON)
+    assert (response.status_code, "at most 500,000 values" in response.json()["detail"]) == (400, True)
+
+
+async def test_lists_have_the_limit_of_their_rpc(start: Start) -> None:
+    async with start(http=ON, listen={"max_list_mib": 1}) as app, client_of(app) as client:
+        response = await client.post("/embed", json={"inputs": "w" * (1 << 20)})
+        assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
+
+
 async def test_a_key_is_needed_but_for_health(start: Start, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("secret\n")
     async with start(http=ON, auth={"keys_file": tmp_path / "keys"}) as app:
