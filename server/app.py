@@ -157,7 +157,8 @@ class App:
         judge = self._add_judge(services, stack, backends, registry)
         self._add_open_inference(services, engine, judge)
         chosen = self._add_summaries(services, stack, summarizer, backends)
-        jobs = await stack.enter_async_context(JobRunner(summarizer, chosen.writer)) if chosen else None
+        runs = JobRunner(summarizer, chosen.writer, runner.on_behalf) if chosen else None
+        jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
         tables = (services, _health_table(health))
         check_s = settings.summary_storage.check_s

@@ -17,7 +17,7 @@ from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
-from server.rpc.calls import current_caller
+from server.rpc.calls import current_caller, token_allowance
 from server.rpc.handlers import name_session
 from server.services.summarize_reply import to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
@@ -101,6 +101,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         priority = parse_job_priority(request.priority)
         if request.HasField("request") == bool(request.summary_id):
             raise InvalidInputError("request", "either a request or a summary_id", "both or neither")
+        token_allowance()  # refused here while tokens are owed: the run itself asks when nobody waits for an answer
         if request.summary_id:
             queued = await jobs.submit_again(parse_summary_id(request.summary_id), priority=priority)
         else:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from contextlib import aclosing
+from collections.abc import Callable
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,18 @@ class JobRunner:
     """Takes jobs by priority, then by age, so many at once as the settings say. Enter it to start, leave it to stop.
 
     Leave it after the summarizer was told to put its runs aside: the calls on their way are then done and stored.
+
+    Args:
+        on_behalf: makes the frame of a run for its owner.
     """
 
-    def __init__(self, summarizer: Summarizer, writer: Writer) -> None:
+    def __init__(
+        self,
+        summarizer: Summarizer,
+        writer: Writer,
+        on_behalf: Callable[[str], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._on_behalf = on_behalf
         self._summarizer = summarizer
         self._writer = writer
         self._jobs = summarizer.store.jobs
@@ -90,9 +100,10 @@ class JobRunner:
             if attempt > self._config.max_attempts:
                 await self._give_up(summary_id)
             elif attempt:
-                async with aclosing(summarizer.resume(summary_id, writer=self._writer)) as events:
-                    async for _ in events:
-                        pass
+                with self._on_behalf(job.owner):
+                    async with aclosing(summarizer.resume(summary_id, writer=self._writer)) as events:
+                        async for _ in events:
+                            pass
                 await self._jobs.remove_done(summary_id)
         except SummaryRunningError:
             pass  # another server was faster

@@ -65,3 +65,26 @@ async def test_tokens_of_the_language_model_are_a_tenants(start: Start, keys_fil
         assert retry_delay_s(caught.value) > 86_400
         assert served.endpoint.log.requests.total() == 0
         assert await summarized("other", 9)
+
+
+async def test_tokens_of_submitted_summaries_are_charged_and_refused_when_submitted(
+    start: Start, keys_file: Path
+) -> None:
+    auth: dict[str, Any] = {"keys_file": keys_file, "quotas": {"billing": {"tokens_per_day": 1}}}
+    async with bench(start, auth=auth) as served:
+
+        async def submitted(key: str, count: int) -> None:
+            request = summarize_pb2.SummarizeRequest(document=chunks(count))
+            queued = await served.stub.SubmitSummary(
+                summarize_pb2.SubmitSummaryRequest(request=request), metadata=key_of(key)
+            )
+            watched: Any = served.stub.WatchSummary(
+                summarize_pb2.WatchSummaryRequest(summary_id=queued.summary_id), metadata=key_of(key)
+            )
+            assert (await follow(watched)).summary.text
+
+        await submitted("old", 8)
+        with pytest.raises(AioRpcError) as caught:
+            await submitted("new", 9)
+        assert reason_of(caught.value) == "QUOTA_EXCEEDED"
+        await submitted("other", 9)
