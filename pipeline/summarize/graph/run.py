@@ -188,7 +188,7 @@ class Run:
         stored = await self.job.store.result(key)
         if stored is not None:
             outcome = question.adapter.validate_json(stored)
-            is_new = await self.record(question, key, outcome, None)
+            is_new = await self.record(question, key, outcome, stored)  # again: its summary may be deleted meanwhile
             self.meter.count_reused(was_counted=not is_new)
             self.job.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
             return StepAnswer(outcome, key, is_reused=True)

@@ -17,7 +17,7 @@ from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
 
 QUICK = {"jobs": {"poll_s": 0.05}, "heartbeat_s": 0.05, "lease_ttl_s": 1.0}
@@ -190,6 +190,25 @@ async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitte
                 document = numbered_document(count, text=uuid4().hex)
                 made = await jobs.submit(document, writer=writer, options=OPTIONS)
                 assert (await summarizer.store.documents.of(made)).chunks == document.chunks
+
+
+async def test_answers_that_are_used_again_outlive_their_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        first = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer)))
+        find = summarizer.store.result
+
+        async def find_and_delete(result_key: str) -> str | None:
+            body = await find(result_key)
+            await summarizer.store.delete(first.summary_id)
+            return body
+
+        monkeypatch.setattr(summarizer.store, "result", find_and_delete)
+        longer = result_of(await read_all(summarizer.stream(numbered_document(27), writer=writer)))
+    assert longer.status is SummaryStatus.DONE
+    assert longer.calls_reused >= 1
 
 
 async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
