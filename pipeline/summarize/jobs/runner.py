@@ -30,7 +30,7 @@ class JobRunner:
         self,
         summarizer: Summarizer,
         writer: Writer,
-        on_behalf: Callable[[str], AbstractContextManager[None]] = nullcontext,
+        on_behalf: Callable[[str], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._on_behalf = on_behalf
         self._summarizer = summarizer
