@@ -66,7 +66,8 @@ class ReadText:
 
 
 _LEAST_CAPITALS = 0.01  # of the words inside sentences
-_MOST_OTHERS, _FEWEST_OTHERS = 0.05, 2  # of the summary's words inside sentences that the source has there too
+_HEADLINE = 0.5  # likewise
+_FEWEST_OTHERS = 2  # of the summary's words inside sentences that the source has there too
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,13 @@ class Capitals:
         """Tells whether the texts have to be compared without capitals. Linear in the length of the summary."""
         if not self.are_kept:
             return True
-        shared = [index for index in _inside(summary) if summary.table.words[index] in self.inside]
-        others = sum(summary.table.raw(index) not in self.spellings for index in shared)
-        return others >= _FEWEST_OTHERS and others > _MOST_OTHERS * len(shared)
+        inside = list(_inside(summary))
+        capitals = sum(summary.table.raw(index)[0].isupper() for index in inside)
+        if 0 < capitals < _HEADLINE * len(inside):  # it has its names, and "turkey" beside them is a bird
+            return False
+        table = summary.table
+        others = (table.words[index] in self.inside and table.raw(index) not in self.spellings for index in inside)
+        return sum(others) >= _FEWEST_OTHERS
 
 
 def _inside(read: ReadText) -> Iterator[int]:
