@@ -93,6 +93,11 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
         raise InputError("results are Parquet for many items only: name FILE.json")
     if options.resume and options.output is None:
         raise InputError("--resume needs --output: it goes on with the results there")
+    check_outputs(inputs, *outputs)
+
+
+def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
+    """Refuses to write over what is read, or twice to one file. Raises InputError."""
     taken = {path.resolve() for path in inputs}
     for path in outputs:
         if path is not None and path.resolve() in taken:

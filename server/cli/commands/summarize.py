@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.options import Connection, EndpointOptions, ShapeOptions, SummaryOptions, with_options
+from server.cli.options import (
+    Connection,
+    EndpointOptions,
+    ShapeOptions,
+    SummaryOptions,
+    check_outputs,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from server.cli.summarize.run import SummaryCalls
@@ -123,8 +130,11 @@ def summarize(
         raise InputError("--report needs the document: summarize it again, what is done is not done twice")
     here = named_endpoint(endpoint, model, context)
     options = SummaryOptions(audience.value, parse_wave(wave), iterations, key, shape)
-    from server.cli.summarize.run import Target, plan_document, summarize_document, write_summary
+    from server.cli.summarize.run import LAYER_FILES, Target, plan_document, summarize_document, write_summary
+    from server.cli.summarize.source import files_read
 
+    written = [layers / name for name in LAYER_FILES] if layers is not None else []
+    check_outputs(list(files_read(files or [])), output, report, *written)
     is_json = as_json or (output is not None and output.suffix.lower() == ".json")
     target = Target(output, is_json, layers, report, cite_pages)
 

@@ -46,6 +46,7 @@ class SummaryCalls:
     get: Callable[[str], Awaitable[pb.GetSummaryResponse]]
 
 
+LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 _FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
 _MOST_FILE_WORDS = 6
 PLAN_TIMEOUT_S = 600.0  # without --timeout
@@ -156,11 +157,8 @@ async def write_summary(
 def write_layers(folder: Path, summary: pb.Summary) -> None:
     """Writes overview, sections, summary and full extraction as files. Raises InputError."""
     extractions = [one.text for one in summary.intermediate_summaries if one.level == 0]
-    texts = {
-        "overview.md": summary.overview,
-        "summary.md": to_markdown(summary),
-        "extraction.md": "\n\n".join(extractions),
-    }
+    layers = (summary.overview, to_markdown(summary), "\n\n".join(extractions))
+    texts = dict(zip(LAYER_FILES, layers, strict=True))
     for number, section in enumerate(summary.sections, 1):
         words = "-".join(_FILE_WORD.findall(section.title.lower())[:_MOST_FILE_WORDS])  # a title is no path
         texts[f"section-{number:02d}{words and '-'}{words}.md"] = f"# {section.title}\n\n{section.text}"

@@ -61,6 +61,15 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
     return list(files)
 
 
+def files_read(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yields the files that a document is read from. Raises InputError."""
+    for path in paths:
+        if path.is_dir():
+            yield from (file for file in _walk(path) if file.suffix.lower() in SUFFIXES)
+        elif path != STDIN:
+            yield path
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     """Yields the files of a folder and those below it, without hidden ones; never follows a link to a folder."""
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import InputError
+from server.cli.main import app
 from server.cli.summarize import source
 from server.cli.summarize.source import list_files, read_document
 from tests.pdf import make_pdf
@@ -77,3 +78,11 @@ def test_more_files_than_the_bound_are_refused(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(source, "MOST_FILES", 2)
     with pytest.raises(InputError, match="more than 2 files"):
         read_document([folder])
+
+
+@pytest.mark.parametrize("output", ["--output={0}/chapter 10.md", "--report={0}/notes/a.txt", "--layers={0}"])
+def test_what_is_read_is_never_written_over(folder: Path, output: str) -> None:
+    (folder / "summary.md").write_text("Kept.")
+    with pytest.raises(InputError, match="it would be written over"):
+        app(["summarize", str(folder), output.format(folder)], standalone_mode=False)
+    assert (folder / "summary.md").read_text() == "Kept."
