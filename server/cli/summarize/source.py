@@ -21,7 +21,7 @@ SUFFIXES = frozenset(
 """Of the files that are read in a folder; a file that is named is read whatever its name."""
 _PAGE_BREAK = "\f"  # where a server begins a page
 _DIGITS = re.compile(r"(\d+)")
-_HEADING = re.compile(r"#{1,5} ")
+_HEADING = re.compile(r"#{1,6}(?= )")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _MOST_NAME_CHARS = 200
 
@@ -104,7 +104,10 @@ def _read_one(path: Path) -> pb.Document:
 
 
 def _as_section(path: Path, root: Path) -> str:
-    """Returns a file's text below its name, with its own headings one level lower; page numbers would name no file."""
+    """Returns a file's text below its name, with its own headings two levels lower; page numbers would name no file.
+
+    The name is "## notes.txt", because "# notes.txt" reads as a command of root.
+    """
     pages = read_document_pages(path)
     text = pages if isinstance(pages, str) else "\n\n".join(pages)
     if not text.strip():
@@ -112,15 +115,16 @@ def _as_section(path: Path, root: Path) -> str:
         return ""
     name = to_id(path.absolute().relative_to(root).as_posix())
     body = _lowered(text.replace(_PAGE_BREAK, "\n").strip())
-    return f"# {' '.join(name.split())}\n\n{body}"
+    return f"## {' '.join(name.split())}\n\n{body}"
 
 
 def _lowered(text: str) -> str:
-    """Adds a level to Markdown headings; a "# " in a code block is a comment."""
+    """Adds two levels to Markdown headings, of which there are six; a "# " in a code block is a comment."""
     lines, is_code = [], False
     for line in text.split("\n"):
         is_code ^= _FENCE.match(line) is not None
-        lines.append(f"#{line}" if not is_code and _HEADING.match(line) else line)
+        marks = None if is_code else _HEADING.match(line)
+        lines.append("#" * min(6, marks.end() + 2) + line[marks.end() :] if marks else line)
     return "\n".join(lines)
 
 

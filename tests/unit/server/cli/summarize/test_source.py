@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
 from server.cli.errors import InputError
 from server.cli.main import app
 from server.cli.summarize import source
@@ -30,18 +31,21 @@ def test_a_folder_is_one_document_with_file_names_as_headings(folder: Path) -> N
     document = read_document([folder])
     assert (document.name, len(document.chunks)) == ("manual", 0)
     assert document.text == (
-        "# chapter 2.pdf\n\nThe pump starts.\n\nIt runs.\n\n"
-        "# chapter 10.md\n\n## Stop\n\n```\n# comment\n```\n\nThe pump stops.\n\n"
-        "# notes/a.txt\n\nTake gloves."
+        "## chapter 2.pdf\n\nThe pump starts.\n\nIt runs.\n\n"
+        "## chapter 10.md\n\n### Stop\n\n```\n# comment\n```\n\nThe pump stops.\n\n"
+        "## notes/a.txt\n\nTake gloves."
     )
 
 
 def test_files_keep_the_order_in_which_they_are_named(folder: Path) -> None:
     document = read_document([folder / "notes" / "a.txt", folder / "chapter 10.md", folder / "notes" / "a.txt"])
     assert document.name == "a.txt and 1 more"
-    assert [line for line in document.text.splitlines() if line.startswith("# ")] == [
-        *("# notes/a.txt", "# chapter 10.md", "# comment")
+    assert [line for line in document.text.splitlines() if line.startswith(("# ", "## "))] == [
+        *("## notes/a.txt", "## chapter 10.md", "# comment")
     ]
+    blocks = split_source(document.text)
+    headings = [document.text[block.start : block.end] for block in blocks if block.kind is SourceBlockKind.HEADING]
+    assert headings == ["notes/a.txt", "chapter 10.md", "Stop"]
 
 
 def test_a_page_break_of_a_text_begins_no_page_among_several_files(folder: Path) -> None:
