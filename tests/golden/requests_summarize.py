@@ -130,11 +130,17 @@ def _requests_with(summary_id: str) -> dict[str, Message]:
 
 
 def _about_ids() -> list[Case]:
-    ids = {"empty id": "", "long id": "x" * 101, "unknown id": "nobody"}
+    asked: dict[str, Message] = {
+        "SubmitSummary/nothing": pb.SubmitSummaryRequest(),
+        "ListSummaries/page size": pb.ListSummariesRequest(page_size=-1),
+    }
+    for name, summary_id in {"empty id": "", "long id": "x" * 101, "unknown id": "nobody"}.items():
+        asked |= {f"{method}/{name}": request for method, request in _requests_with(summary_id).items()}
+        asked[f"SubmitSummary/{name}"] = pb.SubmitSummaryRequest(summary_id=summary_id)
+        asked[f"WatchSummary/{name}"] = pb.WatchSummaryRequest(summary_id=summary_id)
+        asked[f"DeleteSummary/{name}"] = pb.DeleteSummaryRequest(summary_id=summary_id)
     return [
-        Case(f"{method}/{name}", PLAIN, f"{SERVICE}.{method}", (to_bytes(request),))
-        for name, summary_id in ids.items()
-        for method, request in _requests_with(summary_id).items()
+        Case(name, PLAIN, f"{SERVICE}.{name.split('/', 1)[0]}", (to_bytes(request),)) for name, request in asked.items()
     ]
 
 

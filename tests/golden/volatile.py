@@ -20,6 +20,7 @@ VOLATILE: Mapping[tuple[str, int], str] = {
     ("precis.v1.SummaryProgress", 8): "eta",
     ("precis.v1.Summary", 1): "summary_id",
     ("precis.v1.Summary", 18): "elapsed",
+    ("precis.v1.Summary", 31): "total_elapsed",
     ("google.rpc.ErrorInfo", 3): "metadata",  # the call's id
     ("google.rpc.RequestInfo", 1): "request_id",
 }

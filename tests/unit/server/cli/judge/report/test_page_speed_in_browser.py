@@ -91,7 +91,8 @@ async def test_a_page_is_ready_after_time_that_grows_with_the_claims_alone(open_
             for _ in range(ROUNDS):
                 before = (await work.done())["ThreadTime"]
                 await page.reload()
-                taken.append((await work.done())["ThreadTime"] - before)
+                after = (await work.done())["ThreadTime"]
+                taken.append(after - before if after >= before else after)  # the page got a process of its own
             seconds[count] = min(taken)
     assert seconds[LARGE] / seconds[SMALL] < MOST_RATIO, seconds
 
