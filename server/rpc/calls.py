@@ -82,10 +82,7 @@ def current_call() -> CallRecord:
 
 @contextmanager
 def part_of_call() -> Iterator[None]:
-    """Gives one request of a stream a record of its own, and adds up what it did; its answer counts one item already.
-
-    For a request that is served by a task of its own: what a servicer notes would else replace what others noted.
-    """
+    """Gives one request of a stream a record of its own, and adds up what it did; its answer counts one item."""
     whole = _current.get()
     part = replace(whole, queue_ms=0.0, item_count=0)
     _current.set(part)
@@ -138,8 +135,7 @@ class CallRunner:
         """Runs what an earlier call submitted: at its tenant's cost, and never refused, for that call was let in."""
         caller = Caller(tenant=tenant, share=tenant)
         quota = self._admission.quota_of(caller)
-        record = CallRecord(next(self._call_ids), time.monotonic(), caller, quota, asks_model=True)
-        token = _current.set(record)
+        token = _current.set(CallRecord(next(self._call_ids), time.monotonic(), caller, quota, asks_model=True))
         try:
             yield
         finally:
