@@ -1,6 +1,7 @@
 """kill -9 in the middle of map, reduce, reflect and topics, in a real process."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.errors import SummaryRunningError
 from pipeline.summarize.storage.records import SummaryStatus
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.killed_server import CHUNKS, LoggingWriter, key_of
@@ -39,13 +41,16 @@ async def kill_and_go_on(folder: Path, place: Path | str, doomed: str, wave: int
     finished = log.read_text(encoding="utf-8").splitlines()
     writer = LoggingWriter(log, doomed="", wave=wave)
     async with summarizer_in(place, lease_ttl_s=3_600) as summarizer:  # the dead server's lease is not waited for
-        stream = summarizer.stream(
-            numbered_document(CHUNKS),
-            writer=writer,
-            options=SummarizeOptions(wave=wave),
-            idempotency_key=key_of(log),
-        )
-        result = result_of(await read_all(stream))
+        result = None
+        while result is None:
+            stream = summarizer.stream(
+                numbered_document(CHUNKS),
+                writer=writer,
+                options=SummarizeOptions(wave=wave),
+                idempotency_key=key_of(log),
+            )
+            with contextlib.suppress(SummaryRunningError):  # until the database has noticed that its client is dead
+                result = result_of(await read_all(stream))
     answers = log.read_text(encoding="utf-8").splitlines()
     assert result.status is SummaryStatus.DONE
     assert answers[: len(finished)] == finished
