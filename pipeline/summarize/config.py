@@ -41,7 +41,9 @@ class JobsConfig(FrozenModel):
 
     concurrency: int = Field(default=2, ge=1, le=32, description="Submitted summaries that a server runs at once.")
     max_queued: int = Field(
-        default=1_000, ge=1, description="Submitted summaries that have not ended; more are refused."
+        default=1_000,
+        ge=1,
+        description="Submitted summaries that have not ended; more are refused. A tenant may have as many as are free.",
     )
     poll_s: float = Field(default=2.0, gt=0, description="How often jobs of other servers are looked for.")
     max_attempts: int = Field(default=5, ge=1, description="Runs that break off before a job is given up as failed.")

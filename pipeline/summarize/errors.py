@@ -5,7 +5,7 @@
         ├── UnknownSummaryError        no summary has this id
         ├── SummaryRunningError        another reader, or another server, runs it now
         ├── IdempotencyConflictError   the key was used for another request
-        ├── JobQueueFullError          as many summaries are submitted as the settings allow
+        ├── JobQueueFullError          as many summaries are submitted as the settings allow, or this owner may
         ├── StalledReductionError      a writer's answer made no progress where it had to
         ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
@@ -59,7 +59,9 @@ class JobQueueFullError(SummarizeError):
     retry_after_s = 5.0
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"{most} summaries are submitted, the most this server keeps: try again when one has ended")
+        super().__init__(
+            f"of {most} places for submitted summaries none is left for this caller: try again when one has ended"
+        )
 
 
 class StalledReductionError(SummarizeError):

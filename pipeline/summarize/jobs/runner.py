@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class JobRunner:
-    """Takes jobs by priority, then by age, so many at once as the settings say. Enter it to start, leave it to stop.
+    """Takes jobs in the order of `JobTable.next`, so many at once as settings say. Enter it to start, leave it to stop.
 
     Leave it after the summarizer was told to put its runs aside: the calls on their way are then done and stored.
 

@@ -10,13 +10,19 @@ _MOST_LOOKED_AT = 64
 _ADD = """
     INSERT INTO jobs (summary_id, owner, priority, submitted_at)
     SELECT summary_id, owner, ?, NOW_S FROM summaries
-    WHERE summary_id = ? AND (SELECT COUNT(*) FROM jobs) < ?
+    WHERE summary_id = ? AND (SELECT COUNT(*) FROM jobs)
+        + (SELECT COUNT(*) FROM jobs WHERE owner <> '' AND jobs.owner = summaries.owner) < ?
     ON CONFLICT (summary_id) DO UPDATE SET priority = excluded.priority"""
 _QUEUED = "UPDATE summaries SET status = ?, updated_at = NOW_S WHERE summary_id = ? AND lease_expires_at < NOW_S"
+# Owners take turns: an owner's job that is the second of his, those that run included, comes after the first of others.
 _NEXT = """
-    SELECT jobs.summary_id, jobs.owner, lease_owner, lease_expires_at < NOW_S FROM jobs
-    JOIN summaries ON summaries.summary_id = jobs.summary_id
-    WHERE lease_expires_at {side} NOW_S ORDER BY priority, submitted_at LIMIT ?"""
+    SELECT summary_id, owner, lease_owner, is_free FROM (
+        SELECT jobs.summary_id, jobs.owner, lease_owner, lease_expires_at < NOW_S AS is_free, priority, submitted_at,
+            ROW_NUMBER() OVER (
+                PARTITION BY jobs.owner ORDER BY lease_expires_at < NOW_S, priority, submitted_at
+            ) AS turn
+        FROM jobs JOIN summaries ON summaries.summary_id = jobs.summary_id
+    ) AS turns WHERE {which} ORDER BY turn, priority, submitted_at LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,10 @@ class JobTable:
         self._database = database
 
     async def add(self, summary_id: str, *, priority: int, most: int) -> bool:
-        """Queues a summary. Returns False if so many are queued or running that there is no place."""
+        """Queues a summary. Returns False if so many are queued or running that there is no place.
+
+        An owner may have as many as are free, so that there is always room for another; those without owner are one.
+        """
         add = Statement(_ADD, (priority, summary_id, most))
         counts = await self._database.transact([add])
         if not counts[0] and not await self.holds(summary_id):
@@ -54,12 +63,15 @@ class JobTable:
         return bool(rows)
 
     async def next(self) -> list[QueuedJob]:
-        """Returns jobs that nobody runs, or whose server has ended: the first to take comes first."""
+        """Returns jobs that nobody runs, or whose server has ended: the first to take comes first.
+
+        Owners take turns; the turns of one, and of equal turns the first, go by priority, then by age.
+        """
         jobs: list[QueuedJob] = []
         gone: dict[str, bool] = {}
-        for side in ("<", ">="):
+        for which in ("is_free", "NOT is_free"):
             for summary_id, owner, holder, is_free in await self._database.fetch(
-                Statement(_NEXT.format(side=side), (_MOST_LOOKED_AT,))
+                Statement(_NEXT.format(which=which), (_MOST_LOOKED_AT,))
             ):
                 server = str(holder).partition(":")[0]
                 if not is_free and server not in gone:

@@ -139,6 +139,38 @@ async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) 
         assert (await jobs.submit_again(queued.summary_id)).status is SummaryStatus.QUEUED
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
+    tmp_path: Path, place: str, request: pytest.FixtureRequest
+) -> None:
+    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    writer = ScriptedWriter(identity=f"turns-{place}")
+    async with summarizer_in(where) as summarizer:
+        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+        urgent = JobPriority.INTERACTIVE
+        first, second, third = [await submit(anns, writer, count, priority=urgent) for count in (20, 21, 22)]
+        waiting = [await submit(bobs, writer, count) for count in (23, 24)]
+        queue, names = summarizer.store.jobs, {one.summary_id: one for one in (first, second, third, *waiting)}
+        order = [names[job.summary_id] for job in await queue.next() if job.summary_id in names]
+        await summarizer.store.leases.acquire(first.summary_id, 60.0)  # what runs is a turn that was taken
+        beside = [names[job.summary_id] for job in await queue.next() if job.summary_id in names]
+        for one in names:
+            await queue.remove(one)
+    assert order == [first, waiting[0], second, waiting[1], third]
+    assert beside == [waiting[0], second, waiting[1], third]
+
+
+async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, jobs={"max_queued": 4}) as summarizer:
+        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+        for count in (20, 21):
+            await submit(anns, writer, count)
+        with pytest.raises(JobQueueFullError):
+            await submit(anns, writer, 22)
+        assert (await submit(bobs, writer, 23)).status is SummaryStatus.QUEUED
+
+
 async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path) as summarizer:
