@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import StartupError
@@ -126,9 +127,8 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             ws="none",
-            http="h11",
+            http=partial(_Connection, self._listen),  # type: ignore[arg-type]  # it is called, and nothing else
             server_header=False,
-            limit_concurrency=self._listen.max_connections,
             timeout_graceful_shutdown=max(1, round(self._listen.grace_s)),
             ssl_certfile=tls.certificate_file,
             ssl_keyfile=tls.key_file,
@@ -169,6 +169,45 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leaves signals to the process, which has one way to stop."""
         yield
+
+
+class _Connection(H11Protocol):
+    """Closes itself when it is one too many, or when it waits too long for the headers of a request.
+
+    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer.
+    """
+
+    def __init__(self, listen: ListenConfig, **parts: Any) -> None:  # noqa: ANN401 - as uvicorn hands them over
+        super().__init__(**parts)
+        self._listen = listen
+        self._late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._watch()
+        if len(self.connections) > self._listen.max_connections:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._unwatch()
+
+    def _watch(self) -> None:
+        """Gives the headers of the next request their time, which more bytes do not lengthen."""
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if is_answering:
+            self._unwatch()
+        elif self._late is None:
+            self._late = self.loop.call_later(self._listen.body_timeout_s, self.transport.abort)
+
+    def _unwatch(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool]) -> Starlette:

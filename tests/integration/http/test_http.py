@@ -247,6 +247,31 @@ async def test_a_path_that_is_not_there_is_a_problem(client: httpx.AsyncClient) 
     assert (await client.get("/v1/judge")).status_code == 405
 
 
+@pytest.mark.parametrize("sent", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow:"])
+async def test_a_connection_without_whole_headers_is_closed(start: Start, sent: bytes) -> None:
+    async with start(http=ON, listen={"body_timeout_s": 0.2}) as app:
+        reader, writer = await asyncio.open_connection("127.0.0.1", app.http_port)
+        writer.write(sent)
+        async with asyncio.timeout(60):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_connections_beyond_the_limit_are_closed_and_the_others_are_served(start: Start) -> None:
+    async with start(http=ON, listen={"max_connections": 2}) as app, asyncio.timeout(60):
+        opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(6)]
+        waiting = {asyncio.create_task(reader.readline()): writer for reader, writer in opened}
+        while len(waiting) > 2:
+            closed, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for one in closed:
+                waiting.pop(one).close()
+                assert isinstance(one.exception(), ConnectionError) or one.result() == b""
+        for answer, writer in waiting.items():
+            writer.write(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+            assert await answer == b"HTTP/1.1 200 OK\r\n"
+            writer.close()
+
+
 async def test_the_openapi_document_describes_every_path_and_field(client: httpx.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     assert {"/v1/judge", "/v1/evaluate", "/v1/summarize", "/v1/embeddings", "/rerank"} <= set(document["paths"])
