@@ -136,6 +136,7 @@ class HttpServer:
             ssl_cert_reqs=ssl.CERT_NONE if tls.client_ca_file is None else ssl.CERT_REQUIRED,
         )
         options.load()
+        self._socket.listen(options.backlog)  # now: the task begins later, and whoever came before it were refused
         self._server = _Server(options)
         self._serving = asyncio.create_task(self._server.serve([self._socket]), name="precis-http")
 
