@@ -1,0 +1,57 @@
+"""LlamaIndex: embeddings of a Precis server, and an evaluator of faithfulness without a language model."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+
+from precis.client import Client
+
+
+class PrecisEmbedding(BaseEmbedding):  # type: ignore[misc]  # the package is not there where types are checked
+    """Embeddings of the server's model, of length 1."""
+
+    _client: Client = PrivateAttr()
+
+    def __init__(self, client: Client, **options: Any) -> None:  # noqa: ANN401 - options of the base class
+        super().__init__(model_name="precis", **options)
+        self._client = client
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return [list(embedding.values) for embedding in self._client.embed(texts)]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, query)
+
+
+class PrecisEvaluator(BaseEvaluator):  # type: ignore[misc]  # the same
+    """Judges a response against its contexts; the score is from 0 to 1, and passes from `minimum` of 10 on."""
+
+    def __init__(self, client: Client, minimum: float = 7.0) -> None:
+        self._client = client
+        self._minimum = minimum
+
+    async def aevaluate(
+        self, query: str | None = None, response: str | None = None, contexts: Sequence[str] | None = None, **_: object
+    ) -> EvaluationResult:
+        """Judges one response."""
+        judgement = await asyncio.to_thread(self._client.judge, "\n\n".join(contexts or ()), response or "")
+        score, claims = judgement.hallucination, "; ".join(claim.text for claim in judgement.unsupported)
+        passing, feedback = score >= self._minimum, f"Unsupported: {claims}" if claims else ""
+        found = {"query": query, "response": response, "contexts": contexts, "passing": passing}
+        return EvaluationResult(**found, score=score / 10, feedback=feedback)
+
+    def _get_prompts(self) -> dict[str, object]:
+        return {}
+
+    def _update_prompts(self, _prompts: object) -> None:
+        """Has none."""
