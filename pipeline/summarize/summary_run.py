@@ -195,7 +195,7 @@ class SummaryRun:
         job = self.job
         text = await Assembler(job.store, self.summary, job.config).finished_text()
         gate = job.writer.trust_gate if isinstance(job.writer, CheckedWriter) else None
-        bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0)
+        bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _drive(self, run: Run, config: RunnableConfig) -> None:

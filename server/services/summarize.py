@@ -22,6 +22,7 @@ from server.rpc.handlers import name_session
 from server.services.summarize_reply import to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
     DocumentRules,
+    inside,
     parse_document,
     parse_job_priority,
     parse_options,
@@ -105,13 +106,14 @@ class SummarizeServicer(SummarizeServiceServicer):
         if request.summary_id:
             queued = await jobs.submit_again(parse_summary_id(request.summary_id), priority=priority)
         else:
-            queued = await jobs.submit(
-                await self._document(request.request, "request."),
-                writer=chosen.writer,
-                options=parse_options(request.request.options),
-                idempotency_key=request.request.idempotency_key or None,
-                priority=priority,
-            )
+            with inside("request"):
+                queued = await jobs.submit(
+                    await self._document(request.request),
+                    writer=chosen.writer,
+                    options=parse_options(request.request.options),
+                    idempotency_key=request.request.idempotency_key or None,
+                    priority=priority,
+                )
         name_session(queued.summary_id)
         return to_submitted(queued)
 
@@ -153,8 +155,8 @@ class SummarizeServicer(SummarizeServiceServicer):
             raise NoWriterError
         return self._chosen
 
-    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest, path: str = "") -> Document:
+    async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
         if not request.HasField("document"):
-            raise InvalidInputError(f"{path}document", "a value", "nothing")
+            raise InvalidInputError("document", "a value", "nothing")
         work = partial(parse_document, request.document, self._rules)
         return await asyncio.get_running_loop().run_in_executor(self._cpu, work)

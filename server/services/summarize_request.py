@@ -1,6 +1,7 @@
 """Summarize requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +72,15 @@ def parse_document(document: pb.Document, rules: DocumentRules) -> Document:
         limits=limits,
         total_pages=document.total_pages,
     )
+
+
+@contextmanager
+def inside(field: str) -> Iterator[None]:
+    """Lets the fields of errors begin with that of the message which they belong to."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{field}.{error.field}", error.expected, error.got) from error
 
 
 def parse_summary_id(summary_id: str) -> str:

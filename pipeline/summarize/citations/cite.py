@@ -25,15 +25,17 @@ _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
 
 @dataclass(frozen=True, slots=True)
 class CitationBounds:
-    """How much is cited.
+    """How much is cited, and for whom.
 
     Attributes:
         max_citations: sentences of the text, from its beginning.
         max_read: written sentences that a model compares; of more, those with values and negations first.
+        caller: in whose turn it does.
     """
 
     max_citations: int
     max_read: int
+    caller: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ async def cite(
         return Citations(tuple(draft.citation for draft in drafts), parts)
     claims = [claim for draft in drafts if (claim := draft.claim)]
     chosen = riskiest([claim.words for claim in claims], bounds.max_read)
-    supports = await reader.read([claims[at] for at in chosen])
+    supports = await reader.read([claims[at] for at in chosen], caller=bounds.caller)
     cited = [draft.citation for draft in drafts]
     for at, support in zip(chosen, supports, strict=True):
         cited[readable[at]] = _supported(cited[readable[at]], support)

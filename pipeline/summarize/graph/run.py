@@ -135,6 +135,11 @@ class SummaryJob:
         return answer_scope(self.owner, self.writer.identity)
 
     @property
+    def caller(self) -> str:
+        """Who takes turns with others: the owner, or where owners are not told apart the summary."""
+        return self.owner or self.summary_id
+
+    @property
     def call_scope(self) -> str:
         """What calls of earlier summaries must have in common with those of this one."""
         return call_scope(self.answer_scope, self.config, self.options)

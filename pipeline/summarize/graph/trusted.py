@@ -73,7 +73,8 @@ async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
     key = task_key(run.job.answer_scope, call.task)
     if not isinstance(writer, CheckedWriter) or await run.job.store.result(key) is not None:
         return await run.answer(call.planned(run))
-    reading = asyncio.ensure_future(writer.trust_gate.read(call.task, room=_room(run, call.task)))
+    case = writer.trust_gate.read(call.task, room=_room(run, call.task), caller=run.job.caller)
+    reading = asyncio.ensure_future(case)
     try:
         return await _Passage(run, call, writer.trust_gate, key).answer(reading)
     finally:

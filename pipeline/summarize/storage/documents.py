@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
 from pipeline.summarize.storage.records import StoredSummary
-from pipeline.summarize.storage.schema import Database, Statement, Value
+from pipeline.summarize.storage.schema import KEEPS_TEXTS, Database, Statement, Value
 
 _ROWS_PER_STATEMENT = 200
 
@@ -27,7 +27,7 @@ class DocumentTable:
         """Stores a document; does nothing if it is there already."""
         known = Statement("SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1", (document_sha256,))
         if not await self._database.fetch(known):
-            await self._database.transact(list(_inserts(document_sha256, chunks)))
+            await self._database.transact([KEEPS_TEXTS, *_inserts(document_sha256, chunks)])
 
     async def of(self, summary: StoredSummary) -> Document:
         """Returns the document of a summary."""

@@ -17,6 +17,13 @@ Result = TypeVar("Result")
 
 _NOW_S = "EXTRACT(EPOCH FROM clock_timestamp())::double precision"
 _SCHEMA_LOCK = 0x70726563  # "prec": servers that start together create the tables one after the other
+_TEXTS_LOCK = 0x70726566
+_WORDS = {
+    "?": "%s",
+    "NOW_S": _NOW_S,
+    "LOCK_SHARED": f"pg_advisory_xact_lock_shared({_TEXTS_LOCK})",
+    "LOCK_ALONE": f"pg_advisory_xact_lock({_TEXTS_LOCK})",
+}
 _CONNECT_TIMEOUT_S = 10.0
 
 
@@ -106,7 +113,10 @@ class PostgresDatabase:
 def _to_postgres(statement: Statement) -> tuple[str, list[Value]]:
     """Translates a statement. psycopg would store the name of a StrEnum, not its value."""
     values = [str(value) if isinstance(value, str) else value for value in statement.values]
-    return statement.sql.replace("?", "%s").replace("NOW_S", _NOW_S), values
+    sql = statement.sql
+    for word, meaning in _WORDS.items():
+        sql = sql.replace(word, meaning)
+    return sql, values
 
 
 def _lock_number(owner: str) -> int:

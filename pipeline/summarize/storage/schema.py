@@ -127,6 +127,14 @@ class Statement(NamedTuple):
     values: tuple[Value, ...] = ()
 
 
+KEEPS_TEXTS, DROPS_TEXTS = Statement("SELECT LOCK_SHARED"), Statement("SELECT LOCK_ALONE")
+"""Begin a transaction that refers to stored texts, and one that deletes those to which nothing refers.
+
+Postgres lets many of the first run at once, and one of the second alone: what a transaction finds to be there is not
+deleted by another that began before. SQLite has one writer at a time as it is.
+"""
+
+
 class Database(Protocol):
     """Runs statements for one server process. Enter it to connect, leave it to close.
 

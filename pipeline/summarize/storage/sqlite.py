@@ -108,7 +108,8 @@ class SqliteDatabase:
             (self._owners / self.owner).unlink(missing_ok=True)
 
     def _execute(self, statement: Statement) -> sqlite3.Cursor:
-        return self._connected.execute(statement.sql.replace("NOW_S", _NOW_S), statement.values)
+        sql = statement.sql.replace("NOW_S", _NOW_S).replace("LOCK_SHARED", "1").replace("LOCK_ALONE", "1")
+        return self._connected.execute(sql, statement.values)
 
     def _transact(self, statements: Sequence[Statement]) -> list[int]:
         """Adds to the round's transaction, so that many answers that arrive together are committed together."""

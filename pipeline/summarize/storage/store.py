@@ -22,7 +22,7 @@ from pipeline.summarize.storage.records import (
     SummaryRequest,
     SummaryStatus,
 )
-from pipeline.summarize.storage.schema import Database, Row, Statement
+from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement
 
 _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
 _REQUEST = TypeAdapter(SummaryRequest)
@@ -91,7 +91,7 @@ class SummaryStore:
             idempotency_key = _scoped(idempotency_key, request.owner)
         summary_id = uuid4().hex
         row = (summary_id, idempotency_key, request_key, _REQUEST.dump_json(request).decode(), document_sha256)
-        await self._database.transact([Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
+        await self._database.transact([KEEPS_TEXTS, Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
         by_key = Statement(_BY_IDEMPOTENCY_KEY, (idempotency_key,))
         stored = await self._find(by_key if idempotency_key else Statement(_BY_ID, (summary_id,)))
         assert stored is not None, "a summary that was just stored can be read"  # noqa: S101
@@ -116,7 +116,7 @@ class SummaryStore:
     async def delete(self, summary_id: str) -> None:
         """Deletes a summary, and what only it needed."""
         own = [Statement(sql, (summary_id,) * sql.count("?")) for sql in _OF_ONE]
-        await self._database.transact([*own, *map(Statement, _UNUSED)])
+        await self._database.transact([DROPS_TEXTS, *own, *map(Statement, _UNUSED)])
 
     async def set_plan(self, summary_id: str, plan: PlanRecord) -> None:
         """Remembers a plan, and forgets the steps of any other; their results stay."""
@@ -167,7 +167,7 @@ class SummaryStore:
             )
             for step, output, _ in steps
         ]
-        return sum((await self._database.transact(results + rows))[len(results) :])
+        return sum((await self._database.transact([KEEPS_TEXTS, *results, *rows]))[1 + len(results) :])
 
     async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
         """Returns what the steps of a stage wrote, in the order of the document, without the texts."""
@@ -238,7 +238,8 @@ class SummaryStore:
     async def expire(self, keep_s: float) -> list[str]:
         """Deletes summaries that nobody touched for `keep_s`, and what only they needed. Returns their ids."""
         rows = await self._database.fetch(Statement(_EXPIRED, (keep_s,)))
-        await self._database.transact([Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE])
+        expire = [Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE]
+        await self._database.transact([DROPS_TEXTS, *expire])
         return [summary_id for (summary_id,) in rows]
 
     async def _find(self, statement: Statement) -> StoredSummary | None:

@@ -23,7 +23,7 @@ class TrustConfig(FrozenModel):
         le=10_000,
         description="Written sentences of a finished summary that it compares with the document itself, at most.",
     )
-    max_checks: int = Field(default=2, ge=1, le=64, description="Answers that it reads at once.")
+    max_checks: int = Field(default=2, ge=1, le=64, description="Answers that it reads at once; callers take turns.")
     asks_again: bool = Field(default=True, description="Whether a bad answer is asked for once more, with the faults.")
     rewrites: bool = Field(
         default=True, description="Whether sentences of the input are chosen where an answer stays unusable."

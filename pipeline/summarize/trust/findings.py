@@ -170,7 +170,7 @@ class Gate(Protocol):
     def max_cited_claims(self) -> int:
         """Most sentences of a finished summary that it reads."""
 
-    async def read(self, task: ExtractTask | MergeTask, *, room: float) -> GatedCase:
+    async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> GatedCase:
         """Reads a task's texts; `room` is the share of them that an answer has room for."""
 
     async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:

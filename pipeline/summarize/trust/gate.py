@@ -49,12 +49,14 @@ class Case:
         least_recall: share of their values that an answer must keep with their subjects.
         room: share of the texts that an answer has room for.
         is_merge: the texts were checked already, and none of them may vanish.
+        caller: in whose turn a model reads.
     """
 
     source: SourceText
     least_recall: float
     room: float
     is_merge: bool
+    caller: str = ""
 
     @property
     def text(self) -> str:
@@ -108,25 +110,24 @@ class TrustGate:
         digest = hashlib.sha256(f"{settings}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
-    async def read(self, task: ExtractTask | MergeTask, *, room: float) -> Case:
+    async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> Case:
         """Reads a task's texts, while its answer is on the way.
 
         Args:
             room: share of the texts that an answer has room for, in (0, 1].
+            caller: in whose turn a model will read the answer.
         """
-        return await self._off_loop(lambda: self._read(task, room))
+        return await self._off_loop(lambda: replace(self._case(task, room), caller=caller).read())
 
-    def _read(self, task: ExtractTask | MergeTask, room: float) -> Case:
+    def _case(self, task: ExtractTask | MergeTask, room: float) -> Case:
         if isinstance(task, ExtractTask):
             source = SourceText([chunk.text for chunk in task.chunks], task.context, task.document_name)
-            case = Case(source, self.config.min_map_recall * room, room, is_merge=False)
-        else:
-            texts, is_translated = [one.text for one in task.extractions], bool(task.shape.language)
-            source = SourceText(texts, (), task.document_name, is_translated=is_translated)
-            # What a text leaves out whose length, form or subject the caller chose is as he wants it.
-            least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
-            case = Case(source, least, room, is_merge=True)
-        return case.read()
+            return Case(source, self.config.min_map_recall * room, room, is_merge=False)
+        texts, is_translated = [one.text for one in task.extractions], bool(task.shape.language)
+        source = SourceText(texts, (), task.document_name, is_translated=is_translated)
+        # What a text leaves out whose length, form or subject the caller chose is as he wants it.
+        least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
+        return Case(source, least, room, is_merge=True)
 
     async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
         """Returns what it says of an answer that needs neither model nor repair; None of any other."""
@@ -162,7 +163,8 @@ class TrustGate:
         """Adds the parts that the passage which speaks of them does not support to the faults."""
         assert self.reader is not None  # noqa: S101 - the caller asks for it
         claims = await self._off_loop(lambda: [_claim(found.words_of(number), case.source) for number in numbers])
-        for number, support in zip(numbers, await self.reader.read(claims), strict=True):
+        supports = await self.reader.read(claims, caller=case.caller)
+        for number, support in zip(numbers, supports, strict=True):
             if not support.is_supported:
                 found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
 

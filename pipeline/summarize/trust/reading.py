@@ -1,8 +1,9 @@
 """Reads written sentences: a model compares each with the passage that speaks of it, and the judge's rule decides."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
@@ -45,30 +46,41 @@ class ClaimSupport:
     is_supported: bool
 
 
+_SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
+
+
 class ClaimReader:
-    """Has sentences read, those of some answers at once.
+    """Has sentences read, so many answers at once, in turns of the callers: nobody waits for all work of another.
 
     Args:
-        most_at_once: calls of `read` that ask the model at the same time.
+        most_at_once: calls of the model at the same time.
     """
 
     def __init__(self, entailment: Entailment, most_at_once: int) -> None:
         self.identity = str(entailment.identity)
         self._entailment = entailment
-        self._places = asyncio.Semaphore(most_at_once)
+        self._most_at_once = most_at_once
+        self._places = asyncio.Semaphore(most_at_once)  # first come, first served; a caller stands there but so often
+        self._callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
-    async def read(self, claims: Sequence[WrittenClaim]) -> list[ClaimSupport]:
+    async def read(self, claims: Sequence[WrittenClaim], *, caller: str = "") -> list[ClaimSupport]:
         """Returns what the model says of each sentence."""
-        async with self._places:
-            pairs = list(dict.fromkeys(claim.pair for claim in claims if claim.pair))
-            scores = await PairScores.ask(self._entailment, pairs)
+        pairs = list(dict.fromkeys(claim.pair for claim in claims if claim.pair))
+        scores: dict[Pair, PairScores] = {}
+        own = self._callers.setdefault(caller, asyncio.Semaphore(self._most_at_once))
+        async with own:
+            for first in range(0, len(pairs), _SHARE):
+                share = pairs[first : first + _SHARE]
+                async with self._places:
+                    scores |= dict.fromkeys(share, await PairScores.ask(self._entailment, share))
         return [_judge(claim, scores) for claim in claims]
 
 
-def _judge(claim: WrittenClaim, scores: PairScores) -> ClaimSupport:
+def _judge(claim: WrittenClaim, scores: Mapping[Pair, PairScores]) -> ClaimSupport:
     if claim.pair is None:
         return ClaimSupport(0.0, is_supported=False)
-    entailment, contradiction = scores.entailment(*claim.pair), scores.contradiction(*claim.pair)
+    entailment = scores[claim.pair].entailment(*claim.pair)
+    contradiction = scores[claim.pair].contradiction(*claim.pair)
     probability = claim_support(signals(entailment, claim.known_share))
     is_contradicted = contradiction >= _EVIDENCE.contradicted and contradiction > entailment
     return ClaimSupport(probability, not is_contradicted and probability >= _EVIDENCE.partly_supported)

@@ -4,20 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SummarizeOptions
-from pipeline.summarize.errors import JobQueueFullError, SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.errors import JobQueueFullError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
 from pipeline.summarize.jobs.runner import JobRunner
 from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
 from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
 
 QUICK = {"jobs": {"poll_s": 0.05}, "heartbeat_s": 0.05, "lease_ttl_s": 1.0}
@@ -187,74 +186,6 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
         with pytest.raises(InvalidInputError, match="page_token"):
             await jobs.page(2, "nonsense")
     assert listed == made[::-1]
-
-
-async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
-        first, second = await submit(jobs, writer, 20), await submit(jobs, writer, 48)
-        for one in (first, second):
-            await read_all(jobs.watch(one.summary_id))
-        await jobs.delete(first.summary_id)
-        with pytest.raises(UnknownSummaryError):
-            await summarizer.get(first.summary_id)
-        assert await summarizer.store.documents.load(first.document_sha256) == ()
-        asked = len(writer.asked)
-        again = await submit(jobs, writer, 20)
-        await read_all(jobs.watch(again.summary_id))
-        assert len(writer.asked) > asked  # its own last batch, at least, is asked for again
-        assert (await summarizer.get(second.summary_id)).result.text
-
-
-async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitted(tmp_path: Path) -> None:
-    writer, count = ScriptedWriter(), 60
-    async with summarizer_in(tmp_path) as summarizer:
-        jobs, others = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("a", "b"))
-        old = [await submit(others, writer, 2) for _ in range(count)]
-
-        async def delete() -> None:
-            for summary in old:
-                await others.delete(summary.summary_id)
-
-        async with asyncio.TaskGroup() as group:
-            deleting = group.create_task(delete())
-            while not deleting.done():
-                document = numbered_document(count, text=uuid4().hex)
-                made = await jobs.submit(document, writer=writer, options=OPTIONS)
-                assert (await summarizer.store.documents.of(made)).chunks == document.chunks
-
-
-async def test_answers_that_are_used_again_outlive_their_summary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        first = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer)))
-        find = summarizer.store.result
-
-        async def find_and_delete(result_key: str) -> str | None:
-            body = await find(result_key)
-            await summarizer.store.delete(first.summary_id)
-            return body
-
-        monkeypatch.setattr(summarizer.store, "result", find_and_delete)
-        longer = result_of(await read_all(summarizer.stream(numbered_document(27), writer=writer)))
-    assert longer.status is SummaryStatus.DONE
-    assert longer.calls_reused >= 1
-
-
-async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    writer.gate = asyncio.Event()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
-        queued = await submit(jobs, writer)
-        watch = jobs.watch(queued.summary_id)
-        while not isinstance(await anext(watch), Planned):
-            pass
-        with pytest.raises(SummaryRunningError):
-            await jobs.delete(queued.summary_id)
-        writer.gate.set()
-        await read_all(watch)
 
 
 async def test_jobs_of_another_owner_do_not_exist(tmp_path: Path) -> None:

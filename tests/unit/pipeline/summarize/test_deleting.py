@@ -1,0 +1,116 @@
+"""What goes with a summary that is deleted, and what stays."""
+
+import asyncio
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from psycopg import AsyncConnection
+
+from pipeline.summarize.errors import SummaryRunningError, UnknownSummaryError
+from pipeline.summarize.events import Planned
+from pipeline.summarize.jobs.submitted import SummaryJobs
+from pipeline.summarize.storage.records import SummaryStatus
+from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.test_jobs import OPTIONS, QUICK, running, submit
+
+
+async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        first, second = await submit(jobs, writer, 20), await submit(jobs, writer, 48)
+        for one in (first, second):
+            await read_all(jobs.watch(one.summary_id))
+        await jobs.delete(first.summary_id)
+        with pytest.raises(UnknownSummaryError):
+            await summarizer.get(first.summary_id)
+        assert await summarizer.store.documents.load(first.document_sha256) == ()
+        asked = len(writer.asked)
+        again = await submit(jobs, writer, 20)
+        await read_all(jobs.watch(again.summary_id))
+        assert len(writer.asked) > asked  # its own last batch, at least, is asked for again
+        assert (await summarizer.get(second.summary_id)).result.text
+
+
+async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitted(tmp_path: Path) -> None:
+    writer, count = ScriptedWriter(), 60
+    async with summarizer_in(tmp_path) as summarizer:
+        jobs, others = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("a", "b"))
+        old = [await submit(others, writer, 2) for _ in range(count)]
+
+        async def delete() -> None:
+            for summary in old:
+                await others.delete(summary.summary_id)
+
+        async with asyncio.TaskGroup() as group:
+            deleting = group.create_task(delete())
+            while not deleting.done():
+                document = numbered_document(count, text=uuid4().hex)
+                made = await jobs.submit(document, writer=writer, options=OPTIONS)
+                assert (await summarizer.store.documents.of(made)).chunks == document.chunks
+
+
+async def test_to_delete_a_summary_in_postgres_leaves_its_document_to_one_that_begins_meanwhile(
+    request: pytest.FixtureRequest,
+) -> None:
+    url, writer, document = str(request.getfixturevalue("postgres_url")), ScriptedWriter(), numbered_document(31)
+    sha256 = document.sha256
+    async with (
+        summarizer_in(url) as summarizer,
+        await AsyncConnection.connect(url) as blocker,
+        await AsyncConnection.connect(url, autocommit=True) as watcher,
+    ):
+        jobs = SummaryJobs(summarizer)
+
+        async def is_waited(count: int) -> bool:
+            rows = await watcher.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+            return int((await rows.fetchone() or (0,))[0]) >= count
+
+        old = await jobs.submit(document, writer=writer, options=OPTIONS)
+        chunk_rows = "SELECT 1 FROM document_chunks WHERE document_sha256 = %s FOR UPDATE"
+        await blocker.execute(chunk_rows, (sha256,))  # the deletion stops in its middle
+        deleting = asyncio.create_task(jobs.delete(old.summary_id))
+        while not await is_waited(1):
+            pass
+        submitting = asyncio.create_task(jobs.submit(document, writer=writer, options=OPTIONS))
+        while not (submitting.done() or await is_waited(2)):
+            pass
+        await blocker.rollback()
+        await deleting
+        made = await submitting
+        assert (await summarizer.store.documents.of(made)).chunks == document.chunks
+        await jobs.delete(made.summary_id)
+
+
+async def test_answers_that_are_used_again_outlive_their_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path) as summarizer:
+        first = result_of(await read_all(summarizer.stream(numbered_document(20), writer=writer)))
+        find = summarizer.store.result
+
+        async def find_and_delete(result_key: str) -> str | None:
+            body = await find(result_key)
+            await summarizer.store.delete(first.summary_id)
+            return body
+
+        monkeypatch.setattr(summarizer.store, "result", find_and_delete)
+        longer = result_of(await read_all(summarizer.stream(numbered_document(27), writer=writer)))
+    assert longer.status is SummaryStatus.DONE
+    assert longer.calls_reused >= 1
+
+
+async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    writer.gate = asyncio.Event()
+    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+        queued = await submit(jobs, writer)
+        watch = jobs.watch(queued.summary_id)
+        while not isinstance(await anext(watch), Planned):
+            pass
+        with pytest.raises(SummaryRunningError):
+            await jobs.delete(queued.summary_id)
+        writer.gate.set()
+        await read_all(watch)
