@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.judge.evidence.text.words import is_content, stem
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 
 Float64 = npt.NDArray[np.float64]
 
-_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
 
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
@@ -49,13 +49,13 @@ def score_sentences(
     return np.asarray(score * np.minimum(words / _FULL_LENGTH_WORDS, 1))
 
 
+# Chosen on half of 80 parameters of a manual ("What is the default of work_mem?") and of 60 headings of two manuals.
 _FOCUS_WEIGHT = 0.75
-_WORDS_WEIGHT = 0.4  # of the focus: its own words; an embedder knows no part numbers
-_HEADING_SHARE = 0.5  # of what a word counts that stands in the heading above
+_WORDS_WEIGHT = 0.7  # of the focus: its own words; an embedder knows no part numbers
 
 
 def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness: Float64, focus: str) -> Float64:
-    """Scores sentences by a subject or question: close to it, or with its words in them or in their headings.
+    """Scores sentences by a subject or question: close to it, or with its words in them or above them.
 
     Args:
         likeness: cosine of each sentence with the focus; shape (sentences,), at least one.
@@ -64,16 +64,9 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         Shape (sentences,), in [0, 1].
     """
     wanted = _stems(focus)
-    shares = np.zeros(len(positions))
-    known: dict[int, frozenset[str]] = {-1: frozenset()}
-    for row, position in enumerate(positions):
-        section = excerpts[position].section
-        if section not in known:
-            known[section] = _stems(_headings_above(excerpts, section))
-        own = _stems(excerpts[position].text)
-        said = len(wanted & own) + _HEADING_SHARE * len((wanted & known[section]) - own)
-        shares[row] = said / max(1, len(wanted))
-    return (1 - _WORDS_WEIGHT) * _scaled(likeness) + _WORDS_WEIGHT * shares
+    known: dict[int, frozenset[str]] = {}
+    said = [len(_said_by(excerpts, position, wanted, known)) for position in positions]
+    return (1 - _WORDS_WEIGHT) * _scaled(likeness) + _WORDS_WEIGHT * np.array(said) / max(1, len(wanted))
 
 
 def blend_focus(score: Float64, focus: Float64) -> Float64:
@@ -81,16 +74,27 @@ def blend_focus(score: Float64, focus: Float64) -> Float64:
     return np.asarray(_FOCUS_WEIGHT * focus + (1 - _FOCUS_WEIGHT) * score)
 
 
-def _headings_above(excerpts: Sequence[Excerpt], section: int) -> str:
-    titles = []
-    while section >= 0:
-        titles.append(excerpts[section].text)
-        section = excerpts[section].section
-    return " ".join(titles)
+def _said_by(
+    excerpts: Sequence[Excerpt], position: int, wanted: frozenset[str], known: dict[int, frozenset[str]]
+) -> frozenset[str]:
+    """Returns the words of a focus that an excerpt says, or the headings and names of entries that it stands under.
+
+    Args:
+        known: answers for what others stand under as well; extended here.
+    """
+    if position not in known:
+        excerpt = excerpts[position]
+        above = [need for need in excerpt.needs if excerpts[need].kind in STRUCTURE and need < position]
+        above += [excerpt.section] if excerpt.section >= 0 else []
+        inherited = [_said_by(excerpts, each, wanted, known) for each in above]
+        known[position] = (wanted & _stems(excerpt.text)).union(*inherited)
+    return known[position]
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if is_content(word))
+    """Returns content words; of a name such as "max_connections" the whole and its parts."""
+    words = [part for word in _WORD.findall(text.casefold()) for part in {word, *word.split("_")}]
+    return frozenset(stem(word) for word in words if is_content(word))
 
 
 def _earliness(

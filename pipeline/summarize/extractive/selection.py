@@ -205,9 +205,14 @@ class _Selection:
                 likeness = np.maximum(likeness, (vectors[rows] @ vectors[added].T).max(axis=1, initial=0.0))
 
     def _worth(self, position: int) -> float:
-        """Returns what a sentence deserves to fill space: the mean of what it brings, where a heading says nothing."""
+        """Returns what a sentence deserves to fill space: the mean of what it brings, where a heading says nothing.
+
+        An answer to a focus is worth what it says of it, whatever else its entry or its values are about.
+        """
         excerpts, central = self.candidates.excerpts, self.candidates.centrality
-        own = central[self.rows[position]]
+        own = float(central[self.rows[position]])
+        if self.candidates.has_focus:
+            return own
         total = tokens = 0.0
         for each in self.bundle(position):
             size = excerpts[each].token_count

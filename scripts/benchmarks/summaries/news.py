@@ -15,6 +15,7 @@ from pipeline.protocols import ENTAILMENT, Models
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.steering.wishes import Wishes
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from pipeline.text.sentences import split_sentences
 from scripts.benchmarks.summaries.lexrank import lexrank, within
@@ -50,7 +51,7 @@ def sentences_of(text: str) -> list[str]:
     return [text[one.start : one.end] for one in split_sentences(text, _LONGEST)]
 
 
-async def shortened(writer: ExtractiveWriter, text: str, words: float) -> str:
+async def shortened(writer: ExtractiveWriter, text: str, words: float, *, focus: str = "") -> str:
     """Returns a text in about so many words, as the writer shortens it."""
     tokens = words * writer.count_tokens(text) / max(1, len(text.split()))
     task = MergeTask(
@@ -62,6 +63,7 @@ async def shortened(writer: ExtractiveWriter, text: str, words: float) -> str:
         1,
         (Extraction(text, (0, 0), (0, 0)),),
         max(1, round(tokens)),
+        wishes=Wishes(focus=focus),
     )
     return (await writer.merge(task)).text
 

@@ -1,7 +1,11 @@
+from collections.abc import Callable
+
+import pytest
+
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
-from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm, Wishes
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from tests.fakes_pipeline import fake_models
 
@@ -28,6 +32,13 @@ work_mem (integer)
 """
 
 
+SIZES = {"wal_buffers": 16, "min_wal_size": 80, "max_wal_size": 1024, "work_mem": 4}
+ENTRIES = "# Settings\n\n" + "\n\n".join(
+    f"{name} (integer)\n\nSets how much is kept before the server waits. The default is {size} MB, or {size} kB."
+    for name, size in SIZES.items()
+)
+
+
 async def shaped(
     shape: Shape, *, text: str = TEXT, audience: SummaryType = SummaryType.TECHNICAL, focus: str = ""
 ) -> str:
@@ -41,6 +52,7 @@ async def shaped(
         (Extraction(text, (0, 0), (0, 0)),),
         1_000,
         shape=shape,
+        wishes=Wishes(focus=focus),
     )
     return (await ExtractiveWriter(ExtractiveConfig(), fake_models()).merge(task)).text
 
@@ -67,3 +79,12 @@ async def test_operators_read_warnings_and_steps_before_what_explains() -> None:
     )
     assert "WARNING" in await shaped(words, text=text, audience=SummaryType.OPERATOR)
     assert "WARNING" not in await shaped(words, text=text)
+
+
+@pytest.mark.parametrize("name", ["wal_buffers", "min_wal_size", "max_wal_size", "work_mem"])
+@pytest.mark.parametrize("written", [str, lambda name: name.replace("_", " ")], ids=["name", "words"])
+async def test_a_question_is_answered_by_the_entry_that_it_names(name: str, written: Callable[[str], str]) -> None:
+    question = f"What is the default of {written(name)}?"
+    text = await shaped(Shape(LengthGoal(30, LengthUnit.WORDS)), text=ENTRIES, focus=question)
+    assert name in text
+    assert f"The default is {SIZES[name]} MB" in text
