@@ -14,7 +14,7 @@ import typer
 from server.cli.commands import models, summaries
 from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
-from server.cli.commands.evaluate import evaluate
+from server.cli.commands.evaluate import evaluate, gold, target
 from server.cli.commands.judge import judge
 from server.cli.commands.probe import contract, embed, entail, health, load
 from server.cli.commands.serve import serve, settings
@@ -44,6 +44,10 @@ app = typer.Typer(
       precis summaries submit F  have it written without waiting; list, watch, show
 
       precis evaluate FILE.json  score a summary against a golden reference
+
+      precis gold FILE           propose a golden reference of a document
+
+      precis target LENGTH       tell how long its summary should be
 
       precis judge ITEMS.jsonl   score summaries against their source alone
 
@@ -98,6 +102,8 @@ for command in (
     settings,
     summarize,
     evaluate,
+    gold,
+    target,
     judge,
     calibrate,
     compare,

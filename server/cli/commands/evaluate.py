@@ -1,4 +1,7 @@
-"""`precis evaluate`: the command's options and help. The work is in `evaluate_document` and `evaluate_bulk`."""
+"""`precis evaluate`: the command's options and help. The work is in `evaluate_document` and `evaluate_bulk`.
+
+`precis gold`: proposes a golden reference. `precis target`: how long a summary should be.
+"""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +10,15 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.options import Connection, RunOptions, check_run, with_options
+from server.cli.options import (
+    Connection,
+    ItemTimeoutOption,
+    JsonOption,
+    RunOptions,
+    check_outputs,
+    check_run,
+    with_options,
+)
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 
@@ -70,3 +81,63 @@ def evaluate(
         asyncio.run(evaluate_bulk(file, connection, options, fail_over=fail_over))
     else:
         asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over=fail_over))
+
+
+@with_options
+def gold(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")
+    ] = None,
+    category: Annotated[str, typer.Option(metavar="NAME", help="Category of the document, for bulk runs.")] = "",
+    timeout: ItemTimeoutOption = 300.0,
+    connection: Connection,
+) -> None:
+    """Propose a golden reference of a document: theme, summary, facts, outline, entities.
+
+    Every sentence of the proposal is one that the server's NLI model found supported
+    by the document; what it did not is left out and listed. The server's language
+    model writes, if there is one; else sentences of the document are chosen.
+    Correct the file by hand before you measure with it.
+
+    [bold]Examples[/]
+
+      precis gold report.pdf -o gold.json
+
+      precis evaluate gold.json -s summary.txt
+
+    [bold]Exit codes[/]  0 done; 2 the input has to change; 3 the server cannot be
+    reached, is full or too slow; 4 anything else; 130 Ctrl+C.
+    """
+    check_outputs([file], output)
+    from server.cli.evaluate.gold import propose_gold
+
+    asyncio.run(propose_gold(file, output, connection, category=category, timeout_s=timeout))
+
+
+def target(
+    length: Annotated[
+        str | None,
+        typer.Argument(metavar="TOKENS|FILE", help="Length of the document, or the document; left out: a table."),
+    ] = None,
+    *,
+    words: Annotated[bool, typer.Option("--words", help="The length counts words.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell how long a summary should be, by the compression schedule of the evaluation.
+
+    Its length component scores 1 there, and loses half at 65 % more or less. One word
+    is taken for 1.3 tokens; the evaluation counts exactly. Asks no server.
+
+    [bold]Examples[/]
+
+      precis target 15000
+
+      precis target report.pdf
+
+      precis target
+    """
+    from server.cli.evaluate.target import print_targets
+
+    print_targets(length, counts_words=words, as_json=as_json)

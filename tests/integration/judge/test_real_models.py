@@ -1,6 +1,7 @@
 """Judgements with the installed models, through gRPC: the scores mean what their names say."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,11 +12,16 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
+from pipeline.evaluate.datum import GoldStandardSummary
 from server.app import App
+from server.cli.evaluate.gold import propose_gold
+from server.cli.evaluate.run import evaluate_document
+from server.cli.options import Connection, RunOptions
 from server.settings import Settings
 from tests.integration.judge.judge_requests import SOURCE, judge_request, lasting
 
-MODELS = Path(__file__).resolve().parents[3] / "models"
+ROOT = Path(__file__).resolve().parents[3]
+MODELS, ARTICLES = ROOT / "models", ROOT / "scripts" / "data" / "judge"
 
 pytestmark = [pytest.mark.models, pytest.mark.asyncio(loop_scope="module")]
 
@@ -34,7 +40,7 @@ HALLUCINATION, BIAS = 2, 4
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stub(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[JudgeServiceStub]:
+async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     settings = Settings(
         models_dir=MODELS,
         listen={"port": 0},
@@ -43,7 +49,13 @@ async def stub(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[JudgeS
         inference={"runtime": {"warmup_s": 0.2}},
         judge={"cache": {"max_judgements": 0}},
     )
-    async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
+    async with App(settings) as app:
+        yield app.address
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stub(address: str) -> AsyncIterator[JudgeServiceStub]:
+    async with grpc.aio.insecure_channel(address) as channel:
         yield JudgeServiceStub(channel)
 
 
@@ -123,3 +135,20 @@ async def test_the_right_sentence_is_found_in_200_pages(stub: JudgeServiceStub) 
     result = (await stub.Judge(request)).result
     assert "9,300 lead service lines" in result.evidence.claims[0].support.text
     assert all(claim.support.text in SOURCE for claim in result.evidence.claims)
+
+
+async def test_a_proposed_reference_ranks_a_faithful_summary_above_an_invented_one(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, connection = tmp_path / "gold.json", Connection(address)
+    await propose_gold(ARTICLES / "article.txt", gold, connection, category="News", timeout_s=60)
+    reference = GoldStandardSummary(**json.loads(gold.read_text())["datum"]["summary"])
+    assert "The gate protects 1,260 houses and shops." in reference.key_facts
+    assert {"Marrow Sound"} <= set(reference.entity_list)
+    capsys.readouterr()
+    summaries = [ARTICLES / "faithful.txt", ARTICLES / "hallucinated.txt"]
+    await evaluate_document(gold, summaries, connection, RunOptions(as_json=True), fail_over=None)
+    results = json.loads(capsys.readouterr().out)["results"]
+    faithful, invented = (result["response"] for result in results)
+    assert faithful["loss"] < invented["loss"]
+    assert faithful["facts"]["recall"] > invented["facts"]["recall"]

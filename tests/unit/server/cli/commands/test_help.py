@@ -21,6 +21,8 @@ COMMANDS = (
     "settings",
     "summarize",
     "evaluate",
+    "gold",
+    "target",
     "judge",
     "calibrate",
     "compare",

@@ -1,0 +1,186 @@
+"""Proposes a golden reference from the checked claims of a text: a summary, facts, outline and entities.
+
+Claims are ranked by greedy facility location: each next one is closest to most of what those before it leave unsaid.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
+from pipeline.judge.evidence.text.names import find_names, known_names
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.summarize.extractive.openings import Opening, opening_of
+
+Float64 = npt.NDArray[np.float64]
+
+FACT_COUNT = 15
+POINT_COUNT = 7
+ENTITY_COUNT = 12
+_FACT_WORDS = range(5, 41)
+_COST_POWER = 0.5
+_NO_FACT = re.compile(r"[\"“”?!]|[.] [A-Z]")  # speech, or several sentences
+_POINTING = re.compile(r"\b(?:it|this|these|those|they|them)\b")
+_POINTING_COST = 2.0
+_MOST_RANKED = 200
+_NAMED = re.compile(r"[^\W\d_]{3}")
+_LABEL = re.compile(r"[^.!?:]{1,80}: ")
+_MAX_SENTENCE_CHARS = 700
+_PARAGRAPH = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """A claim of the text that the reference is made from.
+
+    Attributes:
+        text: as models read it.
+        start: first character in that text.
+        end: exclusive.
+        sentence_index: of its sentence there.
+        token_count: its length.
+        is_supported: whether the document supports it.
+    """
+
+    text: str
+    start: int
+    end: int
+    sentence_index: int
+    token_count: int
+    is_supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """What the reference is made from, and the document that it was written from."""
+
+    text: str
+    document: str
+    theme: str
+
+
+def fact_candidates(claims: Sequence[CheckedClaim], document: str) -> list[CheckedClaim]:
+    """Returns the claims that may be facts, written as sentences of their own.
+
+    Those are supported, as their whole sentence is, and one statement that is understood alone; no speech.
+    """
+    source = " ".join(document.split())
+    refused = {claim.sentence_index for claim in claims if not claim.is_supported}
+    found = (
+        replace(claim, text=_as_sentence(claim.text, source)) for claim in claims if claim.sentence_index not in refused
+    )
+    return [
+        claim
+        for claim in found
+        if len(claim.text.split()) in _FACT_WORDS
+        and opening_of(claim.text) is Opening.FREE
+        and not _NO_FACT.search(claim.text)
+    ]
+
+
+def rank_by_coverage(vectors: Float64, costs: Float64) -> list[int]:
+    """Ranks up to 200 texts by greedy facility location: how much closer all texts come to a chosen one, for its cost.
+
+    Args:
+        vectors: shape (texts, dimension), rows of length 1.
+        costs: shape (texts,), above 0.
+    """
+    similarity = np.clip(vectors @ vectors.T, 0.0, None)
+    closest = np.zeros(len(vectors))
+    order: list[int] = []
+    for _ in range(min(len(vectors), _MOST_RANKED)):
+        gains = np.maximum(similarity - closest[:, np.newaxis], 0.0).sum(axis=0) / costs
+        gains[order] = -1.0
+        order.append(int(np.argmax(gains)))
+        closest = np.maximum(closest, similarity[:, order[-1]])
+    return order
+
+
+def propose_reference(
+    written: WrittenText, candidates: Sequence[CheckedClaim], vectors: Float64, target_tokens: int
+) -> GoldStandardSummary:
+    """Proposes a golden reference; without key facts when there are fewer than a reference must have.
+
+    Args:
+        candidates: of `fact_candidates`, in the order of the text; at least one.
+        vectors: of their texts, shape (candidates, dimension), rows of length 1.
+        target_tokens: length of the summary, which is longer when the facts need more.
+    """
+    order = rank_by_coverage(vectors, np.array([_cost_of(claim.text) for claim in candidates]))
+    source = " ".join(written.document.split())
+    summary = _summary_of(written, [candidates[index] for index in order], target_tokens, source)
+    ranks = {index: rank for rank, index in enumerate(order)}
+    parts = np.array_split(np.arange(len(candidates)), POINT_COUNT)
+    points = [min(part.tolist(), key=lambda index: ranks.get(index, len(ranks))) for part in parts if len(part)]
+    facts = sorted(order[:FACT_COUNT]) if len(order) >= MIN_KEY_FACTS else []
+    return GoldStandardSummary(
+        main_theme=written.theme,
+        summary=summary,
+        key_facts=tuple(candidates[index].text for index in facts),
+        logical_outline=tuple(candidates[index].text for index in points),
+        entity_list=tuple(find_entities(written.document, summary)),
+    )
+
+
+def _cost_of(text: str) -> float:
+    """Returns what a fact costs: less when it is short, more when it points to what may stand elsewhere."""
+    cost: float = len(text.split()) ** _COST_POWER
+    return cost * _POINTING_COST if _POINTING.search(text) else cost
+
+
+def find_entities(document: str, summary: str) -> list[str]:
+    """Returns the names of a summary that its document repeats most, without those that another one contains."""
+    counts = _count_names(document)
+    named = sorted(_count_names(summary), key=lambda name: -counts[name])
+    kept: list[str] = []
+    for name in named:
+        words = set(name.casefold().split())
+        is_known = any(words <= set(other.casefold().split()) or other.casefold() in name.casefold() for other in kept)
+        if counts[name] and not is_known and _NAMED.search(name):
+            kept.append(name)
+    return kept[:ENTITY_COUNT]
+
+
+def _count_names(text: str) -> Counter[str]:
+    read = ReadText.of("text", text, _MAX_SENTENCE_CHARS)
+    known = known_names(read.table)
+    found = (name for words in read.ranges for name in find_names(read.table, words, known))
+    return Counter(read.words_passage(range(name.first, name.last)).text for name in found)
+
+
+def _summary_of(written: WrittenText, ranked: Sequence[CheckedClaim], target_tokens: int, source: str) -> str:
+    """Joins the sentences of the best claims, in the order of the text, until the facts and the length are there."""
+    tokens, kept = 0, set()
+    for place, claim in enumerate(ranked):
+        if place >= FACT_COUNT and tokens >= target_tokens:
+            break
+        tokens += claim.token_count
+        kept.add(claim.sentence_index)
+    chosen = sorted((claim for claim in ranked if claim.sentence_index in kept), key=lambda claim: claim.start)
+    pieces: list[str] = []
+    end = 0
+    for _, sentence in groupby(chosen, key=lambda claim: claim.sentence_index):
+        claims = list(sentence)
+        if pieces:
+            pieces.append(_PARAGRAPH if _PARAGRAPH in written.text[end : claims[0].start] else " ")
+        end = claims[-1].end
+        pieces.append(_as_sentence(" ".join(written.text[claims[0].start : end].split()), source))
+    return "".join(pieces)
+
+
+def _as_sentence(text: str, source: str) -> str:
+    """Writes a claim as a sentence of its own; a heading that was put in front of it goes.
+
+    Args:
+        source: the document with its white space folded.
+    """
+    label = _LABEL.match(text)
+    if label and text not in source and text[label.end() :] in source:
+        text = text[label.end() :]
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "”", '"', ")")) else text.rstrip(",;:") + "."

@@ -1,0 +1,127 @@
+"""Proposes a golden reference for a document, which a person corrects and `precis evaluate` reads.
+
+Composed of the server's calls: a summary, a judgement of it against the document, and embeddings of its claims.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from precis.v1 import evaluate_pb2 as pb
+from precis.v1 import evidence_pb2, judge_pb2
+from precis.v1 import summarize_pb2 as summaries
+
+from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS, GoldStandardSummary
+from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
+from pipeline.text.compression import get_target_summary_length
+from server.cli.connection import open_client
+from server.cli.console import new_list, output_console, print_note, shown
+from server.cli.documents.read import document_name, read_document_text
+from server.cli.errors import CliError, InputError
+from server.cli.evaluate.table import QUOTE_LIMIT
+from server.cli.files import result_file, to_json_document, to_json_fields
+from server.cli.options import Connection
+from server.cli.summarize.run import SummaryCalls, follow, remote_summaries
+
+WISHES = "Write short sentences. Each states one fact and names its subject instead of using a pronoun."
+"""What a language model is asked for beside a summary, so that its sentences can be facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldProposal:
+    """What is proposed for a document, and what is left out because the document does not support it."""
+
+    datum: pb.GoldStandardDatum
+    refused: Sequence[evidence_pb2.Claim]
+
+
+async def propose_gold(
+    path: Path, output: Path | None, connection: Connection, *, category: str, timeout_s: float
+) -> None:
+    """Reads a document, proposes, writes. Raises CliError."""
+    text = read_document_text(path)
+    if not text.strip():
+        raise InputError(f"{path} holds no text")
+    entry = pb.GoldStandardEntry(category=category, source_id=document_name(path), text=text)
+    with result_file(output) as file:
+        async with remote_summaries(connection, None) as calls:
+            summary = await write_source(entry, calls)
+        proposal = await check(entry, summary, connection, timeout_s)
+        (file or sys.stdout).write(to_json_document({"datum": to_json_fields(proposal.datum)}))
+    print_proposal(proposal, output)
+
+
+async def write_source(entry: pb.GoldStandardEntry, calls: SummaryCalls) -> summaries.Summary:
+    """Has the document summarized: at its target length by a language model, else with all that is extracted."""
+    document = summaries.Document(document_id=entry.source_id, name=entry.source_id, text=entry.text)
+    options = summaries.SummarizeOptions(
+        detail=summaries.SUMMARY_DETAIL_FULL, form=summaries.SUMMARY_FORM_PROSE, max_iterations=1
+    )
+    plan = await calls.plan(summaries.PlanSummaryRequest(document=document, options=options))
+    if plan.writer_kind == summaries.WRITER_KIND_LANGUAGE_MODEL:
+        options.detail, options.instructions = summaries.SUMMARY_DETAIL_SCHEDULE, WISHES
+    summary = await follow(calls.summarize(summaries.SummarizeRequest(document=document, options=options)), calls)
+    if summary.status != summaries.SUMMARY_STATUS_DONE:
+        raise CliError(f"the summary is partial: {summary.failure.message}")
+    return summary
+
+
+async def check(
+    entry: pb.GoldStandardEntry, summary: summaries.Summary, connection: Connection, timeout_s: float
+) -> GoldProposal:
+    """Checks the claims of a summary against its document; those that hold make a reference. Raises CliError."""
+    options = judge_pb2.JudgeOptions(use_language_model=False)
+    async with open_client(connection, timeout_s) as client:
+        judged = await client.judge(entry.text, summary.text, frameworks=["twin-lock"], view="full", options=options)
+        evidence = judged.message.evidence
+        candidates = fact_candidates([to_checked(claim) for claim in evidence.claims], entry.text)
+        if not candidates:
+            raise InputError("nothing to propose: the document has no English sentence that stands alone")
+        found = await client.embed([claim.text for claim in candidates])
+    vectors = np.array([embedding.values for embedding in found], dtype=np.float64)
+    entry.token_count = min(summary.input_tokens, np.iinfo(np.int32).max)
+    target = get_target_summary_length(entry.token_count)
+    reference = propose_reference(
+        WrittenText(summary.text, entry.text, evidence.theme.text), candidates, vectors, target
+    )
+    refused = [claim for claim in evidence.claims if claim.label != evidence_pb2.CLAIM_LABEL_SUPPORTED]
+    return GoldProposal(pb.GoldStandardDatum(entry=entry, summary=to_message(reference)), refused)
+
+
+def to_checked(claim: evidence_pb2.Claim) -> CheckedClaim:
+    """Keeps what a proposal is made from."""
+    return CheckedClaim(
+        text=claim.passage.text,
+        start=claim.passage.start,
+        end=claim.passage.end,
+        sentence_index=claim.sentence_index,
+        token_count=claim.token_count,
+        is_supported=claim.label == evidence_pb2.CLAIM_LABEL_SUPPORTED,
+    )
+
+
+def to_message(reference: GoldStandardSummary) -> pb.GoldStandardSummary:
+    """Writes a reference as a message."""
+    return pb.GoldStandardSummary(**reference.model_dump())
+
+
+def print_proposal(proposal: GoldProposal, output: Path | None) -> None:
+    """Says what is proposed and what was left out; the former not beside JSON on stdout."""
+    reference = proposal.datum.summary
+    if output is not None:
+        rows = new_list()
+        lists = (("fact", reference.key_facts), ("point", reference.logical_outline), ("entity", reference.entity_list))
+        for kind, texts in (("theme", [reference.main_theme]), *lists):
+            for text in texts:
+                rows.add_row(kind, shown(text, limit=QUOTE_LIMIT))
+        output_console().print(rows)
+    for claim in proposal.refused:
+        closest = f"; closest: {claim.support.text}" if claim.HasField("support") else ""
+        print_note(f"left out, not supported ({claim.probability:.2f}): {claim.passage.text}{closest}")
+    if not reference.key_facts:
+        wanted = f"{MIN_KEY_FACTS} to {MAX_KEY_FACTS}"
+        print_note(f"No key facts: the document has too few that stand alone. Add {wanted}, or leave the list empty.")
+    if output is not None:
+        print_note(f"A proposal, not a reference: correct {output}, then: precis evaluate {output} -s SUMMARY.txt")
