@@ -21,9 +21,9 @@ from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.writer import Writer
 from server.errors import StartupError
-from server.rpc.calls import token_allowance
 from server.rpc.models import EngineModels
 from server.rpc.quota import ChargedChatModel
+from server.rpc.record import token_allowance
 
 
 @dataclass(frozen=True, slots=True)

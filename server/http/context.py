@@ -12,6 +12,7 @@ import grpc
 from grpc.aio import EOF
 
 from server.errors import FieldViolation, InvalidRequestError
+from server.rpc.record import current_call
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -136,7 +137,7 @@ class HttpContext:
             raise InvalidRequestError([FieldViolation("content-type", "expected application/json")])
 
     async def _body(self) -> bytes:
-        parts, size, has_more = [], 0, True
+        parts, size, has_more, place = [], 0, True, current_call().place
         while has_more:
             message = await self._receive()
             if message["type"] == "http.disconnect":
@@ -147,6 +148,8 @@ class HttpContext:
             if size > self._max_body_bytes:
                 limit_mib = self._max_body_bytes / (1 << 20)
                 raise InvalidRequestError([FieldViolation("", f"expected at most {limit_mib:g} MiB in one request")])
+            if place is not None:  # counted before it becomes objects, which are larger
+                place.receive_part(len(parts[-1]))
             has_more = message.get("more_body", False)
         self._body_read.set()
         return b"".join(parts)

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
-from server.errors import StartupError
+from server.errors import NotOfferedError, StartupError
 from server.http.endpoint import CallEndpoint, Terms, event_name, problem_response
 from server.http.exchanges import (
     ContractExchange,
@@ -35,9 +35,11 @@ from server.http.exchanges import (
     TeiRerank,
 )
 from server.http.openapi import Operation, to_openapi
-from server.http.problem import Problem
+from server.http.problem import Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
+from server.rpc.record import new_call_id
+from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)
 
@@ -199,7 +201,7 @@ class _Connection(H11Protocol):
 
     def _watch(self) -> None:
         """Gives the headers of the next request their time, which more bytes do not lengthen."""
-        is_answering = self.cycle is not None and not self.cycle.response_complete
+        is_answering = not getattr(self.cycle, "response_complete", True)  # None before the first request
         if is_answering:
             self._unwatch()
         elif self._late is None:
@@ -253,13 +255,16 @@ def _openapi() -> dict[str, Any]:
     return to_openapi([_operation(one) for one in PATHS])
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
-    """Tells a path or method that is not there."""
+async def _refused(request: Request, error: Exception) -> Response:
+    """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
     code = error.status_code if isinstance(error, HTTPException) else 500
-    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     names = ", ".join(f"{path.method} {path.path}" for path in PATHS)
-    body = {"type": "about:blank", "title": "NOT_FOUND" if code == 404 else "INVALID_ARGUMENT", "status": code}  # noqa: PLR2004
-    return problem_response(Problem(code, {**body, "detail": f"expected one of {names}, GET /health"}, headers))
+    call_id = new_call_id()
+    problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
+    problem.body["status"] = code
+    headers = getattr(error, "headers", None) or {}  # Allow
+    logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
+    return problem_response(Problem(code, problem.body, {**problem.headers, **headers}))
 
 
 def _bind(config: HttpConfig) -> socket.socket:

@@ -19,16 +19,16 @@ from precis.oip.open_inference_pb2_grpc import GRPCInferenceServiceServicer
 
 from inference.call import Call, Priority
 from inference.engine import Engine
-from inference.errors import DeadlineExpiredError, ShuttingDownError
+from inference.errors import DeadlineExpiredError
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, NotOfferedError, UnservedModelError
 from server.oip.inferences import NAMES, Inference, InferenceOutcome, InferenceRequest
 from server.oip.records import ModelRecord, counted
 from server.oip.signatures import VERSION, to_config, to_metadata
 from server.oip.tensors import read_texts, wanted_outputs, write_tensor
 from server.rpc.admission import Context
-from server.rpc.calls import current_call, part_of_call
 from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
+from server.rpc.record import current_call, part_of_call
 from server.rpc.status import public_message
 from server.rpc.streams import map_concurrently, until_stopping
 from server.rpc.wire import MalformedRequest
@@ -139,8 +139,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
                     yield held.pop(following)
                     following += 1
                     room.release()
-        if not items.has_ended:
-            raise ShuttingDownError  # the client must know that the rest was not read
+        items.check_ended()
 
     async def _answer(
         self, context: Context, room: asyncio.Semaphore, item: StreamItem
@@ -156,6 +155,8 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
                 response.infer_response.CopyFrom(await self.ModelInfer(item.request, context))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this request and not the stream
             response.error_message = public_message(error, current_call().call_id)
+        finally:
+            item.finish()
         response.infer_response.parameters["triton_final_response"].bool_param = True
         return item.index, response
 

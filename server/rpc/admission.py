@@ -88,16 +88,20 @@ class CallAdmission:
         self._calls_of[owner] += 1
         return Place(self, owner)
 
-    def receive(self, size: int) -> None:
-        """Counts a request. Raises TooManyCallsError; an only request is let in whatever its size."""
-        if self._request_bytes and self._request_bytes + size > self._policy.max_request_bytes:
+    def receive(self, own: int, size: int) -> None:
+        """Counts more of a request that has some. Raises TooManyCallsError; an only one is let in whatever its size."""
+        if self._request_bytes > own and self._request_bytes + size > self._policy.max_request_bytes:
             raise _refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
         self._request_bytes += size
+
+    def finish(self, size: int) -> None:
+        """Counts out what was received."""
+        self._request_bytes -= size
 
     def leave(self, owner: str, request_bytes: int) -> None:
         """Takes back a place."""
         self.in_flight -= 1
-        self._request_bytes -= request_bytes
+        self.finish(request_bytes)
         _take(self._calls_of, owner, 1)
 
     def hold(self, context: Context, owner: str, size: int) -> None:
@@ -128,12 +132,13 @@ class CallAdmission:
 class Place:
     """A call's place among those in flight: a context manager that gives it back."""
 
-    __slots__ = ("_admission", "_owner", "_request_bytes")
+    __slots__ = ("_admission", "_last_bytes", "_owner", "_request_bytes")
 
     def __init__(self, admission: CallAdmission, owner: str) -> None:
         self._admission = admission
         self._owner = owner
         self._request_bytes = 0
+        self._last_bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -144,9 +149,29 @@ class Place:
         self._admission.leave(self._owner, self._request_bytes)
 
     def receive(self, size: int) -> None:
-        """Counts the call's request, before it is parsed. Raises TooManyCallsError."""
-        self._admission.receive(size)
+        """Counts a message of the call before it is parsed. Raises TooManyCallsError."""
+        self._admission.receive(0, size)
         self._request_bytes += size
+        self._last_bytes = size
+
+    def receive_part(self, size: int) -> None:
+        """Counts a part of the call's only message. Raises TooManyCallsError."""
+        self._admission.receive(self._request_bytes, size)
+        self._request_bytes += size
+
+    def receive_whole(self, size: int) -> None:
+        """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
+        self.receive_part(max(0, size - self._request_bytes))
+
+    def take(self) -> int:
+        """Returns the size of the message that was received last, once: whoever takes it says when it is finished."""
+        size, self._last_bytes = self._last_bytes, 0
+        return size
+
+    def finish(self, size: int) -> None:
+        """Counts out a message of a stream that has been answered."""
+        self._admission.finish(size)
+        self._request_bytes -= size
 
     def hold(self, context: Context, size: int) -> None:
         """Counts the call's answer beyond its end, until it is sent. Raises TooManyCallsError."""

@@ -6,14 +6,10 @@ when the server starts.
 """
 
 import asyncio
-import itertools
 import logging
-import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from typing import Any
 
 import grpc
@@ -22,8 +18,8 @@ from grpc.aio import EOF, AbortError
 from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, UnauthenticatedError, rule_for
 from server.observe.metrics import CallMetrics, MethodMetrics
 from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
-from server.rpc.auth import NOBODY, Caller
-from server.rpc.quota import Allowance, TenantQuota
+from server.rpc.auth import Caller
+from server.rpc.record import CallRecord, begin, current_call, new_call_id, serving
 from server.rpc.status import has_passed, to_status
 from server.rpc.wire import MalformedRequest
 
@@ -38,83 +34,6 @@ OK = grpc.StatusCode.OK.name
 logger = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class CallRecord:
-    """What the log line says about one call. Servicers fill in the two before the last.
-
-    Attributes:
-        call_id: unique among the calls of all server processes.
-        started_s: `time.monotonic` when the headers had been read.
-        caller: whose call it is.
-        quota: what the caller has left; None without quotas.
-        charged_items: part of `item_count` that the quota knows of.
-        asks_model: has asked the language model, and may ask again.
-        queue_ms: how long the call's items waited for a worker.
-        item_count: texts or pairs of the request, or responses of a stream.
-    """
-
-    call_id: str
-    started_s: float
-    caller: Caller = NOBODY
-    quota: TenantQuota | None = None
-    charged_items: int = 0
-    asks_model: bool = False
-    queue_ms: float = 0.0
-    item_count: int = 0
-    code: str = "OK"
-
-    def charge(self) -> float:
-        """Charges the items that were done since the last time. Returns how long the caller owes, in seconds."""
-        if self.quota is None:
-            return 0.0
-        self.quota.items.charge(self.item_count - self.charged_items)
-        self.charged_items = self.item_count
-        return self.quota.items.wait_s
-
-
-_current: ContextVar[CallRecord] = ContextVar("current_call")
-
-
-def current_call() -> CallRecord:
-    """Returns the record of the call that the running task serves."""
-    return _current.get()
-
-
-@contextmanager
-def part_of_call() -> Iterator[None]:
-    """Gives one request of a stream a record of its own, and adds up what it did; its answer counts one item."""
-    whole = _current.get()
-    part = replace(whole, queue_ms=0.0, item_count=0)
-    _current.set(part)
-    try:
-        yield
-    finally:
-        whole.queue_ms += part.queue_ms
-        whole.item_count += max(0, part.item_count - 1)
-        whole.asks_model |= part.asks_model
-
-
-def current_caller() -> Caller:
-    """Returns whose call the running task serves; nobody's outside of calls."""
-    record = _current.get(None)
-    return record.caller if record else NOBODY
-
-
-def token_allowance() -> Allowance | None:
-    """Returns at whose cost the running task asks a language model; None for nobody's.
-
-    Raises:
-        QuotaExceededError: it is the call's first question, and its caller owes tokens.
-    """
-    record = _current.get(None)
-    if record is None or record.quota is None:
-        return None
-    if not record.asks_model:
-        record.quota.tokens.check()
-        record.asks_model = True
-    return record.quota.tokens
-
-
 class CallRunner:
     """Runs the handlers of all services inside the same frame.
 
@@ -126,7 +45,6 @@ class CallRunner:
         self._policy = policy
         self._metrics = metrics
         self._admission = CallAdmission(policy)
-        self._call_ids = _call_ids()
         self._ok_count = 0
         metrics.watch(lambda: self._admission.in_flight, lambda: self._admission.unsent_bytes)
 
@@ -135,18 +53,15 @@ class CallRunner:
         """Runs what an earlier call submitted: at its tenant's cost, and never refused, for that call was let in."""
         caller = Caller(tenant=tenant, share=tenant)
         quota = self._admission.quota_of(caller)
-        token = _current.set(CallRecord(next(self._call_ids), time.monotonic(), caller, quota, asks_model=True))
-        try:
+        with serving(CallRecord(new_call_id(), time.monotonic(), caller, quota, asks_model=True)):
             yield
-        finally:
-            _current.reset(token)
 
     def unary(self, rpc: str, handler: UnaryHandler, parse: Parse) -> RawHandler:
         """Wraps a handler that takes one message and returns one."""
 
         async def answer(place: Place, context: Context) -> bytes:
             data = await _first(context, self._policy.body_timeout_s)
-            place.receive(len(data))
+            place.receive_whole(len(data))
             raw: bytes = (await handler(_checked(parse(data)), context)).SerializeToString()
             place.hold(context, len(raw))
             return raw
@@ -158,7 +73,7 @@ class CallRunner:
 
         async def answer(place: Place, context: Context) -> None:
             data = await _first(context, self._policy.body_timeout_s)
-            place.receive(len(data))
+            place.receive_whole(len(data))
             await _write_all(handler(_checked(parse(data)), context), context)
 
         return self._framed(rpc, answer)
@@ -166,8 +81,8 @@ class CallRunner:
     def stream(self, rpc: str, handler: StreamHandler, parse: Parse) -> RawHandler:
         """Wraps a handler that takes a stream of messages and yields responses."""
 
-        async def answer(_: Place, context: Context) -> None:
-            async with aclosing(_messages(context, parse, self._policy.idle_timeout_s)) as messages:
+        async def answer(place: Place, context: Context) -> None:
+            async with aclosing(_messages(place, context, parse, self._policy.idle_timeout_s)) as messages:
                 await _write_all(handler(messages, context), context)
 
         return self._framed(rpc, answer)
@@ -176,12 +91,14 @@ class CallRunner:
         metrics = self._metrics.method(rpc)
 
         async def call(_: object, context: Context) -> bytes | None:
-            record = self._enter()
+            # grpc.aio runs every call in a task of its own, hence in its own context.
+            record = begin(CallRecord(new_call_id(), time.monotonic()))
             code, status = OK, None
             try:
                 record.caller = self._admission.caller_of(context)
                 record.quota = self._admission.quota_of(record.caller)
                 with self._admission.enter(record.caller, record.quota) as place:
+                    record.place = place
                     return await answer(place, context)
             except BaseException as error:
                 if isinstance(error, UnauthenticatedError):
@@ -197,11 +114,6 @@ class CallRunner:
             return None
 
         return call
-
-    def _enter(self) -> CallRecord:
-        record = CallRecord(next(self._call_ids), time.monotonic())
-        _current.set(record)  # grpc.aio runs every call in a task of its own, hence in its own context
-        return record
 
     def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
         record.code = code
@@ -219,12 +131,6 @@ class CallRunner:
         self._ok_count += 1
         sample = self._policy.ok_call_sample
         return sample > 0 and self._ok_count % sample == 0
-
-
-def _call_ids() -> Iterator[str]:
-    """Yields ids: a random part for the process, then a count. 20 times cheaper than a UUID for each call."""
-    process = os.urandom(4).hex()
-    return (f"{process}-{number:x}" for number in itertools.count(1))
 
 
 def _is_passed_on(error: BaseException) -> bool:
@@ -271,10 +177,15 @@ async def _first(context: Context, timeout_s: float) -> bytes:
     return bytes(data)
 
 
-async def _messages(context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
-    """Yields what a client sends, as fast as its quota allows. Raises RequestTimeoutError."""
+async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
+    """Yields what a client sends, as fast as its quota allows. Raises RequestTimeoutError or TooManyCallsError.
+
+    A message counts until it is finished by whoever took it, else until the next is asked for.
+    """
     while (data := await _next(context, timeout_s)) is not None:
+        place.receive(len(data))
         yield parse(data)
+        place.finish(place.take())
         if (owed_s := current_call().charge()) > 0:
             await asyncio.sleep(owed_s)
 

@@ -14,7 +14,8 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from server.rpc.admission import Context
-from server.rpc.calls import CallRunner, RawHandler, current_call
+from server.rpc.calls import CallRunner, RawHandler
+from server.rpc.record import current_call
 from server.rpc.wire import NO_LIMITS, WireLimits, tolerant
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"  # a string: generic for the type checker alone

@@ -25,7 +25,7 @@ from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, Tok
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
-from server.rpc.calls import current_caller
+from server.rpc.record import current_caller
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)

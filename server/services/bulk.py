@@ -12,10 +12,10 @@ from inference.call import Priority
 from inference.errors import ShuttingDownError
 from pipeline.errors import InvalidInputError
 from server.config import BulkConfig
-from server.errors import FieldViolation, InvalidRequestError
+from server.errors import FieldViolation, InvalidRequestError, TooManyCallsError
 from server.rpc.admission import Context
-from server.rpc.calls import current_call
-from server.rpc.models import CallScope, parse_priority, to_call
+from server.rpc.models import CallScope, ModelUsage, parse_priority, to_call
+from server.rpc.record import current_call
 from server.rpc.status import to_item_error
 from server.rpc.streams import map_concurrently, until_stopping
 from server.rpc.wire import MalformedRequest
@@ -35,12 +35,14 @@ class StreamItem:
         index: position in the stream, from 0.
         id: the caller's name for it; may repeat.
         request: None when the message is malformed.
+        finish: to be called when it is answered, or never will be.
     """
 
     index: int
     id: str
     request: Any
     malformed: MalformedRequest | None = None
+    finish: Callable[[], None] = lambda: None
 
     def check(self) -> None:
         """Refuses a message that is no item. Raises InvalidRequestError or InvalidInputError."""
@@ -62,10 +64,11 @@ class numbered:  # noqa: N801 - used like `enumerate`
     def __init__(
         self, messages: AsyncIterator[Any], request_of: Callable[[Any], Any] = operator.attrgetter("request")
     ) -> None:
-        self.has_ended = False
+        self._has_ended = False
         self._messages = messages
         self._request_of = request_of
         self._count = 0
+        self._refusal: TooManyCallsError | None = None
 
     def __aiter__(self) -> "numbered":
         return self
@@ -74,13 +77,28 @@ class numbered:  # noqa: N801 - used like `enumerate`
         try:
             message = await anext(self._messages)
         except StopAsyncIteration:
-            self.has_ended = True
+            self._has_ended = True
             raise
+        except TooManyCallsError as error:
+            self._refusal = error
+            raise StopAsyncIteration from error
         index = self._count
         self._count += 1
+        finish = _finisher()
         if isinstance(message, MalformedRequest):
-            return StreamItem(index, message.strings.get("id", ""), None, message)
-        return StreamItem(index, message.id, self._request_of(message))
+            return StreamItem(index, message.strings.get("id", ""), None, message, finish)
+        return StreamItem(index, message.id, self._request_of(message), finish=finish)
+
+    def check_ended(self) -> None:
+        """Tells a client that may have sent more than was read. Raises ShuttingDownError or TooManyCallsError."""
+        if not self._has_ended:
+            raise self._refusal or ShuttingDownError()
+
+
+def _finisher() -> Callable[[], None]:
+    """Takes the message that was read last, and returns what counts its bytes out."""
+    place = current_call().place
+    return partial(place.finish, place.take()) if place else lambda: None
 
 
 class Bulk(Generic[R]):
@@ -103,7 +121,7 @@ class Bulk(Generic[R]):
         A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down.
 
         Raises:
-            ShuttingDownError: after the last answer, if the client may have sent more than was read.
+            ShuttingDownError, TooManyCallsError: after the last answer, if the client may have sent more than was read.
         """
         items = numbered(messages)
         accepted = until_stopping(self._stopping, items)
@@ -112,18 +130,19 @@ class Bulk(Generic[R]):
         async with aclosing(accepted), aclosing(responses):
             async for response in responses:
                 yield response
-        if not items.has_ended:
-            raise ShuttingDownError  # the client must know that the rest was not read
+        items.check_ended()
 
     async def _answer(self, context: Context, work: Work, item: StreamItem) -> R:
         """Answers one item; its failure is an answer too."""
-        record = current_call()
+        record, usage = current_call(), ModelUsage()
         try:
             item.check()
             call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
-            terms = CallScope(call, self._config.max_queue_wait_s)
-            response = await work(item.request, terms)
+            response = await work(item.request, CallScope(call, self._config.max_queue_wait_s, usage))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
             return self._response(id=item.id, index=item.index, error=to_item_error(error, record.call_id))
-        record.queue_ms += terms.usage.queue_ms
+        finally:
+            item.finish()
+            record.queue_ms += usage.queue_ms
+            record.item_count += max(0, usage.item_count - 1)  # its answer counts one, as of a call it would all of it
         return self._response(id=item.id, index=item.index, response=response)

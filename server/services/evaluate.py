@@ -12,8 +12,8 @@ from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
 from server.config import EvaluateServiceConfig
 from server.rpc.admission import Context
-from server.rpc.calls import current_call
 from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
+from server.rpc.record import current_call
 from server.services.bulk import Bulk
 from server.services.evaluate_reply import EVALUATE_REPLIES
 from server.services.evaluate_request import EvaluateInput, parse_evaluate

@@ -19,9 +19,9 @@ from inference.models.model import LoadedModel
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
-from server.rpc.calls import CallRecord, current_call
 from server.rpc.fields import to_model_identity
 from server.rpc.models import priority_violations, to_call, to_identity
+from server.rpc.record import CallRecord, current_call
 from server.rpc.status import to_item_error
 
 

@@ -28,8 +28,8 @@ from server.backends import Backends
 from server.config import JudgeServiceConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.admission import Context
-from server.rpc.calls import current_call
 from server.rpc.models import CallScope, parse_priority, to_call
+from server.rpc.record import current_call
 from server.services.assess_reply import AssessNames, to_assess_event, to_synthesis
 from server.services.bulk import Bulk
 from server.services.judge_reply import JUDGE_REPLIES

@@ -17,8 +17,8 @@ from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
-from server.rpc.calls import current_caller, token_allowance
 from server.rpc.handlers import name_session
+from server.rpc.record import current_caller, token_allowance
 from server.services.summarize_reply import to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
     DocumentRules,

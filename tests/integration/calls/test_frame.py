@@ -15,8 +15,9 @@ from grpc.aio import AioRpcError, Channel
 from inference.errors import QueueFullError
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy, Context
-from server.rpc.calls import CallRunner, current_call
+from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
+from server.rpc.record import current_call
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.rich_errors import details_of
 

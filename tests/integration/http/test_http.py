@@ -243,8 +243,12 @@ async def test_a_caller_that_leaves_gives_its_place_back(start: Start, gate: Gat
 async def test_a_path_that_is_not_there_is_a_problem(client: httpx.AsyncClient) -> None:
     response = await client.get("/v1/nothing")
     assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
-    assert "/v1/judge" in response.json()["detail"]
-    assert (await client.get("/v1/judge")).status_code == 405
+    problem = response.json()
+    assert "/v1/judge" in problem["detail"]
+    assert (problem["title"], problem["reason"], problem["status"]) == ("UNIMPLEMENTED", "NOT_OFFERED", 404)
+    other = await client.get("/v1/judge")
+    assert (other.status_code, other.headers["allow"], other.json()["title"]) == (405, "POST", "UNIMPLEMENTED")
+    assert problem["request_id"] != other.json()["request_id"]
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /health HT", b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow:"])

@@ -149,10 +149,13 @@ async def test_judgements_and_items_are_counted_and_logged(app: App, stub: Judge
     before = await scrape(app)
     with log_lines() as lines:
         await answers(stub, [item(200), item(201), item(202, summary=" ")])
-        await lines.wait_for("JudgeService/JudgeBatch", "code=OK", "items=3")
+        line = await lines.wait_for("JudgeService/JudgeBatch", "code=OK")
+        one = await stub.Judge(item(203).request)  # as large as each of the two
+        await lines.wait_for("JudgeService/Judge ", f"items={_items_of(line) // 2}")
+    assert one.result.frameworks
     after = await scrape(app)
     name = "precis_judgements_total,false"
-    assert after[name] - before.get(name, 0) == 2
+    assert after[name] - before.get(name, 0) == 3
 
 
 async def test_a_client_that_leaves_takes_all_its_work_along(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
@@ -218,3 +221,7 @@ async def test_a_stopping_server_answers_what_it_has_read(
             assert all(answer.HasField("response") for answer in read)
             assert await call.code() is code
         assert await server.ended() == 0
+
+
+def _items_of(line: str) -> int:
+    return int(line.partition("items=")[2].split()[0])

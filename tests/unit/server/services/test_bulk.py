@@ -17,8 +17,23 @@ from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.models import CallScope
+from server.rpc.record import CallRecord, current_call
 from server.rpc.wire import MalformedRequest
 from server.services.bulk import Bulk
+
+POLICY = CallPolicy(8)
+
+
+class Framed(bytes):
+    """A message as bytes, whatever it is."""
+
+    message: Any
+
+    @classmethod
+    def of(cls, message: Any) -> "Framed":  # noqa: ANN401 - a message, or what stands for one
+        framed = cls(getattr(message, "SerializeToString", bytes)())
+        framed.message = message
+        return framed
 
 
 class FakeContext:
@@ -30,7 +45,8 @@ class FakeContext:
         self._items = items
 
     async def read(self) -> Any:  # noqa: ANN401 - a message, or the end
-        return await anext(self._items, grpc.aio.EOF)
+        found = await anext(self._items, grpc.aio.EOF)
+        return found if found is grpc.aio.EOF else Framed.of(found)
 
     async def write(self, response: bytes) -> None:
         self.written.append(pb.JudgeBatchResponse.FromString(response))
@@ -74,8 +90,17 @@ def item(summary: str, *, source: str = "", priority: Any = 0) -> pb.JudgeBatchR
     return pb.JudgeBatchRequest(id=summary, request=pb.JudgeRequest(source=source, summary=summary, priority=priority))
 
 
+def _message_of(framed: bytes) -> object:
+    assert isinstance(framed, Framed)
+    return framed.message
+
+
 async def run(
-    items: AsyncIterator[Any] | Sequence[Any], worker: Worker, stopping: asyncio.Event | None = None, **limits: float
+    items: AsyncIterator[Any] | Sequence[Any],
+    worker: Worker,
+    stopping: asyncio.Event | None = None,
+    policy: CallPolicy = POLICY,
+    **limits: float,
 ) -> FakeContext:
     """Answers a stream as the server does."""
 
@@ -85,9 +110,9 @@ async def run(
 
     stream = messages() if isinstance(items, Sequence) else items
     bulk = Bulk(pb.JudgeBatchResponse, BulkConfig.model_validate(limits), stopping or asyncio.Event())
-    runner = CallRunner(CallPolicy(8), CallMetrics(new_registry()))
+    runner = CallRunner(policy, CallMetrics(new_registry()))
     context: Any = FakeContext(stream)
-    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), lambda message: message)
+    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)
     await handler(None, context)
     return context  # type: ignore[no-any-return]  # a FakeContext
 
@@ -151,3 +176,34 @@ async def test_a_stopping_server_answers_what_it_has_read_and_says_that_there_wa
     context = await run(messages(), worker, stopping)
     assert [one.id for one in context.written] == ["a"]
     assert context.status.code is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_items_count_in_bytes_until_they_are_answered() -> None:
+    worker = Worker()
+    policy = CallPolicy(8, max_request_bytes=2_000)
+
+    async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
+        for number in range(20):
+            yield item(str(number), source="x" * 900)
+        yield item("slow", source="slow")
+        worker.may_end.set()  # the next is read before its waiter runs
+        yield item("much", source="x" * 2_000)
+
+    context = await run(messages(), worker, policy=policy, max_stream_items=2)
+    assert {one.id for one in context.written} == {*map(str, range(20)), "slow"}
+    assert context.status.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_an_item_counts_what_it_holds() -> None:
+    record: list[CallRecord] = []
+
+    async def work(request: pb.JudgeRequest, scope: CallScope) -> pb.JudgeResponse:
+        record[:] = [current_call()]
+        scope.usage.item_count = 30
+        if request.summary == "bad":
+            raise InvalidInputError("summary", "a text", "nothing")
+        return pb.JudgeResponse()
+
+    worker: Any = work
+    await run([item("a"), item("bad")], worker)
+    assert record[0].item_count == 60

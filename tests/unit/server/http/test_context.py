@@ -1,0 +1,47 @@
+"""The body of a request: counted among all that are worked on before anything is made of it."""
+
+from typing import Any
+
+import pytest
+
+from server.errors import TooManyCallsError
+from server.http.context import HttpContext, Message
+from server.rpc.admission import CallAdmission, CallPolicy
+from server.rpc.auth import NOBODY
+from server.rpc.record import CallRecord, serving
+
+SCOPE: Message = {"headers": [(b"content-type", b"application/json")], "method": "POST", "client": ("host", 1)}
+
+
+async def test_a_body_counts_before_it_is_parsed_and_what_it_becomes_counts_no_more_than_the_rest() -> None:
+    admission = CallAdmission(CallPolicy(8, max_request_bytes=100))
+    parts: list[Message] = [
+        {"type": "http.request", "body": b"x" * 30, "more_body": True},
+        {"type": "http.request", "body": b"x" * 30, "more_body": False},
+    ]
+    parsed: list[bytes] = []
+
+    async def receive() -> Message:
+        return parts.pop(0)
+
+    def to_request(body: bytes) -> bytes:
+        parsed.append(body)
+        return body * 2
+
+    async def read(place: Any) -> int:  # noqa: ANN401 - a Place
+        with serving(CallRecord("id", 0.0, place=place)):
+            context = HttpContext(SCOPE, receive, to_request=to_request, write=None, max_body_bytes=200)  # type: ignore[arg-type]  # unused
+            return len(await context.read())
+
+    body = list(parts)
+    with admission.enter(NOBODY) as place:
+        size = await read(place)
+        place.receive_whole(size)  # alone, it may be larger than the bound
+        with admission.enter(NOBODY) as other:
+            parts[:] = body
+            with pytest.raises(TooManyCallsError):
+                await read(other)
+    assert len(parsed) == 1
+    parts[:] = body
+    with admission.enter(NOBODY) as third:
+        assert await read(third) == 120
