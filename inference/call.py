@@ -20,3 +20,4 @@ class Call:
     deadline_s: float | None = None  # on the clock of time.monotonic(); None waits as long as it takes
     priority: Priority = Priority.INTERACTIVE
     caller: str = ""  # whose it is; callers share what there is equally
+    owner: str = ""  # whose answers it may be given: a row is kept, and computed together, for calls of one owner

@@ -40,6 +40,10 @@ class FrontDoor:
                 rows = await self.thread.encode(items, encode)
             finally:
                 self.batcher.release(len(items), call)
+        if call.owner:  # or the time, and the count of hits, would tell what others have asked
+            owner = call.owner.encode() + b"\0"
+            for row in rows:
+                row.key = owner + row.key
         return await self.batcher.submit(rows, call), rows
 
     def _is_short(self, items: Sequence[Item]) -> bool:
@@ -71,7 +75,7 @@ class ItemBatch:
     token_counts: tuple[int, ...]  # special tokens included, after truncation
     truncated: tuple[bool, ...]  # whether part of the item was left out
     timings: InferenceTimings
-    cache_hit_count: int  # items answered from the cache, or by work that was in flight already
+    cache_hit_count: int  # items answered from the cache, or by work of the same owner that was in flight already
 
     @classmethod
     def of(cls, ticket: Ticket, items: Sequence[Encoded]) -> Self:

@@ -71,7 +71,7 @@ class Ticket:
 
 
 class Encoded:
-    """Token ids of one text or pair. Written once; a slots class because there is one for each item."""
+    """Token ids of one text or pair. A slots class because there is one for each item."""
 
     __slots__ = ("first_length", "ids", "is_truncated", "key", "length")
 
@@ -80,7 +80,7 @@ class Encoded:
         self.length = len(ids) // 4
         self.first_length = first_length  # tokens of type 0; the rest is of type 1
         self.is_truncated = is_truncated
-        self.key = key  # equal exactly when the model is fed the same
+        self.key = key  # equal exactly when the model is fed the same, by the same owner
 
 
 class Entry:

@@ -45,6 +45,7 @@ class Judge:
         executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
             it. None: in the loop's own thread, for scripts and tests.
         caches: of earlier requests, which objects with other settings may share. None: nothing is kept.
+        owner: whose requests these are; what is kept for one owner is not given to another.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class Judge:
         *,
         executor: Executor | None = None,
         caches: JudgeCaches | None = None,
+        owner: str = "",
     ) -> None:
         self._config = config or JudgeConfig()
         self._off_loop = OffLoop(executor)
         self._cache = caches.judgements if caches else None
-        self._reader = SourceReader(self._off_loop, caches.sources if caches else None)
+        self._owner = owner
+        self._reader = SourceReader(self._off_loop, caches.sources if caches else None, owner)
 
     async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
@@ -100,7 +103,7 @@ class Judge:
 
         with judgement_span(request) as span:
             key = await self._off_loop(partial(self._check, request, models))
-            judgement = await (compute() if self._cache is None else self._cache.get(key, compute))
+            judgement = await (compute() if self._cache is None else self._cache.get(f"{self._owner} {key}", compute))
             if not is_computed:
                 if judgement.evidence:
                     emit(EvidenceReady(judgement.evidence))

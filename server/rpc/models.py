@@ -203,7 +203,8 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     Raises:
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
-    return Call(deadline_s_of(context), PRIORITIES.get(priority, default), current_caller().share)
+    caller = current_caller()
+    return Call(deadline_s_of(context), PRIORITIES.get(priority, default), caller.share, caller.tenant)
 
 
 def deadline_s_of(context: Context) -> float | None:

@@ -96,7 +96,7 @@ class Judges:
             ModelNotLoadedError: the server runs without a model that judgements need.
         """
         executor = self._cpu if char_count > self._inline_chars else None
-        judge = Judge(config, executor=executor, caches=self._caches)
+        judge = Judge(config, executor=executor, caches=self._caches, owner=terms.call.owner)
         return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
 
 

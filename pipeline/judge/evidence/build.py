@@ -22,11 +22,15 @@ class SourceReader:
     Args:
         off_loop: where long texts are read. None: in the event loop.
         kept: sources as read. None: nothing is kept.
+        owner: for whom; nobody else is given them.
     """
 
-    def __init__(self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None) -> None:
+    def __init__(
+        self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None, owner: str = ""
+    ) -> None:
         self.off_loop = off_loop or OffLoop()
         self._kept = kept
+        self._owner = owner
 
     async def read(self, text: str, config: EvidenceConfig) -> ReadSource:
         """Returns a source as read, the same object for the same text and settings while it is kept."""
@@ -37,7 +41,8 @@ class SourceReader:
         if self._kept is None:
             return await compute()
         digest = hashlib.sha256(text.encode()).hexdigest()
-        return await self._kept.get(f"{digest} {config.max_sentence_chars} {config.passage_chars}", compute)
+        key = f"{self._owner} {digest} {config.max_sentence_chars} {config.passage_chars}"
+        return await self._kept.get(key, compute)
 
 
 async def build_evidence(

@@ -343,7 +343,7 @@ class InferenceTimings(_message.Message):
     COMPUTE_FIELD_NUMBER: _builtins.int
     CACHE_HIT_COUNT_FIELD_NUMBER: _builtins.int
     cache_hit_count: _builtins.int
-    """Items answered from the result cache or by work that another call had already in flight."""
+    """Items answered from the result cache or by work that another call of the same tenant had already in flight."""
     @_builtins.property
     def queue(self) -> _duration_pb2.Duration:
         """From admission to the start of the last batch that held one of the items."""

@@ -547,7 +547,7 @@ class JudgeResult(_message.Message):
     hexadecimal digits. Equal requests have equal hashes, whatever their view.
     """
     is_cached: _builtins.bool
-    """True if the result is that of another request with the same hash, earlier or at the same time."""
+    """True if the result is that of another request with the same hash by the same tenant, earlier or at the same time."""
     degraded: _builtins.bool
     """True if the language model gave no usable answer somewhere, so that a deterministic form stood in for it."""
     truncated_pair_count: _builtins.int

@@ -10,6 +10,7 @@ import onnxruntime as ort
 import pytest
 from tokenizers import Tokenizer
 
+from inference.call import Call
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.errors import (
@@ -84,6 +85,13 @@ async def test_a_text_over_the_limit_is_refused_and_leaves_nothing_behind(models
             await engine.embedder.embed(["w1", "x" * 10_000_000])
         assert caught.value.index == 1
         assert engine.statistics().models["embedding"].pending_items == 0
+
+
+async def test_rows_of_one_owner_are_not_given_to_another(models_dir: Path) -> None:
+    async with make_engine(models_dir) as engine:
+        batches = [await engine.embedder.embed(["w1 w2"], Call(owner=owner)) for owner in ("a", "b", "a", "")]
+    assert [batch.cache_hit_count for batch in batches] == [0, 0, 1, 0]
+    assert len({batch.values.tobytes() for batch in batches}) == 1
 
 
 async def test_an_empty_list_is_an_empty_answer(models_dir: Path) -> None:

@@ -46,6 +46,13 @@ async def test_other_settings_do_not_share_a_judgement() -> None:
     assert judgement[TWIN][MetricName.RELEVANCE].inputs["relevance_mode"] == "jaccard"
 
 
+async def test_what_one_owner_asked_is_not_known_to_another() -> None:
+    caches, fakes = JudgeCaches(), Fakes()
+    first, other, again = [await fakes.judge(judge=Judge(caches=caches, owner=owner)) for owner in ("a", "b", "a")]
+    assert [one.is_cached for one in (first, other, again)] == [False, False, True]
+    assert len(caches.sources) == 2
+
+
 async def test_equal_streams_at_once_share_the_work_and_all_send_everything() -> None:
     entailment = GatedEntailment()
     fakes, judge = Fakes(entailment), Judge(caches=JudgeCaches())
