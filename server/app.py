@@ -71,6 +71,7 @@ class App:
         address: host and port of the gRPC server, once entered.
         metrics_port: port of the metrics server, once entered; 0 when there is none.
         http_port: port of the HTTP listener, once entered; 0 when there is none.
+        tables: all methods, once entered.
     """
 
     def __init__(
@@ -79,14 +80,20 @@ class App:
         *,
         cut_short: asyncio.Event | None = None,
         open_backend: OpenBackend = open_session,
+        listens: bool = True,
     ) -> None:
-        """Takes what differs from one server to another; `open_backend` is the seam to the hardware."""
+        """Takes what differs from one server to another; `open_backend` is the seam to the hardware.
+
+        Without `listens` gRPC has no port: calls come from this process, through `tables`.
+        """
         self.cut_short = cut_short or asyncio.Event()
         self.address = ""
         self.metrics_port = 0
         self.http_port = 0
         self._settings = settings
         self._open_backend = open_backend
+        self._listens = listens
+        self.tables: tuple[HandlerTable, ...] = ()
         self._stopping = asyncio.Event()  # told to the streams that clients hold open
         self._stack = AsyncExitStack()
         self._certificates: CertificateStore | None = None
@@ -98,7 +105,8 @@ class App:
         settings = self._settings
         self._certificates = certificate_store(settings.tls)
         self._keys = KeyRing(settings.auth.keys_file) if settings.auth.keys_file else None
-        check_port(settings.listen)
+        if self._listens:
+            check_port(settings.listen)
         async with AsyncExitStack() as stack:
             await self._start(stack)
             self._stack = stack.pop_all()
@@ -106,14 +114,8 @@ class App:
             "event=serving address=%s metrics_port=%d http_port=%d start_s=%.1f",
             *(self.address, self.metrics_port, self.http_port, time.monotonic() - started_s),
         )
-        tls = settings.tls
-        has_keys, has_tls = bool(settings.auth.keys_file or tls.client_ca_file), tls.certificate_file is not None
-        hosts = {settings.listen.host: self.address}
-        if settings.http.enabled:
-            hosts.setdefault(settings.http.host, address_of(settings.http.host, self.http_port))
-        for host, address in hosts.items():
-            if reason := exposure(host, has_keys=has_keys, has_tls=has_tls):
-                logger.warning("event=exposed address=%s reason=%r", address, reason)
+        if self._listens:
+            self._warn_if_exposed()
         return self
 
     async def __aexit__(
@@ -132,6 +134,17 @@ class App:
                     logger.exception("event=reload_failed")
                 else:
                     logger.info("event=reloaded source=%s", type(source).__name__)
+
+    def _warn_if_exposed(self) -> None:
+        settings = self._settings
+        tls = settings.tls
+        has_keys, has_tls = bool(settings.auth.keys_file or tls.client_ca_file), tls.certificate_file is not None
+        hosts = {settings.listen.host: self.address}
+        if settings.http.enabled:
+            hosts.setdefault(settings.http.host, address_of(settings.http.host, self.http_port))
+        for host, address in hosts.items():
+            if reason := exposure(host, has_keys=has_keys, has_tls=has_tls):
+                logger.warning("event=exposed address=%s reason=%r", address, reason)
 
     async def _start(self, stack: AsyncExitStack) -> None:
         settings, registry = self._settings, new_registry()
@@ -160,16 +173,21 @@ class App:
         runs = JobRunner(summarizer, chosen.writer, runner.on_behalf) if chosen else None
         jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
-        tables = (services, _health_table(health))
+        self.tables = (services, _health_table(health))
         check_s = settings.summary_storage.check_s
         await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
-        listener = Listener(settings.listen, tables, self._certificates)
-        await listener.start()
+        listener = await self._listen() if self._listens else None
         if self._http is not None:
             await self._http.start(services, settings.http, lambda: health.is_serving)
         stack.push_async_callback(self._drain, health, listener, summarizer, jobs)
-        self.address = address_of(settings.listen.host, listener.port)
         health.set_ready(engine.is_ready)
+
+    async def _listen(self) -> Listener:
+        config = self._settings.listen
+        listener = Listener(config, self.tables, self._certificates)
+        await listener.start()
+        self.address = address_of(config.host, listener.port)
+        return listener
 
     def _policy(self) -> CallPolicy:
         listen = self._settings.listen
@@ -247,7 +265,7 @@ class App:
         return chosen
 
     async def _drain(
-        self, health: HealthServicer, listener: Listener, summarizer: Summarizer, jobs: JobRunner | None
+        self, health: HealthServicer, listener: Listener | None, summarizer: Summarizer, jobs: JobRunner | None
     ) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)
         health.stop()
@@ -255,7 +273,8 @@ class App:
         summarizer.put_aside()
         http = [self._http.drain(self.cut_short)] if self._http else []
         runs = [jobs.drain(self._settings.listen.grace_s, self.cut_short)] if jobs else []
-        await asyncio.gather(listener.drain(self.cut_short), *http, *runs)
+        calls = [listener.drain(self.cut_short)] if listener else []
+        await asyncio.gather(*calls, *http, *runs)
 
     def _bind_http(self, stack: AsyncExitStack) -> "HttpServer":
         try:

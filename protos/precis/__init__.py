@@ -5,8 +5,9 @@
     with precis.Client("127.0.0.1:50051") as client:
         print(client.judge(source, summary).hallucination)
 
-Public are the names below, `precis.errors` and the messages in `precis.v1`. Each is loaded when it is first used, so
-that `import precis` costs nothing and `import precis.v1.judge_pb2` no more than the messages.
+Public are the names below, `precis.errors`, `precis.local` (clients without a server) and the messages in `precis.v1`.
+Each is loaded when it is first used, so that `import precis` costs nothing and `import precis.v1.judge_pb2` no more
+than the messages.
 """
 
 from importlib import import_module

@@ -52,12 +52,7 @@ class Client:
     ) -> None:
         self._connection = Connection(address, api_key, tls, timeout_s, max_message_bytes, retry)
         self._metadata = tuple(self._connection.metadata())
-        options = self._connection.channel_options()
-        self._channel = (
-            grpc.insecure_channel(address, options)
-            if tls is None
-            else grpc.secure_channel(address, tls.credentials(), options)
-        )
+        self._channel = self._open_channel()
 
     def __enter__(self) -> Self:
         return self
@@ -297,3 +292,9 @@ class Client:
     def _open_stream(self, call: Call[summarize_pb2.SummaryEvent], timeout_s: float | None) -> ByteStream:
         send: grpc.UnaryStreamMultiCallable[bytes, bytes] = self._channel.unary_stream(call.path)
         return send(call.request.SerializeToString(), timeout=timeout_s, metadata=self._metadata)
+
+    def _open_channel(self) -> grpc.Channel:
+        address, tls, options = self._connection.address, self._connection.tls, self._connection.channel_options()
+        if tls is None:
+            return grpc.insecure_channel(address, options)
+        return grpc.secure_channel(address, tls.credentials(), options)

@@ -1,18 +1,14 @@
-"""One HTTP request as gRPC's context of a call: what the frame around every call, and the servicers, ask of one.
-
-So keys, places among the calls in flight, limits, deadlines, metrics and log lines are those of the RPCs themselves.
-"""
+"""One HTTP request as gRPC's context of a call."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-import grpc
 from grpc.aio import EOF
 
 from server.errors import FieldViolation, InvalidRequestError
 from server.rpc.record import current_call
+from server.rpc.relayed import RelayedContext
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -23,15 +19,7 @@ TIMEOUT_HEADER = "x-request-timeout"
 _SMALL = 1 << 16  # bytes that are read at once; more in a thread, for which no other call waits
 
 
-class AbortedError(Exception):
-    """The call has ended with a status."""
-
-    def __init__(self, status: grpc.Status) -> None:
-        super().__init__(status.details)
-        self.status = status
-
-
-class HttpContext:
+class HttpContext(RelayedContext):
     """The context of one request; the request's body becomes the one message of the call.
 
     Args:
@@ -53,16 +41,14 @@ class HttpContext:
     ) -> None:
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         self._has_body = scope["method"] == "POST"
-        self._client = scope.get("client") or ("unknown", 0)
+        host, port = scope.get("client") or ("unknown", 0)
+        super().__init__(self.headers.items(), f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}")
         self._receive = receive
         self._to_request = to_request
         self._write = write
         self._max_body_bytes = max_body_bytes
-        self._deadline_s: float | None = None
         self._is_read = False
         self._body_read = asyncio.Event()
-        self._callbacks: list[Callable[[Any], None]] = []
-        self._has_left = False
 
     def set_timeout(self, max_s: float | None) -> None:
         """Sets when the call ends: after `max_s`, or sooner if the caller says so. Raises InvalidRequestError."""
@@ -77,38 +63,7 @@ class HttpContext:
             if not 0 < wanted_s < float("inf"):
                 raise InvalidRequestError([FieldViolation(TIMEOUT_HEADER, "expected seconds, a number above 0")])
             seconds = wanted_s if max_s is None else min(wanted_s, max_s)
-        self._deadline_s = None if seconds is None else time.monotonic() + seconds
-
-    def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
-        """Returns the headers."""
-        return tuple(self.headers.items())
-
-    def peer(self) -> str:
-        """Returns the other end of the connection as gRPC writes it."""
-        host, port = self._client
-        return f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
-
-    def time_remaining(self) -> float | None:
-        """Returns the seconds until the call ends; None: it has no end."""
-        return None if self._deadline_s is None else self._deadline_s - time.monotonic()
-
-    def code(self) -> grpc.StatusCode:
-        """Returns the status so far."""
-        return grpc.StatusCode.CANCELLED if self._has_left else grpc.StatusCode.OK
-
-    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        """Calls back when the answer has been sent."""
-        self._callbacks.append(callback)
-
-    def done(self) -> None:
-        """Tells those who wait that the answer has been sent, or never will be."""
-        for callback in self._callbacks:
-            callback(self)
-        self._callbacks.clear()
-
-    async def abort_with_status(self, status: grpc.Status) -> None:
-        """Ends the call. Raises AbortedError."""
-        raise AbortedError(status)
+        self.end_after(seconds)
 
     async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
         """Returns the one message, then the end. Raises InvalidRequestError."""

@@ -11,10 +11,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from server.errors import InvalidRequestError
-from server.http.context import AbortedError, HttpContext
+from server.http.context import HttpContext
 from server.http.exchanges import Exchange, MakeExchange
 from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
 from server.rpc.calls import RawHandler
+from server.rpc.relayed import AbortedError
 from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)

@@ -53,7 +53,11 @@ class HandlerTable(grpc.GenericRpcHandler):
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Handler | None":
         """Finds the handler of one call."""
-        return self._handlers.get(handler_call_details.method)
+        return self.find(handler_call_details.method)
+
+    def find(self, method: str) -> "Handler | None":
+        """Finds a handler by the path of its method."""
+        return self._handlers.get(method)
 
     def behavior(self, method: str) -> RawHandler:
         """Returns the framed handler of a method, for what is not gRPC: it takes a context, and gives bytes."""
