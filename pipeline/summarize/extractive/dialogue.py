@@ -25,6 +25,11 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 
+_OUTCOME = re.compile(
+    r"\W*(?:decisions?|decided|actions?|resolved|resolutions?|agreed|motions?)(?: items?| points?| \d+)?\W*:",
+    re.IGNORECASE,
+)
+
 
 def is_dialogue(lines: Sequence[str]) -> bool:
     """Tells whether lines are turns of people who answer each other, at least three."""
@@ -52,3 +57,8 @@ def tidy(text: str) -> str:
 def is_decision(text: str) -> bool:
     """Tells whether somebody decides, proposes or takes on something."""
     return bool(_DECISION.search(text))
+
+
+def is_outcome(text: str) -> bool:
+    """Tells whether minutes name a sentence as what was decided, or is to be done: "Decision: ...", "Action 3: ..."."""
+    return bool(_OUTCOME.match(text))

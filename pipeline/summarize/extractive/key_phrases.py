@@ -78,11 +78,12 @@ def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], fl
 
 
 def choose_topics(
-    phrases: Sequence[Phrase], phrase_vectors: Float64, sentence_vectors: Float64, most: int
+    phrases: Sequence[Phrase], phrase_vectors: Float64, sentence_vectors: Float64, *, fewest: int, most: int
 ) -> tuple[str, ...]:
     """Returns the best phrases, none of which says what another says already.
 
     Args:
+        fewest: common words that head nothing are topics only until there are so many.
         phrase_vectors: shape (phrases, dimension), rows of length 1.
         sentence_vectors: of sentences that say what the text is about; shape (sentences, dimension), may be empty.
     """
@@ -105,6 +106,8 @@ def choose_topics(
         scores = _RELEVANCE_WEIGHT * relevance - (1 - _RELEVANCE_WEIGHT) * likeness
         best = int(np.argmax(np.where(is_open, scores, -np.inf)))
         is_open[best] = False
+        if len(topics) >= fewest and _is_plain_word(phrases[best]) and not phrases[best].heading_weight:
+            continue
         if not any(_overlaps(phrases[best].text, topic) for topic in topics):
             topics.append(phrases[best].text)
             likeness = np.maximum(likeness, phrase_vectors @ phrase_vectors[best])

@@ -153,7 +153,8 @@ class ExtractiveWriter:
         sentences = [excerpts[position].text for position in comparable(excerpts)]
         sample = sentences[:: 1 + len(sentences) // self._config.topic_sentences]
         vectors = await self._embed([phrase.text for phrase in phrases] + sample)
-        topics = choose_topics(phrases, vectors[: len(phrases)], vectors[len(phrases) :], task.max_topics)
+        of_phrases, of_sentences = vectors[: len(phrases)], vectors[len(phrases) :]
+        topics = choose_topics(phrases, of_phrases, of_sentences, fewest=task.min_topics, most=task.max_topics)
         if len(topics) < task.min_topics and task.document_name.strip() and task.document_name not in topics:
             topics = (*topics, task.document_name.strip())
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))

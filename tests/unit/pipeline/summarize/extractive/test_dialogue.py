@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.summarize.extractive.dialogue import is_decision, is_dialogue, speaker_of, tidy
+from pipeline.summarize.extractive.dialogue import is_decision, is_dialogue, is_outcome, speaker_of, tidy
 from pipeline.summarize.extractive.excerpt import ExcerptKind, write_markdown
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
@@ -64,3 +64,15 @@ def test_what_carries_nothing_is_not_chosen_to_fill_space() -> None:
 def test_a_decision_is_told_by_its_words() -> None:
     assert is_decision("We decided on the rubber case.")
     assert not is_decision("The case feels spongy.")
+
+
+@pytest.mark.parametrize(
+    "text", ["Decision: maintenance checks them.", "**Action 3:** P. Sato orders.", "AGREED: yes."]
+)
+def test_minutes_name_their_outcomes(text: str) -> None:
+    assert is_outcome(text)
+
+
+@pytest.mark.parametrize("text", ["The decision: wait.", "Action is needed: now.", "Decisions take time."])
+def test_other_sentences_are_no_outcomes(text: str) -> None:
+    assert not is_outcome(text)

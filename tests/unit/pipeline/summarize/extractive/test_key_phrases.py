@@ -21,11 +21,15 @@ Centrifugal pumps are common.
 """
 
 
-def topics(text: str, most: int = 10) -> tuple[str, ...]:
+def topics(text: str, *, fewest: int = 5, most: int = 10) -> tuple[str, ...]:
     excerpts = read_excerpts([text], count_tokens)
     phrases = find_phrases(excerpts)
     return choose_topics(
-        phrases, vectors([phrase.text for phrase in phrases]), vectors([each.text for each in excerpts]), most
+        phrases,
+        vectors([phrase.text for phrase in phrases]),
+        vectors([each.text for each in excerpts]),
+        fewest=fewest,
+        most=most,
     )
 
 
@@ -53,6 +57,12 @@ def test_at_most_as_many_as_asked_for() -> None:
     assert len(topics(TEXT, most=3)) == 3
 
 
+def test_common_words_are_topics_only_where_there_are_too_few_others() -> None:
+    text = "The pump is in the hall. In the hall is the pump. The relief valve is in the hall."
+    assert "Pump" in topics(text, fewest=5)
+    assert topics(text, fewest=1) == ("Relief valve",)
+
+
 def test_singular_and_plural_are_one_phrase() -> None:
     excerpts = read_excerpts([TEXT], count_tokens)
     assert [phrase.count for phrase in find_phrases(excerpts) if phrase.text == "centrifugal pump"] == [4]
@@ -66,7 +76,7 @@ def test_a_phrase_never_begins_or_ends_with_a_stop_word() -> None:
 
 def test_a_text_without_words_has_no_topics() -> None:
     assert find_phrases(read_excerpts(["12 34 56."], count_tokens)) == []
-    assert choose_topics([], vectors(["x"]), vectors(["x"]), 10) == ()
+    assert choose_topics([], vectors(["x"]), vectors(["x"]), fewest=5, most=10) == ()
 
 
 def test_candidates_are_bounded() -> None:
