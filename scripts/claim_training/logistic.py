@@ -1,6 +1,5 @@
 """Logistic regression with weights that are not negative: more evidence for a claim never lowers its support."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,13 +57,6 @@ def fit_support(rows: Rows, *, regularization: float, prior: float) -> FittedSup
     stretch = _fit(Rows(log_odds[:, None], rows.faithful, rows.weights), 0.0, prior)
     factor = float(stretch.weights[0])
     return FittedSupport(direction.weights * factor, direction.intercept * factor + stretch.intercept)
-
-
-def area_under_curve(scores: Sequence[float] | Float64, positive: npt.NDArray[np.bool_]) -> float:
-    """Returns the probability that a positive scores higher than a negative; ties count half."""
-    values = np.asarray(scores)
-    above = values[positive][:, None] - values[~positive][None, :]
-    return float((above > 0).mean() + 0.5 * (above == 0).mean())
 
 
 def _fit(rows: Rows, regularization: float, prior: float) -> FittedSupport:

@@ -73,8 +73,3 @@ class Claim:
     unsupported: tuple[TextSpan, ...]
     extraneous_token_count: int
     is_grounded: bool = True
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether the source rather says the opposite than nothing."""
-        return self.label is ClaimLabel.UNSUPPORTED and self.contradiction > self.entailment

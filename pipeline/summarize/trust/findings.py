@@ -80,11 +80,6 @@ class Trust:
     read_count: int = 0
     unread_count: int = 0
 
-    @property
-    def is_flawed(self) -> bool:
-        """Whether something is still wrong."""
-        return any(found.remedy is Remedy.NONE for found in self.findings)
-
 
 _MOST_QUOTED = 10
 _RECALL_DIGITS = 3
