@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -105,9 +105,9 @@ def list_settings(*, defaults_only: bool = False) -> list[Setting]:
 
 
 def _leaves(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
-    """Yields path and field of every setting of a model; an optional section is looked into as well."""
+    """Yields path and field of every setting of a model; an optional section is looked into as well, a table is not."""
     for name, field in model.model_fields.items():
-        kinds = (field.annotation, *get_args(field.annotation))
+        kinds = () if get_origin(field.annotation) is dict else (field.annotation, *get_args(field.annotation))
         section = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
         if section is None:
             yield (*path, name), field

@@ -38,6 +38,7 @@ def test_every_setting_has_a_description_and_a_range_in_words() -> None:
         ("listen.keepalive_time_s", "number, more than 0, in seconds", "60.0"),
         ("log.level", "debug, info, warning, error", "info"),
         ("tls.key_file", "path, or none", "-"),
+        ("auth.quotas", "table", "-"),
         ("llm.model", "text", "needed"),
         ("llm.api_key", "secret, or none", "-"),
         ("llm.rates.max_concurrency", "integer, 1 to 1024", "16"),
