@@ -1,8 +1,10 @@
 """A real server with tiny models on a free port, for checks that need something to call.
 
-Prints its address once it accepts calls, and serves until a signal. Run: python -m scripts.tiny_server
+Prints its address once it accepts calls, with --http that of HTTP behind it, and serves until a signal.
+Run: python -m scripts.tiny_server
 """
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -24,6 +26,7 @@ def main() -> None:
             models_dir=folder / "models",
             listen={"host": "127.0.0.1", "port": 0},
             metrics={"enabled": False},
+            http={"enabled": "--http" in sys.argv, "port": 0},
             summary_storage={"directory": folder / "summaries"},
             inference={"runtime": {"warmup_s": 0.05}},
         )
@@ -32,7 +35,7 @@ def main() -> None:
 
 def announce(app: App) -> None:
     """Says where the server listens."""
-    print(app.address, flush=True)
+    print(app.address, *([f"http://127.0.0.1:{app.http_port}"] if app.http_port else []), flush=True)
 
 
 if __name__ == "__main__":

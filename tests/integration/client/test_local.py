@@ -1,6 +1,8 @@
 """The clients without a server: the same bytes as through a socket, and nothing left when they close."""
 
 import asyncio
+import re
+import runpy
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +17,7 @@ from server.app import App
 from tests.golden.volatile import ENDPOINT, clear_volatile
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TEXT = "The bridge will close for nine months. Repairs cost 4.2 million dollars. " * 40
 DATUM = gold_standard(SOURCE, SUMMARY)
 
@@ -119,3 +122,19 @@ def test_missing_models_are_named(tmp_path: Path) -> None:
     with pytest.raises(errors.FailedPrecondition, match="precis models install") as caught:
         local.Client({"models_dir": tmp_path})
     assert caught.value.reason == "NOT_STARTED"
+
+
+def test_the_example_needs_models_and_nothing_else(
+    tiny_models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PRECIS_MODELS_DIR", str(tiny_models))
+    runpy.run_path(str(EXAMPLES / "without_server.py"))
+    assert capsys.readouterr().out.startswith("hallucination ")
+
+
+def test_the_index_of_the_examples_names_each() -> None:
+    named = re.findall(r"^\| `([\w./-]+)`", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+    found = (
+        path.name + "/" * path.is_dir() for path in EXAMPLES.iterdir() if not path.name.startswith(("_", "README"))
+    )
+    assert sorted(named) == sorted(found)
