@@ -96,6 +96,20 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     check_outputs(inputs, *outputs)
 
 
+OVERVIEW = ".json"  # of a report that is for programs: the overview of many items
+
+
+def is_overview(report: Path) -> bool:
+    """Tells whether a report is to be an overview as JSON and not a page."""
+    return report.suffix.lower() == OVERVIEW
+
+
+def check_report(report: Path | None, *, is_bulk: bool) -> None:
+    """Refuses an overview of a few items. Raises InputError."""
+    if report is not None and is_overview(report) and not is_bulk:
+        raise InputError("--report FILE.json is for many items: --output FILE.json has all about a few")
+
+
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
     """Refuses to write over what is read, or twice to one file. Raises InputError."""
     taken = {path.resolve() for path in inputs}

@@ -29,6 +29,10 @@ class NamedItem(Protocol):
     def id(self) -> str:
         """Names it."""
 
+    @property
+    def category(self) -> str:
+        """The caller's word for its kind; empty for none."""
+
     def sha256(self, *terms: str) -> str:
         """Hashes it, and the terms on which it is sent, in hexadecimal."""
 
@@ -37,9 +41,9 @@ I = TypeVar("I", bound=NamedItem)  # noqa: E741 - an item
 R = TypeVar("R", bound=Message)
 
 
-def nothing_more(item: NamedItem, result: Message) -> dict[str, Any]:  # noqa: ARG001 - see Work.more_fields
-    """Adds no fields to a line."""
-    return {}
+def category_field(item: NamedItem, _result: Message) -> dict[str, Any]:
+    """Repeats the category of an item that has one."""
+    return {"category": item.category} if item.category else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Work(Generic[I, R]):
     result_type: type[R]
     send: Callable[[CommandClient, I], Awaitable[R]]
     terms: tuple[str, ...] = ()
-    more_fields: Callable[[I, R], dict[str, Any]] = nothing_more
+    more_fields: Callable[[I, R], dict[str, Any]] = category_field
 
 
 @dataclass(frozen=True)

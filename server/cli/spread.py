@@ -5,26 +5,40 @@ import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
 
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
 from rich.table import Table
 
-from server.cli.console import new_table, shown
+from server.cli.console import new_table, print_note, shown
 from server.cli.errors import CliError
+from server.cli.files import to_json_document
 from server.cli.results import Answer, I, R
 
+NamedScores = Iterable[tuple[str, Sequence[float]]]
 
-def spread_table(rows: Iterable[tuple[str, Sequence[float]]], *, digits: int = 3) -> Table:
+
+def spread_table(rows: NamedScores, *, heading: str = "", digits: int = 3) -> Table:
     """Builds the table of means and quantiles; a row without numbers is left out."""
-    table = new_table("", ">mean", ">p10", ">median", ">p90", ">items")
+    table = new_table(heading, ">mean", ">p10", ">median", ">p90", ">items")
     for name, values in rows:
         if values:
             numbers = (statistics.fmean(values), *deciles(values))
-            table.add_row(name, *(f"{number:.{digits}f}" for number in numbers), str(len(values)))
+            table.add_row(shown(name, limit=40), *(f"{number:.{digits}f}" for number in numbers), str(len(values)))
     return table
+
+
+def spread_fields(rows: NamedScores) -> dict[str, dict[str, float]]:
+    """Gives means and quantiles as plain data; a row without numbers is left out."""
+    names = ("mean", "p10", "median", "p90", "count")
+    return {
+        name: dict(zip(names, (statistics.fmean(values), *deciles(values), len(values)), strict=True))
+        for name, values in rows
+        if values
+    }
 
 
 def deciles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -36,6 +50,8 @@ def deciles(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 SHOWN_ITEMS = 10  # of the worst, and of the failed
+MAX_CATEGORIES = 100
+NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
 
 T = TypeVar("T")
 
@@ -101,11 +117,14 @@ class Tally(ABC, Generic[I, R]):
         failed: items without a result.
         done_count: items with a result.
         kept_count: of those, the ones from an earlier run.
+        headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
     """
 
+    headline_name: ClassVar[str]
     failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
     done_count: int = field(default=0, kw_only=True)
     kept_count: int = field(default=0, kw_only=True)
+    headlines: dict[str, list[float]] = field(default_factory=dict, kw_only=True)
 
     @property
     def item_count(self) -> int:
@@ -120,6 +139,46 @@ class Tally(ABC, Generic[I, R]):
             self.done_count += 1
             self.kept_count += answer.is_kept
             self.add_result(answer.id, answer.result)
+            self._add_headline(answer.item.category if answer.item else "", self.headline_of(answer.result))
+
+    @abstractmethod
+    def headline_of(self, result: R, /) -> float | None:
+        """Returns the score of an item that counts most."""
+
+    @abstractmethod
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """Lists the scores of all items by what they measure."""
+
+    @property
+    def categories(self) -> list[tuple[str, list[float]]]:
+        """Lists the headlines by category, by name; empty when no item has one."""
+        if set(self.headlines) <= {NO_CATEGORY}:
+            return []
+        return sorted(self.headlines.items())
+
+    def to_json(self) -> str:
+        """Gives the overview as a JSON document."""
+        fields = {
+            "item_count": self.item_count,
+            "failed_count": self.failed.count,
+            "scores": spread_fields(self.scores_by_name()),
+            "category_scores": {"of": self.headline_name, "categories": spread_fields(self.categories)},
+        }
+        return to_json_document(fields)
+
+    def print_categories(self, console: Console, *, digits: int = 3) -> None:
+        """Prints the headline score by category, if items have one."""
+        if self.categories:
+            heading = f"{self.headline_name} by category"
+            console.print(spread_table(self.categories, heading=heading, digits=digits))
+
+    def _add_headline(self, category: str, headline: float | None) -> None:
+        name = category or NO_CATEGORY
+        if name not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
+            name = OTHER_CATEGORIES
+        values = self.headlines.setdefault(name, [])
+        if headline is not None:
+            values.append(headline)
 
     @abstractmethod
     def add_result(self, item_id: str, result: R, /) -> None:
@@ -129,6 +188,12 @@ class Tally(ABC, Generic[I, R]):
         """Prints how many items there are, and what became of them."""
         kept = f", {self.kept_count} kept from an earlier run" if self.kept_count else ""
         console.print(f"{self.item_count} items, {self.failed.count} failed{more}{kept}", markup=False)
+
+
+def note_report(report: Path | None) -> None:
+    """Says where the report is."""
+    if report is not None:
+        print_note(f"report: {report}")
 
 
 def describe(error: common_pb2.ItemError) -> str:

@@ -32,7 +32,7 @@ from server.cli.judge.calibration import Identity, find_metric, identity_of, sco
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import to_work
 from server.cli.judge.names import label_word, status_name
-from server.cli.judge.report.page import render_page
+from server.cli.judge.report.render import render_page
 from server.cli.judge.table import LABEL_STYLES, claim_text
 from server.cli.judge.tally import JudgeAnswer
 from server.cli.options import Connection, RunOptions

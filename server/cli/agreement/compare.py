@@ -23,7 +23,7 @@ from server.cli.files import result_file, to_id, to_json_document
 from server.cli.judge.calibration import applied_calibration, find_metric, identity_of, score_of
 from server.cli.judge.floors import BEST_SCORE, JudgeTerms, ScoreKind
 from server.cli.judge.items import Item, to_work
-from server.cli.judge.report.page import render_page
+from server.cli.judge.report.render import render_page
 from server.cli.judge.tally import JudgeAnswer
 from server.cli.options import Connection, RunOptions
 from server.cli.spread import SHOWN_ITEMS

@@ -16,6 +16,7 @@ from server.cli.options import (
     JsonOption,
     RunOptions,
     check_outputs,
+    check_report,
     check_run,
     with_options,
 )
@@ -34,6 +35,10 @@ def evaluate(
         typer.Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable."),
     ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
+    ] = None,
     fail_over: Annotated[
         float | None, typer.Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
     ] = None,
@@ -65,22 +70,30 @@ def evaluate(
 
       precis evaluate datum.json --json | jq '.results[0].response.loss'
 
+      precis evaluate gold.json -s summary.txt --report out.html
+
       precis evaluate nightly.jsonl --output results.jsonl --fail-over 0.4
+
+    [bold]--report[/] writes one file that needs no network: each factor with its
+    evidence, and of many items the 500 worst whole. Results of documents with a
+    "category" are broken down by it, here, on the terminal and in FILE.json.
 
     [bold]Exit codes[/]  0 done; 1 a loss is over --fail-over; 2 the input has to
     change; 3 the server cannot be reached, is full or too slow; 4 anything
     else, such as items that failed; 130 Ctrl+C.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
-    check_run(options, [file, *(summary or ())], options.output, is_bulk=is_bulk)
+    check_run(options, [file, *(summary or ())], options.output, report, is_bulk=is_bulk)
+    check_report(report, is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-    from server.cli.evaluate.run import evaluate_bulk, evaluate_document
+    from server.cli.evaluate.run import EvaluateTerms, evaluate_bulk, evaluate_document
 
+    terms = EvaluateTerms(fail_over, report)
     if is_bulk:
-        asyncio.run(evaluate_bulk(file, connection, options, fail_over=fail_over))
+        asyncio.run(evaluate_bulk(file, connection, options, terms))
     else:
-        asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over=fail_over))
+        asyncio.run(evaluate_document(file, summary or [], connection, options, terms))
 
 
 @with_options

@@ -17,7 +17,7 @@ from server.cli.judge.floors import (
     parse_claims,
     parse_floor,
 )
-from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, with_options
+from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_report, check_run, with_options
 
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
@@ -46,7 +46,8 @@ def judge(
         list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that shows all evidence.")
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
@@ -90,7 +91,8 @@ def judge(
 
     [bold]--report[/] writes one file that needs no network: the scores as a chart, each
     claim of the summary coloured by label, and the passage of the source that
-    supports or contradicts it. Of many items the 500 worst are shown whole.
+    supports or contradicts it. Of many items the 500 worst are shown whole, and
+    scores are broken down by the "category" of their lines, if they have one.
 
     [bold]--calibration[/] adds the probability that people call a summary good, and
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
@@ -125,6 +127,7 @@ def judge(
     check_floors(terms.floors, terms.frameworks)
     inputs = [path for path in (items, source, calibration, *(summary or ())) if path]
     check_run(options, inputs, options.output, report, is_bulk=items is not None)
+    check_report(report, is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
     if items is not None and (source or summary):

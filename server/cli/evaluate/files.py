@@ -24,6 +24,11 @@ class Candidate:
     id: str
     request: pb.EvaluateRequest
 
+    @property
+    def category(self) -> str:
+        """The caller's word for the kind of document."""
+        return self.request.datum.entry.category
+
     def sha256(self, *terms: str) -> str:
         """Hashes the candidate and the terms on which it is evaluated, in hexadecimal."""
         request = self.request.SerializeToString(deterministic=True)

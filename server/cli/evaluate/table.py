@@ -1,6 +1,7 @@
-"""An evaluation on the terminal: the components, and the evidence of what was missed."""
+"""Evaluations on the terminal: the components, and the evidence of what was missed; of many, what they amount to."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console, Group, RenderableType
@@ -9,6 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.console import new_list, new_table, shown
+from server.cli.errors import NegativeAnswer
+from server.cli.evaluate.files import Candidate
+from server.cli.spread import SHOWN_ITEMS, Tally, WorstItems, spread_table, worst_table
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
@@ -201,3 +205,49 @@ def footer(response: pb.EvaluateResponse) -> Text:
     mode = "pruned" if usage.mode == pb.NLI_MODE_PRUNED else "exact"
     models = ", ".join(f"{model.name} {model.sha256[:8]}" for model in response.models)
     return shown(f"{mode} NLI, {usage.scored_pair_count} pairs, {total_s:.2f} s; {models}", style="dim")
+
+
+@dataclass
+class BulkSummary(Tally[Candidate, pb.EvaluateResponse]):
+    """Collects what the summary needs; one number for each item, never the responses themselves."""
+
+    headline_name = "loss"
+    losses: list[float] = field(default_factory=list)
+    scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
+    worst: WorstItems[str] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
+    hard_fail_count: int = 0
+
+    def check(self, fail_over: float | None) -> None:
+        """Raises CliError when items failed, NegativeAnswer when a loss is over the limit."""
+        self.failed.check(self.item_count)
+        over = 0 if fail_over is None else sum(loss > fail_over for loss in self.losses)
+        if over:
+            raise NegativeAnswer(f"{over} of {self.item_count} losses are over {fail_over}")
+
+    def headline_of(self, evaluation: pb.EvaluateResponse) -> float:
+        """See Tally."""
+        return evaluation.loss
+
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """See Tally."""
+        return [("loss", self.losses), *self.scores.items()]
+
+    def add_result(self, item_id: str, evaluation: pb.EvaluateResponse) -> None:
+        """See Tally."""
+        self.worst.add(evaluation.loss, item_id)
+        self.losses.append(evaluation.loss)
+        self.hard_fail_count += evaluation.HasField("hard_fail")
+        for name, values in self.scores.items():
+            score = score_of(evaluation, name)
+            if score is not None:
+                values.append(score)
+
+
+def print_summary(console: Console, summary: BulkSummary) -> None:
+    """Prints the tables of a bulk run."""
+    summary.print_counts(console, f", {summary.hard_fail_count} hard fails")
+    if summary.losses:
+        console.print(spread_table(summary.scores_by_name()))
+        summary.print_categories(console)
+        console.print(worst_table("loss", ((item_id, f"{loss:.3f}") for loss, item_id in summary.worst.ranked())))
+    summary.failed.print(console)

@@ -18,7 +18,7 @@ from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, parse_object, read_text, to_id
 from server.cli.judge.calibration import AppliedCalibration
 from server.cli.judge.floors import JudgeTerms
-from server.cli.results import Work
+from server.cli.results import Work, category_field
 
 SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
 
@@ -114,8 +114,8 @@ def to_work(
         return (await client.send(call)).result
 
     def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
-        category = {"category": item.category} if item.category else {}
-        return {**category, "calibrated": applied.verdict_of(result).to_fields()} if applied else category
+        calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
+        return category_field(item, result) | calibrated
 
     decisive = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)

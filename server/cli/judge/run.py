@@ -18,7 +18,8 @@ from server.cli.judge.names import breaches_of
 from server.cli.judge.report.page import BulkReport, ReportedItem, report_of
 from server.cli.judge.table import print_comparison, print_judgement, print_verdict_counts, print_verdicts
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
-from server.cli.options import Connection, RunOptions
+from server.cli.options import Connection, RunOptions, is_overview
+from server.cli.spread import note_report
 
 
 async def judge_document(
@@ -43,7 +44,7 @@ async def judge_document(
     verdicts = [(item.id, applied.verdict_of(result)) for item, result in judged] if applied else []
     if applied and not options.as_json:
         print_verdicts(output_console(), applied.calibration, verdicts)
-    note_report(terms)
+    note_report(terms.report)
     breaches = [
         f"{item.id} {breach}" if len(judged) > 1 else str(breach)
         for item, result in judged
@@ -70,21 +71,15 @@ async def judge_bulk(path: Path, connection: Connection, terms: JudgeTerms, opti
     with result_file(terms.report) as page:
         work = to_work(terms, common_pb2.PRIORITY_BULK, applied)
         await run_bulk(work, read_items(path), connection, options, take)
-        if page is not None:
-            page.write(report.render(tally))
+        if page is not None and terms.report is not None:
+            page.write(tally.to_json() if is_overview(terms.report) else report.render(tally))
     if not options.as_json:
         print_tally(output_console(), tally)
     if applied and not options.as_json:
         print_verdict_counts(output_console(), applied.calibration, verdicts)
-    note_report(terms)
+    note_report(terms.report)
     if len(tally.models) > 1:
         print_note("The results come from different models; without --resume all items are judged anew.")
     tally.check()
     if failed := verdicts.total() - verdicts["pass"]:
         raise NegativeAnswer(f"{failed} of {tally.item_count} items do not pass --calibration")
-
-
-def note_report(terms: JudgeTerms) -> None:
-    """Says where the page is."""
-    if terms.report is not None:
-        print_note(f"report: {terms.report}")

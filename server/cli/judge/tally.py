@@ -46,6 +46,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         usage: of the language model in this run; of items kept from an earlier one, nothing.
     """
 
+    headline_name = "mean score"
     floors: Sequence[Floor] = ()
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     statuses: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
@@ -70,6 +71,14 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         if self.breached_count:
             metrics = ", ".join(f"{metric} in {count}" for metric, count in self.breaches.most_common())
             raise NegativeAnswer(f"{self.breached_count} of {self.item_count} items are under a limit: {metrics}")
+
+    def headline_of(self, result: pb.JudgeResult) -> float | None:
+        """See Tally."""
+        return mean_of(result)
+
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """See Tally."""
+        return [(words_of(key), scores) for key, scores in self.scores.items()]
 
     def add_result(self, item_id: str, result: pb.JudgeResult) -> None:
         """See Tally."""
@@ -107,8 +116,8 @@ def print_tally(console: Console, tally: JudgeTally) -> None:
     if tally.claim_count:
         console.print(f"{claims_said(tally)}.", markup=False)
     if tally.done_count:
-        scores = ((words_of(key), scores) for key, scores in tally.scores.items())
-        console.print(spread_table(scores, digits=2))
+        console.print(spread_table(tally.scores_by_name(), digits=2))
+        tally.print_categories(console, digits=2)
         for (key, status), count in tally.statuses.items():
             console.print(shown(f"{words_of(key)}: {status} in {count} items", style="dim"))
         rows = ((item_id, "-" if mean is None else f"{mean:.2f}") for _, (item_id, mean) in tally.worst.ranked())

@@ -13,7 +13,7 @@ from itertools import pairwise
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.judge.report.marks import Mark, MarkedText, Role, cut
-from server.cli.judge.report.page import render_page
+from server.cli.judge.report.render import render_page
 
 SOURCE_CHARS = 4_000_000
 """Of a source that are shown; blocks without a citation go first."""

@@ -1,15 +1,16 @@
 // The items of a bulk run: the table is filtered and sorted, and items that are filtered out are not shown below either.
 function setUpIndex(index) {
-  const body = index.querySelector(".index tbody");
+  const body = index.querySelector(".items tbody");
   const rows = [...body.rows].map((row) => ({
     row,
     item: document.getElementById(row.querySelector("a")?.hash.slice(1)),
     name: row.cells[0].textContent.toLowerCase(),
-    mean: Math.min(...[...row.querySelectorAll(".mean-cell")].map(numberIn).filter((mean) => !Number.isNaN(mean))),
-    unsupported: numberIn(row.querySelector(".unsupported-cell")),
+    low: Math.min(...[...row.querySelectorAll(".low-cell")].map(numberIn).filter((score) => !Number.isNaN(score))),
+    high: numberIn(row.querySelector(".high-cell")),
     statuses: row.dataset.statuses.split("|"),
+    category: `=${row.dataset.category}`,
   }));
-  const headings = [...index.querySelectorAll(".index thead th")];
+  const headings = [...index.querySelectorAll(".items thead th")];
   headings.forEach((heading, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -25,15 +26,17 @@ function numberIn(cell) {
 }
 
 function filterItems(index, rows) {
-  const value = (name) => index.querySelector(`.tools .${name}`).value;
+  const value = (name) => index.querySelector(`.tools .${name}`)?.value ?? "";
   const [words, status, most, least] = [value("find").trim().toLowerCase(), value("status"), value("at-most"), value("at-least")];
+  const chosen = value("category");
   let count = 0;
-  for (const { row, item, name, mean, unsupported, statuses } of rows) {
+  for (const { row, item, name, low, high, statuses, category } of rows) {
     const fits =
       name.includes(words) &&
       (!status || statuses.includes(status)) &&
-      (most === "" || mean <= Number(most)) &&
-      (least === "" || unsupported >= Number(least));
+      (!chosen.startsWith("=") || category === chosen) &&
+      (most === "" || low <= Number(most)) &&
+      (least === "" || high >= Number(least));
     count += fits;
     if (row.hidden !== fits) continue;
     row.hidden = !fits;

@@ -55,6 +55,7 @@ class IndexRow:
         means: by framework; None without scores that count.
         statuses: what is special about its scores, such as "partial"; in the order of the alphabet.
         breach_count: scores under a floor.
+        category: the caller's; empty for none.
     """
 
     id: str
@@ -63,9 +64,10 @@ class IndexRow:
     verdict: ClaimVerdict
     statuses: tuple[str, ...]
     breach_count: int
+    category: str = ""
 
 
-def row_of(item_id: str, result: pb.JudgeResult, breach_count: int) -> IndexRow:
+def row_of(item_id: str, category: str, result: pb.JudgeResult, breach_count: int) -> IndexRow:
     """Builds the row of an item."""
     statuses = {names.status_name(metric) for framework in result.frameworks for metric in framework.metrics}
     return IndexRow(
@@ -80,6 +82,7 @@ def row_of(item_id: str, result: pb.JudgeResult, breach_count: int) -> IndexRow:
         verdict_of(result),
         tuple(sorted(statuses - {""})),
         breach_count,
+        category,
     )
 
 

@@ -1,31 +1,18 @@
-"""Renders judgements as one page that needs nothing else: no network, no other file, no script for reading.
+"""The page of one judgement, or of many: an overview, and the worst of them whole."""
 
-Texts are data: every value goes through Jinja2's escaping, and a content security policy names the hashes of the one
-style sheet and the one script, so that nothing else could run even if it got in.
-"""
-
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge import names
 from server.cli.judge.floors import Floor
 from server.cli.judge.items import Item
-from server.cli.judge.report import marks
-from server.cli.judge.report.overview import IndexRow, claim_histogram, item_histograms, mean_results, row_of
+from server.cli.judge.report.overview import IndexRow, item_histograms, mean_results, row_of
+from server.cli.judge.report.render import WHOLE_ITEMS, render_page
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, claims_said
-from server.cli.judge.verdict import left_out, verdict_of
-from server.cli.spread import WorstItems, describe
-
-WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
+from server.cli.spread import WorstItems
 
 
 class ReportedItem(NamedTuple):
@@ -48,7 +35,7 @@ class BulkReport:
         item, result = answer.item, answer.result
         if item is None or result is None:
             return
-        row = row_of(item.id, result, len(names.breaches_of(result, self.floors)))
+        row = row_of(item.id, item.category, result, len(names.breaches_of(result, self.floors)))
         self.rows.append(row)
         self.worst.add(row.badness, ReportedItem(item, result))
 
@@ -95,39 +82,5 @@ def render_report(
         statuses=sorted({status for row in rows for status in row.statuses}),
         charts=mean_results(tally.scores, tally.statuses) if tally else [],
         histograms=item_histograms(rows),
+        claims_said=claims_said,
     )
-
-
-def render_page(template: str, **values: object) -> str:
-    """Renders a template that extends the layout."""
-    templates = environment()
-    style = templates.get_template("style.css").render()
-    script = templates.get_template("script.js").render()
-    return templates.get_template(template).render(
-        **values,
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=content_hash(style),
-        script_hash=content_hash(script),
-    )
-
-
-def content_hash(content: str) -> str:
-    """Names a style sheet or script in a content security policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
-
-
-@cache
-def environment() -> Environment:
-    """Builds the templates' environment: everything is escaped, and a misspelt name is an error."""
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-    )
-    templates.globals.update(names=names, marks=marks, describe=describe, verdict_of=verdict_of)
-    templates.globals.update(claim_histogram=claim_histogram, claims_said=claims_said, left_out=left_out)
-    return templates

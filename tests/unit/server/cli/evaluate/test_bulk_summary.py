@@ -9,9 +9,10 @@ from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
 from server.cli.evaluate.files import Candidate
-from server.cli.evaluate.run import BulkSummary, print_summary
+from server.cli.evaluate.table import BulkSummary, print_summary
 from server.cli.results import Answer
 from server.cli.spread import SHOWN_ITEMS, deciles
+from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 
 EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]
 
@@ -83,3 +84,22 @@ def test_failed_items_are_shown_but_not_all_of_them() -> None:
 def test_few_items_have_deciles_too() -> None:
     assert deciles([0.3]) == (0.3, 0.3, 0.3)
     assert deciles([0.0, 1.0])[1] == 0.5
+
+
+def test_losses_are_broken_down_by_category_when_items_have_one() -> None:
+    summary = BulkSummary()
+    for number, category in enumerate(("News", "Law", "News", "")):
+        summary.add(answered(candidate(category=category), evaluation(number / 10)))
+    rows = [line.split() for line in printed(summary).split("loss by category")[1].splitlines()]
+    assert [row[:2] for row in rows if row][2:5] == [["(none)", "0.300"], ["Law", "0.100"], ["News", "0.100"]]
+    plain = BulkSummary()
+    plain.add(answered(candidate(), evaluation()))
+    assert "category" not in printed(plain)
+
+
+def test_categories_are_bounded() -> None:
+    summary = BulkSummary()
+    for number in range(300):
+        summary.add(answered(candidate(category=f"kind {number}"), evaluation()))
+    assert len(summary.categories) == 101
+    assert len(dict(summary.categories)["(others)"]) == 200

@@ -5,7 +5,8 @@ from precis.v1 import common_pb2
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.page import WHOLE_ITEMS, BulkReport
+from server.cli.judge.report.page import BulkReport
+from server.cli.judge.report.render import WHOLE_ITEMS
 from server.cli.judge.tally import JudgeAnswer, JudgeTally
 from server.cli.spread import WorstItems
 from tests.judgements import SOURCE, SUMMARY, judgement

@@ -1,0 +1,74 @@
+"""The page of `precis evaluate --report`: everything that was found, and nothing that could run."""
+
+import json
+
+from server.cli.evaluate.evaluation_page import EvaluationReport, report_of
+from server.cli.evaluate.table import BulkSummary
+from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation, hard_fail
+from tests.unit.server.cli.judge.report.report_page import Element, one, read_page
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
+
+
+def bulk(count: int = 6) -> tuple[BulkSummary, Element]:
+    report, tally = EvaluationReport(), BulkSummary()
+    for number in range(count):
+        item = candidate(f"item {number}", category=("News", "", "Law")[number % 3])
+        answer = answered(item, hard_fail() if number == 0 else evaluation(number / 10))
+        report.add(answer)
+        tally.add(answer)
+    return tally, read_page(report.render(tally))
+
+
+def test_the_page_opens_with_a_sentence_and_has_the_evidence_of_every_factor() -> None:
+    page = read_page(report_of([candidate()], [evaluation()]))
+    assert one(one(page, "header"), class_="verdict").text == (
+        "Loss 0.400, where 0 is perfect and 1 is worst: 0 of 1 key facts are told, "
+        "1 of 2 sentences are supported by the reference."
+    )
+    cards = [card.text for card in page.find(class_="card")]
+    said = (
+        "The gate closed on Tuesday.",
+        "The market was flooded.",
+        "The market stayed dry.",
+        "It opened.",
+        "It closed.",
+    )
+    assert all(words in card for words, card in zip(said, cards, strict=False))
+    assert "Marrow Sound" in cards[-1]
+    assert "not named" in cards[-1]
+    assert "It closed. before It opened." in page.text
+
+
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    _, page = bulk()
+    places = [element.attributes["id"] for element in page.find() if "id" in element.attributes]
+    assert len(places) == len(set(places))
+    assert {link.attributes["href"][1:] for link in page.find("a")} <= set(places)
+
+
+def test_hostile_texts_are_text() -> None:
+    html = report_of([candidate(HOSTILE, gold=HOSTILE)], [evaluation(fact=HOSTILE)])
+    page = read_page(html)
+    assert [len(list(page.find(tag))) for tag in ("script", "img")] == [1, 0]
+    assert page.text.count(HOSTILE) >= 3
+
+
+def test_a_hard_fail_is_said_and_has_no_scores() -> None:
+    page = read_page(report_of([candidate()], [hard_fail()]))
+    assert "Hard fail: truncation" in page.text
+    assert list(page.find(class_="bar")) == []
+
+
+def test_many_items_are_ranked_and_broken_down_by_category() -> None:
+    tally, page = bulk()
+    rows = [row for row in page.find("tr") if "data-category" in row.attributes]
+    assert [next(row.find("th")).text for row in rows] == ["item 0", "item 5", "item 4", "item 3", "item 2", "item 1"]
+    assert [row.attributes["data-category"] for row in rows[:3]] == ["News", "Law", ""]
+    overview = json.loads(tally.to_json())
+    assert {name: one["mean"] for name, one in overview["category_scores"]["categories"].items()} == {
+        "News": 0.65,
+        "Law": 0.35,
+        "(none)": 0.25,
+    }
+    assert "Law" in one(page, id="index").text
