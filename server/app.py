@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from precis.calls import INFERENCE, SERVICES, SUMMARIZE
 from precis.oip.open_inference_pb2_grpc import add_GRPCInferenceServiceServicer_to_server
 from precis.v1 import judge_pb2
@@ -61,8 +60,8 @@ logger = logging.getLogger(__name__)
 class App:
     """The whole server. Enter it to start, leave it to stop.
 
-    Start, the cheap things that may be wrong first: certificates, keys, port, metrics, stored summaries, models, the
-    language model's connections, listen, health SERVING.
+    Start, the cheap things that may be wrong first: certificates, keys, port, metrics, listen, stored summaries,
+    models, the language model's connections, health SERVING.
     Stop, from the front: health NOT_SERVING, refuse new calls, put summaries aside, finish the other calls in flight,
     then the rest backwards.
 
@@ -71,7 +70,7 @@ class App:
         address: host and port of the gRPC server, once entered.
         metrics_port: port of the metrics server, once entered; 0 when there is none.
         http_port: port of the HTTP listener, once entered; 0 when there is none.
-        tables: all methods, once entered.
+        tables: all methods, those of probes first, once entered.
     """
 
     def __init__(
@@ -148,64 +147,73 @@ class App:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         settings, registry = self._settings, new_registry()
+        health = HealthServicer(SERVICES, settings.listen.max_health_watches)
         if settings.metrics.enabled:
-            self.metrics_port = stack.enter_context(MetricsServer(settings.metrics, registry)).port
-        if settings.http.enabled:
-            self._http = self._bind_http(stack)
+            metrics = MetricsServer(settings.metrics, registry, lambda: health.is_serving)
+            self.metrics_port = stack.enter_context(metrics).port
+        runner = CallRunner(self._policy(), CallMetrics(registry))
+        services, probes = self._table(runner), HandlerTable(None)
+        health.add_to(probes)
+        self.tables = (probes, services)
+        # From now on probes are told NOT_SERVING, and calls that it starts. Who shares a port leaves it to the others.
+        is_alone = not settings.listen.reuse_port
+        listener = await self._listen(stack, health) if is_alone else None
         summary_metrics = SummaryMetrics(registry)
         summarizer = await self._open_summaries(stack, summary_metrics)
-        health = HealthServicer(SERVICES, settings.listen.max_health_watches)
-        engine = Engine(settings.engine_config, observer=BatchMetrics(registry), open_backend=self._open_backend)
-        engine.watch(health.set_ready)
-        try:
-            await stack.enter_async_context(engine)
-        except InferenceError as error:
-            raise StartupError(str(error)) from error
-        registry.register(EngineCollector(engine.statistics))
-        show_models(registry, {role: to_identity(model.directory) for role, model in engine.models.items()})
+        engine = await self._open_engine(stack, health, registry)
         backends = await open_backends(stack, engine, settings.llm, registry=registry)
-        runner = CallRunner(self._policy(), CallMetrics(registry))
         cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
-        services = self._services(runner, engine, backends, cpu)
+        self._add_services(services, engine, backends, cpu)
         judge = self._add_judge(services, stack, backends, registry)
         self._add_open_inference(services, engine, judge)
         chosen = self._add_summaries(services, stack, summarizer, backends)
         runs = JobRunner(summarizer, chosen.writer, runner.on_behalf) if chosen else None
         jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
-        self.tables = (services, _health_table(health))
         check_s = settings.summary_storage.check_s
         await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
-        listener = await self._listen() if self._listens else None
-        if self._http is not None:
-            await self._http.start(services, settings.http, lambda: health.is_serving)
+        if not is_alone:
+            listener = await self._listen(stack, health)
         stack.push_async_callback(self._drain, health, listener, summarizer, jobs)
-        health.set_ready(engine.is_ready)
+        services.open()
+        health.open()
 
-    async def _listen(self) -> Listener:
-        config = self._settings.listen
-        listener = Listener(config, self.tables, self._certificates)
-        await listener.start()
-        self.address = address_of(config.host, listener.port)
+    async def _listen(self, stack: AsyncExitStack, health: HealthServicer) -> Listener | None:
+        settings, listener = self._settings, None
+        if self._listens:
+            listener = Listener(settings.listen, self.tables, self._certificates)
+            stack.push_async_callback(listener.close)
+            await listener.start()
+            self.address = address_of(settings.listen.host, listener.port)
+        if settings.http.enabled:
+            self._http = self._bind_http(stack)
+            await self._http.start(self.tables[-1], settings.http, lambda: health.is_serving)
         return listener
 
-    def _policy(self) -> CallPolicy:
-        listen = self._settings.listen
-        return CallPolicy(
-            listen.max_concurrent_calls,
-            self._settings.log.ok_call_sample,
-            self._keys,
-            Quotas(self._settings.auth.quotas) if self._settings.auth.quotas else None,
-            body_timeout_s=listen.body_timeout_s,
-            idle_timeout_s=listen.idle_timeout_s,
-            max_request_bytes=listen.max_request_mib * MIB,
-            max_unsent_bytes=listen.max_unsent_mib * MIB,
-        )
+    async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer, registry: CollectorRegistry) -> Engine:
+        config = self._settings.engine_config
+        engine = Engine(config, observer=BatchMetrics(registry), open_backend=self._open_backend)
+        engine.watch(health.set_ready)
+        try:
+            await stack.enter_async_context(engine)
+        except InferenceError as error:
+            raise StartupError(str(error)) from error
+        health.set_ready(engine.is_ready)
+        registry.register(EngineCollector(engine.statistics))
+        show_models(registry, {role: to_identity(model.directory) for role, model in engine.models.items()})
+        return engine
 
-    def _services(self, runner: CallRunner, engine: Engine, backends: Backends, cpu: Executor) -> HandlerTable:
+    def _policy(self) -> CallPolicy:
+        auth = self._settings.auth
+        quotas = Quotas(auth.quotas) if auth.quotas else None
+        return CallPolicy.of(self._settings.listen, self._settings.log.ok_call_sample, self._keys, quotas)
+
+    def _table(self, runner: CallRunner) -> HandlerTable:
         lists = WireLimits(self._settings.listen.max_list_mib * MIB, self._settings.limits.max_items)
         is_traced = self._settings.tracing.endpoint is not None
-        table = HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
+        return HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
+
+    def _add_services(self, table: HandlerTable, engine: Engine, backends: Backends, cpu: Executor) -> None:
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
         settings = self._settings
@@ -214,7 +222,6 @@ class App:
         )
         add_EvaluateServiceServicer_to_server(evaluate, server)
         ReflectionServicer((*SERVICES, OPEN_INFERENCE), self._stopping).add_to(table)
-        return table
 
     def _add_judge(
         self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, registry: CollectorRegistry
@@ -283,14 +290,6 @@ class App:
             raise StartupError(f"http.enabled needs the extra http ({error}): pip install 'precis[http]'") from error
         settings = self._settings
         server = HttpServer(settings.http, settings.listen, settings.tls)
-        stack.callback(server.close)
+        stack.push_async_callback(server.close)
         self.http_port = server.port
         return server
-
-
-def _health_table(health: HealthServicer) -> HandlerTable:
-    """Makes the handlers of health checks: no key, no log line, no limit, since probes come every few seconds."""
-    table = HandlerTable(None)
-    server: Any = table
-    add_HealthServicer_to_server(health, server)
-    return table

@@ -9,6 +9,7 @@
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
     ├── UnservedModelError                no model has the name that the call asks for
     ├── NotOfferedError                   the RPC belongs to a protocol, and this server leaves it out
+    ├── StartingError                     the server listens, and does not serve yet
     ├── NoWriterError                     the server runs without anything that could write a summary
     └── StartupError                      the server cannot start; one line for the operator
         └── SettingsError                 because of its settings
@@ -126,6 +127,15 @@ class NotOfferedError(ServerError):
     """The RPC belongs to a protocol that this server speaks, and is one of those that it leaves out."""
 
 
+class StartingError(ServerError):
+    """The server listens, and what answers calls is not there yet."""
+
+    retry_after_s = 1.0  # models load in seconds
+
+    def __init__(self) -> None:
+        super().__init__("the server is starting and loads its models; try again soon, or another server")
+
+
 class NoWriterError(ServerError):
     """The settings name no language model and leave out a model of the extractive writer."""
 
@@ -168,6 +178,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     NotOfferedError: StatusRule(StatusCode.UNIMPLEMENTED, "NOT_OFFERED"),
     QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
     DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
+    StartingError: StatusRule(StatusCode.UNAVAILABLE, "STARTING"),
     ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
     NoWorkerError: StatusRule(StatusCode.UNAVAILABLE, "NO_WORKER"),
     WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
@@ -200,5 +211,5 @@ def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
 
 def retry_after_s_of(error: BaseException) -> float | None:
     """Says how long the client should wait before it tries again; None when waiting does not help."""
-    knows = (QueueFullError, TooManyCallsError, SummaryRunningError, JobQueueFullError)
+    knows = (QueueFullError, TooManyCallsError, StartingError, SummaryRunningError, JobQueueFullError)
     return error.retry_after_s if isinstance(error, knows) else None

@@ -142,8 +142,11 @@ class HttpServer:
         self._server = _Server(options)
         self._serving = asyncio.create_task(self._server.serve([self._socket]), name="precis-http")
 
-    def close(self) -> None:
-        """Gives the port back."""
+    async def close(self) -> None:
+        """Gives the port back; ends what `drain` did not: a start that failed."""
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = self._server.force_exit = True
+            await self._serving
         self._socket.close()
 
     def reload(self) -> None:

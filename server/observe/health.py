@@ -17,10 +17,12 @@ from typing import Any
 import grpc
 from google.protobuf import descriptor_pool, text_format
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode
 from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthServicer as HealthBase
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
@@ -44,6 +46,7 @@ class HealthServicer(HealthBase):
         self._services = frozenset((OVERALL, *services))
         self._lacking: set[str] = set()  # services that lack something besides the models
         self._is_ready = False
+        self._is_open = False
         self._is_stopping = False
         self._changed = asyncio.Event()
         self._max_watches = max_watches
@@ -52,7 +55,7 @@ class HealthServicer(HealthBase):
     @property
     def is_serving(self) -> bool:
         """Whether the server as a whole is."""
-        return self._is_ready and not self._is_stopping
+        return self._is_ready and self._is_open and not self._is_stopping
 
     def set_ready(self, is_ready: bool) -> None:  # noqa: FBT001  a callback of the engine
         """Says whether the models can compute: each service needs them, and the server as a whole."""
@@ -74,6 +77,11 @@ class HealthServicer(HealthBase):
         finally:
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
+
+    def open(self) -> None:
+        """Says that the start is over: what is ready serves."""
+        self._is_open = True
+        self._notify()
 
     def stop(self) -> None:
         """Sets everything to NOT_SERVING for good; watches report it and end."""
@@ -101,6 +109,22 @@ class HealthServicer(HealthBase):
         if request.service not in self._services:
             await context.abort(StatusCode.NOT_FOUND, "this server has no service of that name")
         return HealthCheckResponse(status=self._status(request.service))
+
+    async def List(self, request: object, context: Context) -> Any:  # noqa: ANN401 - of a class made below
+        """Returns the status of every service."""
+        statuses = {name: HealthCheckResponse(status=self._status(name)) for name in sorted(self._services)}
+        return _list_message("HealthListResponse")(statuses=statuses)
+
+    def add_to(self, table: HandlerTable) -> None:
+        """Offers the methods: no key, no log line, no limit, since probes come every few seconds."""
+        server: Any = table
+        add_HealthServicer_to_server(self, server)
+        handler = grpc.unary_unary_rpc_method_handler(
+            self.List,
+            request_deserializer=_list_message("HealthListRequest").FromString,
+            response_serializer=_list_message("HealthListResponse").SerializeToString,
+        )
+        table.add_registered_method_handlers(HEALTH_SERVICE, {"List": handler})
 
     async def Watch(self, request: HealthCheckRequest, context: Context) -> AsyncGenerator[HealthCheckResponse, None]:
         """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
@@ -130,12 +154,42 @@ class HealthServicer(HealthBase):
     def _status(self, service: str) -> int:
         if service not in self._services:
             return HealthCheckResponse.SERVICE_UNKNOWN
-        is_serving = self._is_ready and not self._is_stopping and service not in self._lacking
+        is_serving = self.is_serving and service not in self._lacking
         return HealthCheckResponse.SERVING if is_serving else HealthCheckResponse.NOT_SERVING
 
     def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+_LIST_FILE = """
+name: "grpc/health/v1/health_list.proto" package: "grpc.health.v1" syntax: "proto3"
+message_type { name: "HealthListRequest" }
+message_type {
+  name: "HealthListResponse"
+  field {
+    name: "statuses" number: 1 label: LABEL_REPEATED type_name: ".grpc.health.v1.HealthListResponse.StatusesEntry"
+  }
+  nested_type {
+    name: "StatusesEntry" options { map_entry: true }
+    field { name: "key" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING }
+    field { name: "value" number: 2 label: LABEL_OPTIONAL type_name: ".grpc.health.v1.HealthCheckResponse" }
+  }
+}
+"""
+
+
+def _list_message(name: str) -> Any:  # noqa: ANN401 - a class
+    """Returns a message of Health/List, which grpcio-health-checking does not have yet."""
+    pool, full_name = descriptor_pool.Default(), f"grpc.health.v1.{name}"
+    try:
+        found = pool.FindMessageTypeByName(full_name)
+    except KeyError:
+        file = text_format.Parse(_LIST_FILE, FileDescriptorProto())
+        file.dependency.append(HealthCheckResponse.DESCRIPTOR.file.name)
+        pool.AddSerializedFile(file.SerializeToString())
+        found = pool.FindMessageTypeByName(full_name)
+    return GetMessageClass(found)
 
 
 class ReflectionServicer(ServerReflectionServicer):

@@ -1,4 +1,4 @@
-"""The HTTP server that offers all metrics: few connections at once, none for long, and one path."""
+"""The HTTP server that offers all metrics, and readiness: few connections at once, none for long, and two paths."""
 
 import socket
 import threading
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 PATH = "/metrics"
+READY_PATH = "/ready"
 MOST_CONNECTIONS = 16
 """At once; more are closed unread. A scraper needs one."""
 
@@ -55,11 +56,11 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 class MetricsServer:
-    """Offers /metrics over HTTP while entered."""
+    """Offers /metrics, and /ready for probes that speak no gRPC, over HTTP while entered."""
 
-    def __init__(self, config: MetricsConfig, registry: CollectorRegistry) -> None:
+    def __init__(self, config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> None:
         self._config = config
-        self._app = _only_at(PATH, make_wsgi_app(registry))
+        self._app = _at_paths(make_wsgi_app(registry), is_ready)
         self.port = 0
 
     def __enter__(self) -> Self:
@@ -85,11 +86,14 @@ class MetricsServer:
         self._thread.join()
 
 
-def _only_at(path: str, app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+def _at_paths(app: Callable[..., Iterable[bytes]], is_ready: Callable[[], bool]) -> Callable[..., Iterable[bytes]]:
     def answer(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if environ["PATH_INFO"] == path:
+        if environ["PATH_INFO"] == PATH:
             return app(environ, start_response)
-        start_response("404 Not Found", [("Content-Type", "text/plain")])
-        return [b"metrics are at /metrics\n"]
+        status, text = "404 Not Found", b"metrics are at /metrics, readiness at /ready\n"
+        if environ["PATH_INFO"] == READY_PATH:
+            status, text = ("200 OK", b"ready\n") if is_ready() else ("503 Service Unavailable", b"not ready\n")
+        start_response(status, [("Content-Type", "text/plain")])
+        return [text]
 
     return answer

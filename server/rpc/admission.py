@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from grpc.aio import ServicerContext
 
+from server.config import ListenConfig
 from server.errors import TooManyCallsError
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas, TenantQuota
@@ -45,6 +46,20 @@ class CallPolicy:
     idle_timeout_s: float = 600.0
     max_request_bytes: int = 512 * MIB
     max_unsent_bytes: int = 256 * MIB
+
+    @classmethod
+    def of(cls, listen: ListenConfig, ok_call_sample: int, keys: KeyRing | None, quotas: Quotas | None) -> "CallPolicy":
+        """Makes that of the settings."""
+        return cls(
+            listen.max_concurrent_calls,
+            ok_call_sample,
+            keys,
+            quotas,
+            body_timeout_s=listen.body_timeout_s,
+            idle_timeout_s=listen.idle_timeout_s,
+            max_request_bytes=listen.max_request_mib * MIB,
+            max_unsent_bytes=listen.max_unsent_mib * MIB,
+        )
 
 
 class CallAdmission:

@@ -87,6 +87,14 @@ class CallRunner:
 
         return self._framed(rpc, answer)
 
+    def refusing(self, rpc: str, make_error: Callable[[], Exception]) -> RawHandler:
+        """Makes a handler that ends every call of a caller who may call, before its message is read."""
+
+        async def answer(_place: Place, _context: Context) -> None:
+            raise make_error()
+
+        return self._framed(rpc, answer)
+
     def _framed(self, rpc: str, answer: Callable[[Place, Context], Awaitable[bytes | None]]) -> RawHandler:
         metrics = self._metrics.method(rpc)
 

@@ -13,6 +13,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from server.errors import StartingError
 from server.rpc.admission import Context
 from server.rpc.calls import CallRunner, RawHandler
 from server.rpc.record import current_call
@@ -30,7 +31,7 @@ class HandlerTable(grpc.GenericRpcHandler):
     def __init__(
         self, runner: CallRunner | None, *, limits: Mapping[str, WireLimits] | None = None, is_traced: bool = False
     ) -> None:
-        """Makes an empty table.
+        """Makes an empty table; with a runner it is closed until `open`.
 
         Args:
             runner: frames the handlers. None: they stay as they are.
@@ -41,6 +42,8 @@ class HandlerTable(grpc.GenericRpcHandler):
         self._limits = limits or {}
         self._is_traced = is_traced
         self._handlers: dict[str, Handler] = {}
+        self._is_open = runner is None
+        self._closed = _refusal(runner) if runner else None
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Wraps and keeps the handlers of one service."""
@@ -57,12 +60,21 @@ class HandlerTable(grpc.GenericRpcHandler):
 
     def find(self, method: str) -> "Handler | None":
         """Finds a handler by the path of its method."""
-        return self._handlers.get(method)
+        return self._handlers.get(method) if self._is_open else self._closed
 
     def behavior(self, method: str) -> RawHandler:
-        """Returns the framed handler of a method, for what is not gRPC: it takes a context, and gives bytes."""
-        handler = self._handlers[method]
-        return cast(RawHandler, handler.stream_unary or handler.stream_stream)
+        """Returns what runs a method, for what is not gRPC: it takes a context, and gives bytes."""
+
+        async def call(request: object, context: Context) -> bytes | None:
+            handler = self.find(method)
+            run = cast(RawHandler, handler and (handler.stream_unary or handler.stream_stream))
+            return await run(request, context)
+
+        return call
+
+    def open(self) -> None:
+        """Lets calls through to the handlers that were added; before, all are UNAVAILABLE."""
+        self._is_open = True
 
     def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
         """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""
@@ -82,6 +94,11 @@ class HandlerTable(grpc.GenericRpcHandler):
         if handler.response_streaming:
             return grpc.stream_stream_rpc_method_handler(behavior)
         return grpc.stream_unary_rpc_method_handler(behavior)
+
+
+def _refusal(runner: CallRunner) -> Handler:
+    behavior: Any = runner.refusing("starting", StartingError)
+    return grpc.stream_stream_rpc_method_handler(behavior)
 
 
 def _tolerant(handler: Handler, limits: WireLimits) -> Callable[[bytes], object]:

@@ -83,6 +83,10 @@ class Listener:
         """Begins to accept calls."""
         await self._server.start()
 
+    async def close(self) -> None:
+        """Ends what `drain` did not: a start that failed."""
+        await self._server.stop(None)
+
     async def drain(self, cut_short: asyncio.Event) -> None:
         """Refuses new calls and lets those in flight finish, within the grace or until `cut_short`."""
         stopping = asyncio.ensure_future(self._server.stop(self._config.grace_s))

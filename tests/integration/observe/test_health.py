@@ -1,11 +1,17 @@
 """grpc.health.v1 tells the truth about the models, and watches end with the server."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import grpc
+import httpx
 import pytest
+from google.protobuf import descriptor_pool
+from google.protobuf.message_factory import GetMessageClass
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
@@ -14,8 +20,10 @@ from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
+from server.settings import Settings
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
+from tests.integration.support.rich_errors import details_of
 from tests.integration.support.untyped_stubs import health_stub
 
 SERVING, NOT_SERVING = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
@@ -86,6 +94,65 @@ async def test_summaries_without_their_database_do_not_serve_until_it_is_back(st
             assert (status == SERVING) == (service != SUMMARIZE.full_name)
         await asyncio.to_thread(elsewhere.rename, folder)
         assert (await anext(watch)).status == SERVING
+
+
+async def test_all_services_are_listed(channel: grpc.aio.Channel) -> None:
+    response = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName("grpc.health.v1.HealthListResponse"))
+    method: Any = channel.unary_unary("/grpc.health.v1.Health/List", response_deserializer=response.FromString)
+    listed = await method(b"")
+    assert {name: one.status for name, one in listed.statuses.items()} == dict.fromkeys(("", *SERVICES), SERVING)
+
+
+class SlowStart:
+    """A backend that does not open until it is told to."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.is_loading = asyncio.Event()
+        self.may_load = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._gate = gate
+
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as the gate's
+        self._loop.call_soon_threadsafe(self.is_loading.set)
+        assert self.may_load.wait(60)
+        return self._gate.open_backend(*args, **options)
+
+
+async def test_a_server_that_starts_says_so_to_probes_and_to_calls(tiny_settings: dict[str, Any], gate: Gate) -> None:
+    slow = SlowStart(gate)
+    app = App(Settings(**tiny_settings, http={"enabled": True, "port": 0}), open_backend=slow)
+    starting = asyncio.create_task(app.__aenter__())
+    await slow.is_loading.wait()
+    async with grpc.aio.insecure_channel(app.address) as channel, httpx.AsyncClient() as client:
+        watch = aiter(health_stub(channel).Watch(HealthCheckRequest()))
+        assert (await anext(watch)).status == NOT_SERVING
+        stub = InferenceServiceStub(channel)
+        with pytest.raises(AioRpcError) as caught:
+            await stub.Embed(EmbedRequest(texts=["w1"]))
+        assert caught.value.code() is StatusCode.UNAVAILABLE
+        assert details_of(caught.value, ErrorInfo()).reason == "STARTING"
+        assert details_of(caught.value, RetryInfo()).retry_delay.seconds == 1
+        for method, path in (("GET", "/health"), ("GET", "/v1/models")):
+            answer = await client.request(method, f"http://127.0.0.1:{app.http_port}{path}")
+            assert answer.status_code == 503
+        slow.may_load.set()
+        await starting
+        assert (await anext(watch)).status == SERVING
+        assert (await stub.Embed(EmbedRequest(texts=["w1"]))).results
+        await app.__aexit__(None, None, None)
+
+
+async def test_a_start_that_is_given_up_leaves_the_port(tiny_settings: dict[str, Any], gate: Gate) -> None:
+    slow = SlowStart(gate)
+    app = App(Settings(**tiny_settings), open_backend=slow)
+    starting = asyncio.create_task(app.__aenter__())
+    await slow.is_loading.wait()
+    starting.cancel()
+    slow.may_load.set()
+    await asyncio.wait({starting})
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        with pytest.raises(AioRpcError):
+            await health_stub(channel).Check(HealthCheckRequest())
 
 
 async def test_a_watcher_that_leaves_takes_no_other_with_it(start: Start) -> None:

@@ -17,8 +17,13 @@ def read(port: int, path: str = "/metrics", host: str = "127.0.0.1") -> str:
         return str(answer.read().decode())
 
 
-def test_metrics_have_one_path() -> None:
-    with MetricsServer(MetricsConfig(port=0), new_registry()) as server:
+def test_metrics_and_readiness_have_a_path_each() -> None:
+    ready = [False]
+    with MetricsServer(MetricsConfig(port=0), new_registry(), lambda: ready[0]) as server:
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            read(server.port, "/ready")
+        ready[0] = True
+        assert read(server.port, "/ready") == "ready\n"
         assert "process_cpu_seconds_total" in read(server.port)
         with pytest.raises(urllib.error.HTTPError, match="404"):
             read(server.port, "/other")
@@ -27,7 +32,7 @@ def test_metrics_have_one_path() -> None:
 def test_silent_connections_are_few_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MetricsHandler, "timeout", 0.05)
     threads = threading.active_count()
-    with MetricsServer(MetricsConfig(port=0), new_registry()) as server:
+    with MetricsServer(MetricsConfig(port=0), new_registry(), lambda: True) as server:
         silent = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(4 * MOST_CONNECTIONS)]
         assert threading.active_count() <= threads + 1 + MOST_CONNECTIONS
         for connection in silent:
