@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from pipeline.frozen import FrozenModel
+from pipeline.llm.chat_model import LlmUsage
 
+_MILLION = 1_000_000
 _STREAM_SILENCE_S = 120.0  # a slow machine may read a long prompt for a minute before the first token
 
 
@@ -80,6 +82,18 @@ class PriceConfig(FrozenModel):
         description="No further request is sent once the endpoint's answers since the start have cost this much. "
         "Default: no limit.",
     )
+
+    def cost(self, usage: LlmUsage) -> float:
+        """Returns what answers cost."""
+        prompt, completion = usage.prompt_tokens, usage.completion_tokens
+        return (prompt * self.prompt_per_million + completion * self.completion_per_million) / _MILLION
+
+    def cost_if_priced(self, usage: LlmUsage) -> float | None:
+        """Returns the same; None where no price is set."""
+        return self.cost(usage) if self.prompt_per_million or self.completion_per_million else None
+
+
+NO_PRICES = PriceConfig()
 
 
 class LlmRole(StrEnum):

@@ -6,8 +6,6 @@ from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
 from pipeline.llm.errors import BudgetExceededError, LlmError
 
-_MILLION = 1_000_000
-
 
 class UsageTotals:
     """Counts since the start. Belongs to one event loop.
@@ -30,9 +28,7 @@ class UsageTotals:
     @property
     def cost(self) -> float:
         """What the answers cost so far, at the prices of the settings, in their currency."""
-        prices = self._prices
-        prompt, completion = self.prompt_tokens, self.completion_tokens
-        return (prompt * prices.prompt_per_million + completion * prices.completion_per_million) / _MILLION
+        return self._prices.cost(LlmUsage(self.answers, self.prompt_tokens, self.completion_tokens))
 
     def count_attempt(self) -> None:
         """Counts a request that is about to be sent. Raises BudgetExceededError when the money is spent."""

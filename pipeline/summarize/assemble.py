@@ -51,6 +51,7 @@ def stored_result(summary: StoredSummary) -> SummaryResult | None:
         summary_id=summary.summary_id,
         document_id=summary.request.document_id,
         document_name=summary.request.document_name,
+        budget=summary.request.limited_to,
     )
 
 
@@ -158,6 +159,7 @@ class Assembler:
             batch_count=plan.batch_count if plan else 0,
             length=(await self._final(result.iteration)).length if is_final else None,
             layers=await self._layers(result.iteration),
+            budget=self._summary.request.limited_to,
         )
 
     async def finished_text(self) -> str:

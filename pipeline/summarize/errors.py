@@ -6,6 +6,7 @@
         ├── SummaryRunningError        another reader, or another server, runs it now
         ├── IdempotencyConflictError   the key was used for another request
         ├── JobQueueFullError          as many summaries are submitted as the settings allow, or this owner may
+        ├── BudgetSpentError           a further call might go over the summary's budget
         ├── StalledReductionError      a writer's answer made no progress where it had to
         ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
@@ -62,6 +63,13 @@ class JobQueueFullError(SummarizeError):
         super().__init__(
             f"of {most} places for submitted summaries none is left for this caller: try again when one has ended"
         )
+
+
+class BudgetSpentError(SummarizeError):
+    """The summary has taken what its budget allows. What is done is kept."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the budget of the summary is spent: {reason}; resume it with a higher one")
 
 
 class StalledReductionError(SummarizeError):

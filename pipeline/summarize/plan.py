@@ -122,6 +122,13 @@ class SummaryPlan:
         """Bounds what all answers hold, continuations left out."""
         return self.calls(iterations) * self.limits.output_tokens
 
+    def cost(self, iterations: int = 1) -> float | None:
+        """Bounds what all calls cost, as the tokens are bounded; None where no price is known."""
+        usage = LlmUsage(
+            self.calls(iterations), self.max_prompt_tokens(iterations), self.max_completion_tokens(iterations)
+        )
+        return self.limits.prices.cost_if_priced(usage)
+
     def rounds(self, iterations: int = 1) -> int:
         """Returns the critical path: calls that must follow one another however fast the endpoint is."""
         parallel = self.concurrency

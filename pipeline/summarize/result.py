@@ -6,6 +6,7 @@ from enum import StrEnum
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.citations.places import NOT_CITED, CitationCount, Citations, SummaryCitation
 from pipeline.summarize.retention import Retention
+from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
@@ -175,6 +176,7 @@ class SummaryResult:
         intermediate_summaries: the texts behind `text`, as far as they are shown; only in a view.
         length: asked for and got; None if none was asked for, or the result is partial.
         layers: in front of and above `text`; empty in a result that has no text of its own yet.
+        budget: of all runs; None without bounds.
     """
 
     summary_id: str
@@ -211,6 +213,7 @@ class SummaryResult:
     intermediate_summaries: tuple[IntermediateSummary, ...] = ()
     length: SummaryLength | None = None
     layers: SummaryLayers = SummaryLayers()
+    budget: SummaryBudget | None = None
 
     @property
     def citations(self) -> tuple[SummaryCitation, ...]:

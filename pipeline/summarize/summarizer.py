@@ -24,6 +24,7 @@ from pipeline.summarize.incremental.known_calls import answer_scope, call_scope
 from pipeline.summarize.incremental.take_over import plan_incrementally
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryView
+from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.schema import Database
@@ -72,6 +73,7 @@ class Summarizer:
 
     Attributes:
         owner: whose summaries it makes and finds; those of others do not exist for it, and nothing of them is used.
+        budget: what it gives to summaries; None leaves them theirs.
         store: what it has stored.
         stopping: set once its runs are put aside.
     """
@@ -86,6 +88,7 @@ class Summarizer:
         observer: SummaryObserver,
     ) -> None:
         self.owner = ""
+        self.budget: SummaryBudget | None = None
         self.check_storage = store.check
         self.config = config
         self.store = store
@@ -96,10 +99,10 @@ class Summarizer:
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
 
-    def owned_by(self, owner: str) -> "Summarizer":
-        """Returns this summarizer for another owner."""
+    def owned_by(self, owner: str, budget: SummaryBudget | None = None) -> "Summarizer":
+        """Returns this summarizer for another owner; what he begins or finds then has that budget, if there is one."""
         bound = copy.copy(self)
-        bound.owner = owner
+        bound.owner, bound.budget = owner, budget
         return bound
 
     async def plan(
@@ -163,6 +166,7 @@ class Summarizer:
         )
         if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
+        summary = await self.store.run_costs.with_budget(summary, self.budget)
         # Behind the summary that needs it: a document that no summary needs goes with the next one that is deleted.
         await self.store.documents.save(document.sha256, document.chunks)
         if summary.status is not SummaryStatus.DONE and summary.plan is None:
@@ -285,8 +289,8 @@ class Summarizer:
         return await self.find(summary.summary_id)
 
     async def find(self, summary_id: str) -> StoredSummary:
-        """Returns a summary of the owner. Raises UnknownSummaryError."""
+        """Returns a summary of the owner, with the budget that it has from now on. Raises UnknownSummaryError."""
         summary = await self.store.find(summary_id)
         if summary is None or summary.request.owner != self.owner:
             raise UnknownSummaryError(summary_id)
-        return summary
+        return await self.store.run_costs.with_budget(summary, self.budget)

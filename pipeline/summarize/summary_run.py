@@ -21,6 +21,7 @@ from pipeline.summarize.incremental.take_over import plan_again, plan_incrementa
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
+from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
@@ -54,6 +55,7 @@ class SummaryRun:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     calls: CallGate = field(default_factory=CallGate)
     _meter: Meter | None = None
+    _spending: Spending | None = None
     _citation: Citations = NOT_CITED
     _has_begun: bool = False
 
@@ -130,8 +132,10 @@ class SummaryRun:
     async def _note_cost(self) -> None:
         """Stores what this run has cost so far, so that the totals outlive it."""
         if self._meter is not None:
-            summary_id, meter = self.job.summary_id, self._meter
-            await self.job.store.run_costs.note(summary_id, self.lease.holder, meter.usage, meter.elapsed_s)
+            summary_id, usage = self.job.summary_id, self._meter.usage
+            if self._spending and self._spending.usage.calls > usage.calls:  # with calls that were paid for in vain
+                usage = self._spending.usage
+            await self.job.store.run_costs.note(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
 
     async def _end(self, ending: Ending) -> SummaryResult:
         await self._note_cost()
@@ -178,6 +182,7 @@ class SummaryRun:
         }
         await self._adopt(plan)
         done = await self.job.store.call_count(self.job.summary_id)
+        await self._open_budget()
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
         run = Run(self.job, plan, meter, terms, self.calls)
@@ -189,6 +194,14 @@ class SummaryRun:
             terms.stop()
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+
+    async def _open_budget(self) -> None:
+        """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
+        job, budget = self.job, self.summary.request.budget
+        if budget != NO_BUDGET:
+            before = (await job.store.run_costs.totals(job.summary_id)).usage
+            self._spending = Spending(budget, job.writer.limits.prices, before)
+            spend_from(self._spending)
 
     async def _cite(self) -> Citations:
         """Finds where the sentences of the finished text stand in the document."""

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import NO_WISHES, PLAIN, Shape, Wishes
@@ -49,6 +50,7 @@ class WriterLimits:
         repeats: further calls that a gate may make for one text; none are planned.
         shapes_merges: the final merge has the shape that the caller wants already; else it is given to its text.
         chooses: its texts are sentences of the input, and cost nothing: layers are made from them.
+        prices: of the model's tokens.
     """
 
     prompt_budget_tokens: int
@@ -63,6 +65,7 @@ class WriterLimits:
     shortfall: str = ""
     shapes_merges: bool = False
     chooses: bool = False
+    prices: PriceConfig = NO_PRICES
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from grpc import aio
 from precis import batch, calls
 from precis.async_summary_stream import AsyncByteStream, AsyncSummaryStream
 from precis.batch import Batch, BatchItem, EvaluatePair, Feed, JudgePair
-from precis.calls import Call
+from precis.calls import Budget, Call
 from precis.connection import DEFAULT_ADDRESS, DEFAULT_TIMEOUT_S, MAX_MESSAGE_BYTES, Connection, Tls
 from precis.errors import NotFound, to_error
 from precis.evaluation import Evaluation
@@ -153,19 +153,19 @@ class AsyncClient:
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
         include_text: bool = False,
+        budget: Budget = None,
         timeout_s: float | None = None,
     ) -> AsyncSummaryStream:
         """Begins to summarize a document. Iterate over what it returns for progress. See `Client.summarize`."""
-        request = summarize_request(
-            to_document(document, name), options, idempotency_key=idempotency_key, include_text=include_text
-        )
+        given = to_document(document, name)
+        request = summarize_request(given, options, budget, idempotency_key=idempotency_key, include_text=include_text)
         return self._follow(request, timeout_s)
 
     def resume_summary(
-        self, summary_id: str, *, include_text: bool = False, timeout_s: float | None = None
+        self, summary_id: str, *, include_text: bool = False, budget: Budget = None, timeout_s: float | None = None
     ) -> AsyncSummaryStream:
         """Goes on with a summary that failed, was cancelled, or lost its reader."""
-        request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text)
+        request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text, budget=budget)
         return self._follow(request, timeout_s)
 
     async def plan_summary(
@@ -194,11 +194,11 @@ class AsyncClient:
         name: str = "",
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
+        budget: Budget = None,
         priority: Priority | None = None,
     ) -> summarize_pb2.SubmitSummaryResponse:
         """Queues a summary that is written without a reader. See `Client.submit_summary`."""
-        given = to_document(document, name)
-        request = summarize_request(given, options, idempotency_key=idempotency_key, include_text=False)
+        request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
         return await self._send(calls.submit_summary(request, priority), None)
 
     def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> AsyncSummaryStream:

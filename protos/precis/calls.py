@@ -26,6 +26,9 @@ INFERENCE = inference_pb2.DESCRIPTOR.services_by_name["InferenceService"]
 JUDGE = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"]
 SUMMARIZE = summarize_pb2.DESCRIPTOR.services_by_name["SummarizeService"]
 
+Budget = summarize_pb2.SummaryBudget | None
+"""What a summary may take of the language model; None: as it was, or no bound."""
+
 SERVER = "server"  # the server as a whole, in `health`
 SERVICES = tuple(service.full_name for service in (EVALUATE, JUDGE, SUMMARIZE, INFERENCE))
 
@@ -150,9 +153,9 @@ def plan_summary(
     return _call(SUMMARIZE, "PlanSummary", request, summarize_pb2.PlanSummaryResponse, lambda response: response.plan)
 
 
-def get_summary(summary_id: str) -> Call[summarize_pb2.GetSummaryResponse]:
+def get_summary(summary_id: str, *, include_document: bool = False) -> Call[summarize_pb2.GetSummaryResponse]:
     """Asks where a summary stands."""
-    request = summarize_pb2.GetSummaryRequest(summary_id=summary_id)
+    request = summarize_pb2.GetSummaryRequest(summary_id=summary_id, include_document=include_document)
     return _call(SUMMARIZE, "GetSummary", request, summarize_pb2.GetSummaryResponse, lambda response: response)
 
 

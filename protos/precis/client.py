@@ -10,7 +10,7 @@ import grpc
 
 from precis import batch, calls
 from precis.batch import Batch, BatchItem, EvaluatePair, Feed, JudgePair
-from precis.calls import Call
+from precis.calls import Budget, Call
 from precis.connection import DEFAULT_ADDRESS, DEFAULT_TIMEOUT_S, MAX_MESSAGE_BYTES, Connection, Tls
 from precis.errors import NotFound, to_error
 from precis.evaluation import Evaluation
@@ -179,6 +179,7 @@ class Client:
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
         include_text: bool = False,
+        budget: Budget = None,
         timeout_s: float | None = None,
     ) -> SummaryStream:
         """Begins to summarize a document. Iterate over what it returns for progress, and take its `result()`.
@@ -187,18 +188,17 @@ class Client:
             document: the whole text, or its chunks, or the message.
             name: title for people and prompts; not used when `document` is the message.
             idempotency_key: names the same summary when it is sent again.
-            timeout_s: for all of it; by default as long as it takes.
+            budget: of all its runs; once it is spent, `result()` raises SummaryIncomplete.
         """
-        request = summarize_request(
-            to_document(document, name), options, idempotency_key=idempotency_key, include_text=include_text
-        )
+        request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
+        request.include_text = include_text
         return self._follow(request, timeout_s)
 
     def resume_summary(
-        self, summary_id: str, *, include_text: bool = False, timeout_s: float | None = None
+        self, summary_id: str, *, include_text: bool = False, budget: Budget = None, timeout_s: float | None = None
     ) -> SummaryStream:
         """Goes on with a summary that failed, was cancelled, or lost its reader."""
-        request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text)
+        request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text, budget=budget)
         return self._follow(request, timeout_s)
 
     def plan_summary(
@@ -227,11 +227,11 @@ class Client:
         name: str = "",
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
+        budget: Budget = None,
         priority: Priority | None = None,
     ) -> summarize_pb2.SubmitSummaryResponse:
         """Queues a summary that is written without a reader; sent again with its key, one that has failed."""
-        given = to_document(document, name)
-        request = summarize_request(given, options, idempotency_key=idempotency_key, include_text=False)
+        request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
         return self._send(calls.submit_summary(request, priority), None)
 
     def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> SummaryStream:

@@ -77,7 +77,9 @@ class SummaryFollower:
             return _stream_call("Summarize", self._request, pb.SummarizeResponse.FromString)
         if isinstance(self._request, pb.WatchSummaryRequest):
             return _stream_call("WatchSummary", self._request, pb.WatchSummaryResponse.FromString)
-        request = pb.ResumeSummaryRequest(summary_id=self.summary_id, include_text=self._request.include_text)
+        request = self._request
+        if isinstance(request, pb.SummarizeRequest):  # it is accepted, and its budget known
+            request = pb.ResumeSummaryRequest(summary_id=self.summary_id, include_text=request.include_text)
         return _stream_call("ResumeSummary", request, pb.ResumeSummaryResponse.FromString)
 
     def take(self, event: pb.SummaryEvent) -> SummaryStep | None:
@@ -143,7 +145,12 @@ def to_document(source: DocumentSource, name: str) -> pb.Document:
 
 
 def summarize_request(
-    document: pb.Document, options: pb.SummarizeOptions | None, *, idempotency_key: str, include_text: bool
+    document: pb.Document,
+    options: pb.SummarizeOptions | None,
+    budget: pb.SummaryBudget | None = None,
+    *,
+    idempotency_key: str,
+    include_text: bool = False,
 ) -> pb.SummarizeRequest:
     """Builds the request. Without a key it gets one, so that it can be sent again when the stream breaks early."""
     return pb.SummarizeRequest(
@@ -151,6 +158,7 @@ def summarize_request(
         options=options,
         idempotency_key=idempotency_key or uuid4().hex,
         include_text=include_text,
+        budget=budget,
     )
 
 

@@ -18,6 +18,13 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
 NoLanguageModelOption = Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+]
+CitePagesOption = Annotated[
+    bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
+]
 ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
     float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
@@ -182,9 +189,16 @@ class Form(StrEnum):
     BULLETS = "bullets"
 
 
+class Audience(StrEnum):
+    """Whom a summary is for."""
+
+    TECHNICAL = "technical"
+    OPERATOR = "operator"
+
+
 @dataclass(frozen=True)
-class ShapeOptions:
-    """How long a summary shall be, about what and in which form; what is not set is left to the server."""
+class SummaryOptions:
+    """What a summary shall be, and how it is written; what is not set is left to the server."""
 
     words: Annotated[int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth.")] = None
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
@@ -205,22 +219,26 @@ class ShapeOptions:
     instructions: Annotated[
         str, typer.Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
     ] = ""
+    audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL
+    wave: Annotated[
+        str | None,
+        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all)."),
+    ] = None
+    iterations: Annotated[
+        int | None, typer.Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
+    ] = None
 
 
 @dataclass(frozen=True)
-class SummaryOptions:
-    """How `precis summarize` has a document summarized.
+class BudgetOptions:
+    """What all runs of a summary may take of the language model together."""
 
-    Attributes:
-        audience: "technical" or "operator".
-        wave: batches at once; 0 all; None the server's default.
-        max_iterations: None for the server's default.
-        idempotency_key: empty for none.
-        shape: how long, about what and in which form.
-    """
-
-    audience: str = "technical"
-    wave: int | None = None
-    max_iterations: int | None = None
-    idempotency_key: str = ""
-    shape: ShapeOptions = ShapeOptions()
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
+    ] = None
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
+    ] = None

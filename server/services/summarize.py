@@ -13,16 +13,18 @@ from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
 from pipeline.summarize.events import Accepted, Event
 from pipeline.summarize.jobs.submitted import SummaryJobs
+from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
 from server.rpc.handlers import name_session
 from server.rpc.record import current_caller, token_allowance
-from server.services.summarize_reply import to_event, to_page, to_plan, to_submitted, to_view
+from server.services.summarize_reply import to_document, to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
     DocumentRules,
     inside,
+    parse_budget,
     parse_document,
     parse_job_priority,
     parse_options,
@@ -57,7 +59,8 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.SummarizeResponse, None]:
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
-        events = self._summaries.stream(
+        summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
+        events = summarizer.stream(
             await self._document(request),
             writer=chosen.writer,
             options=options,
@@ -73,18 +76,24 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.ResumeSummaryResponse, None]:
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
-        events = self._summaries.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
+        summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
+        events = summarizer.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
         async with aclosing(self._messages(events, chosen)) as messages:
             async for message in messages:
                 yield pb.ResumeSummaryResponse(event=message)
 
     async def GetSummary(self, request: pb.GetSummaryRequest, context: Context | None = None) -> pb.GetSummaryResponse:
         """Tells where a summary stands."""
-        return to_view(await self._summaries.get(parse_summary_id(request.summary_id)))
+        summary_id, summarizer = parse_summary_id(request.summary_id), self._summaries()
+        response = to_view(await summarizer.get(summary_id), self._chosen)
+        if request.include_document:
+            document = await summarizer.store.documents.of(await summarizer.find(summary_id))
+            response.document.CopyFrom(to_document(document))
+        return response
 
     async def CancelSummary(self, request: pb.CancelSummaryRequest, context: Context) -> pb.CancelSummaryResponse:
         """Stops a summary."""
-        await self._summaries.cancel(parse_summary_id(request.summary_id))
+        await self._summaries().cancel(parse_summary_id(request.summary_id))
         return pb.CancelSummaryResponse()
 
     async def PlanSummary(
@@ -93,20 +102,23 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Counts calls without making them."""
         chosen, options = self._writer(), parse_options(request.options)
         document = await self._document(request)
-        plan = await self._summaries.plan(document, writer=chosen.writer, options=options)
+        plan = await self._summaries().plan(document, writer=chosen.writer, options=options)
         return pb.PlanSummaryResponse(plan=to_plan(plan, chosen))
 
     async def SubmitSummary(self, request: pb.SubmitSummaryRequest, context: Context) -> pb.SubmitSummaryResponse:
         """Queues a summary."""
-        chosen, jobs = self._writer(), SummaryJobs(self._summaries)
-        priority = parse_job_priority(request.priority)
+        chosen, priority = self._writer(), parse_job_priority(request.priority)
         if request.HasField("request") == bool(request.summary_id):
             raise InvalidInputError("request", "either a request or a summary_id", "both or neither")
+        if request.HasField("request") and request.HasField("budget"):
+            raise InvalidInputError("budget", "nothing beside a request, which has its own", "a budget")
         token_allowance()  # refused here while tokens are owed: the run itself asks when nobody waits for an answer
         if request.summary_id:
+            jobs = SummaryJobs(self._summaries(parse_budget(request, chosen.writer.limits)))
             queued = await jobs.submit_again(parse_summary_id(request.summary_id), priority=priority)
         else:
             with inside("request"):
+                jobs = SummaryJobs(self._summaries(parse_budget(request.request, chosen.writer.limits)))
                 queued = await jobs.submit(
                     await self._document(request.request),
                     writer=chosen.writer,
@@ -121,7 +133,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         self, request: pb.WatchSummaryRequest, context: Context
     ) -> AsyncGenerator[pb.WatchSummaryResponse, None]:
         """Tells how far a summary is."""
-        events = SummaryJobs(self._summaries).watch(parse_summary_id(request.summary_id))
+        events = SummaryJobs(self._summaries()).watch(parse_summary_id(request.summary_id))
         async with aclosing(self._messages(events, self._writer())) as messages:
             async for message in messages:
                 yield pb.WatchSummaryResponse(event=message)
@@ -129,11 +141,11 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def ListSummaries(self, request: pb.ListSummariesRequest, context: Context) -> pb.ListSummariesResponse:
         """Lists the caller's summaries."""
         page_size = parse_page_size(request.page_size)
-        return to_page(await SummaryJobs(self._summaries).page(page_size, request.page_token))
+        return to_page(await SummaryJobs(self._summaries()).page(page_size, request.page_token))
 
     async def DeleteSummary(self, request: pb.DeleteSummaryRequest, context: Context) -> pb.DeleteSummaryResponse:
         """Deletes a summary."""
-        await SummaryJobs(self._summaries).delete(parse_summary_id(request.summary_id))
+        await SummaryJobs(self._summaries()).delete(parse_summary_id(request.summary_id))
         return pb.DeleteSummaryResponse()
 
     async def _messages(
@@ -145,10 +157,9 @@ class SummarizeServicer(SummarizeServiceServicer):
                     name_session(event.summary_id)
                 yield to_event(event, chosen)
 
-    @property
-    def _summaries(self) -> Summarizer:
-        """The caller's."""
-        return self._summarizer.owned_by(current_caller().tenant)
+    def _summaries(self, budget: SummaryBudget | None = None) -> Summarizer:
+        """Returns the caller's, which get the budget if there is one."""
+        return self._summarizer.owned_by(current_caller().tenant, budget)
 
     def _writer(self) -> ChosenWriter:
         if self._chosen is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
 
+from pipeline.summarize.document import Document
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
@@ -28,6 +29,11 @@ from server.services.reply import Exceptions, reply
 def most_calls(plan: SummaryPlan) -> int:
     """Counts the calls if the critic is never content."""
     return plan.calls(plan.max_iterations)
+
+
+def most_cost(plan: SummaryPlan) -> float | None:
+    """Bounds the cost of these calls."""
+    return plan.cost(plan.max_iterations)
 
 
 def most_repeats(plan: SummaryPlan) -> int:
@@ -65,6 +71,8 @@ _EXCEPTIONS: Exceptions = {
     "SummaryPlan.calls": SummaryPlan.calls,
     "SummaryPlan.most_calls": most_calls,
     "SummaryPlan.most_repeats": most_repeats,
+    "SummaryPlan.max_cost": SummaryPlan.cost,
+    "SummaryPlan.most_cost": most_cost,
     "SummaryPlan.rounds": SummaryPlan.rounds,
     "SummaryPlan.max_prompt_tokens": SummaryPlan.max_prompt_tokens,
     "SummaryPlan.max_completion_tokens": SummaryPlan.max_completion_tokens,
@@ -74,10 +82,15 @@ _EXCEPTIONS: Exceptions = {
     "IntermediateSummary.span": intermediate_span,
     "RemovedDuplicate.kept": kept,
     "RemovedDuplicate.dropped": dropped,
+    "Summary.cost": None,  # at the prices of the server
+    "Summary.total_cost": None,
     "Summary.overview": "layers.overview",
     "Summary.sections": "layers.sections",
     "SummaryFailure.retry_delay": "retry_after_s",
     "GetSummaryResponse.summary": "result",
+    "GetSummaryResponse.document": None,  # only where it is asked for
+    "Document.text": None,  # chunks say the same
+    "Document.total_chunks": None,
 }
 _to_plan = reply(SummaryPlan, pb.SummaryPlan, _EXCEPTIONS)
 to_progress = reply(SummaryProgress, pb.SummaryProgress, _EXCEPTIONS)
@@ -91,9 +104,10 @@ _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     TopicsFound: ("topics", reply(TopicsFound, pb.TopicsFound, _EXCEPTIONS)),
     Warned: ("warning", reply(Warned, pb.SummaryWarning)),
 }
+to_document = reply(Document, pb.Document, _EXCEPTIONS)
 to_submitted = reply(StoredSummary, pb.SubmitSummaryResponse)
 _to_entry = reply(SummaryEntry, pb.SummaryEntry, {"SummaryEntry.created": None, "SummaryEntry.updated": None})
-to_view = reply(SummaryView, pb.GetSummaryResponse, _EXCEPTIONS)
+_to_view = reply(SummaryView, pb.GetSummaryResponse, _EXCEPTIONS)
 
 
 def to_page(page: SummaryPage) -> pb.ListSummariesResponse:
@@ -115,10 +129,26 @@ def to_event(event: Event, chosen: ChosenWriter) -> pb.SummaryEvent:
             made = pb.PlanMade(plan=to_plan(plan, chosen), progress=to_progress(progress))
             return pb.SummaryEvent(plan=made)
         case Finished(result):
-            return pb.SummaryEvent(summary=to_summary(result))
+            return pb.SummaryEvent(summary=_priced(to_summary(result), result, chosen))
         case _:
             name, to_message = _STEPS[type(event)]
             return pb.SummaryEvent(**{name: to_message(event)})
+
+
+def to_view(view: SummaryView, chosen: ChosenWriter | None) -> pb.GetSummaryResponse:
+    """Gives where a summary stands."""
+    response = _to_view(view)
+    _priced(response.summary, view.result, chosen)
+    return response
+
+
+def _priced(summary: pb.Summary, result: SummaryResult, chosen: ChosenWriter | None) -> pb.Summary:
+    """Adds what a summary cost, where the writer's prices are known."""
+    if chosen is not None:
+        prices = chosen.writer.limits.prices
+        if (cost := prices.cost_if_priced(result.usage)) is not None:
+            summary.cost, summary.total_cost = cost, prices.cost(result.total_usage)
+    return summary
 
 
 def to_plan(plan: SummaryPlan, chosen: ChosenWriter) -> pb.SummaryPlan:

@@ -1,5 +1,6 @@
 """Summarize requests as domain types. What a caller gets wrong becomes an InvalidInputError with the field's path."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,12 +10,15 @@ from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.errors import InvalidInputError, parse
+from pipeline.llm.chat_model import NO_USAGE
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.jobs.submitted import JobPriority
 from pipeline.summarize.packing import split_by_tokens
+from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
+from pipeline.summarize.writer import WriterLimits
 from server.rpc.fields import EnumCodec, set_fields
 
 PAGE_BREAK = "\f"
@@ -48,6 +52,22 @@ def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
     for name in fields.keys() & _ENUMS.keys():
         fields[name] = _ENUMS[name].parse(fields[name], f"options.{name}")
     return parse(SummarizeOptions, fields, "options")
+
+
+def parse_budget(
+    request: pb.SummarizeRequest | pb.ResumeSummaryRequest | pb.SubmitSummaryRequest, limits: WriterLimits
+) -> SummaryBudget | None:
+    """Returns the budget of a request; None where it has none. Raises InvalidInputError."""
+    if not request.HasField("budget"):
+        return None
+    budget = request.budget
+    for name, value in set_fields(budget).items():
+        if not 0 <= value < math.inf:
+            raise InvalidInputError(f"budget.{name}", "0 or more, 0 for no bound", f"{value:g}")
+    if budget.max_cost and limits.shapes_merges and limits.prices.cost_if_priced(NO_USAGE) is None:
+        expected = "0, for this server knows no prices (settings llm.prices)"
+        raise InvalidInputError("budget.max_cost", expected, f"{budget.max_cost:g}")
+    return SummaryBudget(budget.max_calls, budget.max_tokens, budget.max_cost)
 
 
 def parse_document(document: pb.Document, rules: DocumentRules) -> Document:

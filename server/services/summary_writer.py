@@ -23,7 +23,8 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
     extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
     if settings.llm is not None and backends.chats is not None:
         config = fit_concurrency(settings.llm_writer, settings.llm)
-        writer = LlmWriter(backends.chats[LlmRole.WRITER], config, critic=backends.chats[LlmRole.CRITIC])
+        chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
+        writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.prices)
         entailment = models.entailment if models else None
         gated = behind_gate(writer, TrustGate(settings.summary_trust, entailment, extractive, executor=cpu))
         return ChosenWriter(gated, pb.WRITER_KIND_LANGUAGE_MODEL)

@@ -13,6 +13,7 @@ from itertools import chain, zip_longest
 
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -24,6 +25,7 @@ from pipeline.summarize.llm_writer.messages import (
     topics_messages,
 )
 from pipeline.summarize.packing import split_by_tokens
+from pipeline.summarize.steering.budget import BudgetedChatModel
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -50,17 +52,25 @@ class LlmWriter:
     Args:
         chat: any model; a small context makes batches, answers and groups smaller.
         critic: reads the summary and judges it; None: the same.
+        prices: of both.
     """
 
-    def __init__(self, chat: ChatModel, config: LlmWriterConfig, *, critic: ChatModel | None = None) -> None:
-        self._chat = chat
-        self._critic = critic or chat
+    def __init__(
+        self,
+        chat: ChatModel,
+        config: LlmWriterConfig,
+        *,
+        critic: ChatModel | None = None,
+        prices: PriceConfig = NO_PRICES,
+    ) -> None:
+        self._chat = BudgetedChatModel(chat)
+        self._critic = BudgetedChatModel(critic or chat)
         self._config = config
         words = "\n".join((_VERSION, *prompts.ALL, config.model_dump_json(exclude={"concurrency"})))
         self.identity = f"{chat.identity}/{_VERSION}-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
-        self.limits = _limits(chat, config)
+        self.limits = replace(_limits(chat, config), prices=prices)
         if self.limits.shortfall:
             _log.warning("%s", self.limits.shortfall)
 

@@ -5,13 +5,14 @@ Their traces, to which later ones point back, and what they cost.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
-from pipeline.summarize.storage.records import StoredSummary
+from pipeline.summarize.steering.budget import SummaryBudget
+from pipeline.summarize.storage.records import REQUEST, StoredSummary
 from pipeline.summarize.storage.schema import KEEPS_TEXTS, Database, Statement, Value
 
 _ROWS_PER_STATEMENT = 200
@@ -117,7 +118,7 @@ class RunTotals:
 
 
 class RunCostTable:
-    """The table `run_costs`."""
+    """The table `run_costs`, and how much may be in it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -130,6 +131,15 @@ class RunCostTable:
             (summary_id, run, _USAGE.dump_json(usage).decode(), elapsed_s),
         )
         await self._database.transact([statement])
+
+    async def with_budget(self, summary: StoredSummary, budget: SummaryBudget | None) -> StoredSummary:
+        """Returns a summary with another budget, and stores that; None changes nothing."""
+        if budget is None or budget == summary.request.budget:
+            return summary
+        request = replace(summary.request, budget=budget)
+        row = (REQUEST.dump_json(request).decode(), summary.summary_id)
+        await self._database.transact([Statement("UPDATE summaries SET request = ? WHERE summary_id = ?", row)])
+        return replace(summary, request=request)
 
     async def totals(self, summary_id: str) -> RunTotals:
         """Adds up all runs of a summary."""

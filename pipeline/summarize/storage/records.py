@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from pydantic import TypeAdapter
+
 from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.steering.budget import NO_BUDGET, SummaryBudget
 
 
 class SummaryStatus(StrEnum):
@@ -65,6 +68,7 @@ class SummaryRequest:
     Attributes:
         owner: who asked, and alone may read, resume or cancel it; empty where callers are not told apart. Summaries of
             servers that knew no owners have none either.
+        budget: of all runs; the last one that was set. A summary is the same with any.
     """
 
     document_id: str
@@ -74,6 +78,12 @@ class SummaryRequest:
     options: SummarizeOptions
     writer: str
     owner: str = ""
+    budget: SummaryBudget = NO_BUDGET
+
+    @property
+    def limited_to(self) -> SummaryBudget | None:
+        """Its budget; None where that bounds nothing."""
+        return None if self.budget == NO_BUDGET else self.budget
 
     def key(self, document_sha256: str, settings: str) -> str:
         """Returns a hash of all that the result depends on; a renamed document has the same."""
@@ -88,6 +98,9 @@ class SummaryRequest:
             before.document_name,
             before.options,
         )
+
+
+REQUEST = TypeAdapter(SummaryRequest)
 
 
 @dataclass(frozen=True, slots=True)

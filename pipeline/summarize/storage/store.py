@@ -12,6 +12,7 @@ from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, Ru
 from pipeline.summarize.storage.job_table import JobTable
 from pipeline.summarize.storage.leases import LeaseTable
 from pipeline.summarize.storage.records import (
+    REQUEST,
     PlanRecord,
     Stage,
     StepId,
@@ -25,7 +26,6 @@ from pipeline.summarize.storage.records import (
 from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement
 
 _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
-_REQUEST = TypeAdapter(SummaryRequest)
 _PLAN = TypeAdapter(PlanRecord)
 _CREATE = """
     INSERT INTO summaries
@@ -90,7 +90,7 @@ class SummaryStore:
         if idempotency_key:
             idempotency_key = _scoped(idempotency_key, request.owner)
         summary_id = uuid4().hex
-        row = (summary_id, idempotency_key, request_key, _REQUEST.dump_json(request).decode(), document_sha256)
+        row = (summary_id, idempotency_key, request_key, REQUEST.dump_json(request).decode(), document_sha256)
         await self._database.transact([KEEPS_TEXTS, Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
         by_key = Statement(_BY_IDEMPOTENCY_KEY, (idempotency_key,))
         stored = await self._find(by_key if idempotency_key else Statement(_BY_ID, (summary_id,)))
@@ -266,7 +266,7 @@ def _parse_token(page_token: str) -> tuple[float, str]:
 
 def _to_entry(row: Row) -> SummaryEntry:
     summary_id, request, status, is_leased, created_at, updated_at = row
-    asked = _REQUEST.validate_json(request)
+    asked = REQUEST.validate_json(request)
     return SummaryEntry(
         summary_id=summary_id,
         document_id=asked.document_id,
@@ -287,7 +287,7 @@ def _to_summary(row: Row) -> StoredSummary:
     summary_id, request, request_key, document_sha256, status, plan, is_leased, result = row
     return StoredSummary(
         summary_id=summary_id,
-        request=_REQUEST.validate_json(request),
+        request=REQUEST.validate_json(request),
         request_key=request_key,
         document_sha256=document_sha256,
         status=SummaryStatus(status),

@@ -300,6 +300,7 @@ class SummarizeRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     INCLUDE_TEXT_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
     idempotency_key: _builtins.str
     """The caller's name for this request, at most 200 characters. Sent again, it names the same summary and resumes it
     if it is not done. Every tenant (see the server's keys) has names of its own. Empty: every request is a new summary.
@@ -314,6 +315,13 @@ class SummarizeRequest(_message.Message):
     def options(self) -> Global___SummarizeOptions:
         """How; every field has a server-side default."""
 
+    @_builtins.property
+    def budget(self) -> Global___SummaryBudget:
+        """What all runs of this summary together may take of the language model. Not set: as it was of a summary that the
+        idempotency key names already, else no bound. No part of what the key stands for: the same request with another
+        budget names the same summary.
+        """
+
     def __init__(
         self,
         *,
@@ -321,14 +329,54 @@ class SummarizeRequest(_message.Message):
         options: Global___SummarizeOptions | None = ...,
         idempotency_key: _builtins.str = ...,
         include_text: _builtins.bool = ...,
+        budget: Global___SummaryBudget | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "document", b"document", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "idempotency_key", b"idempotency_key", "include_text", b"include_text", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "document", b"document", "idempotency_key", b"idempotency_key", "include_text", b"include_text", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SummarizeRequest: _TypeAlias = SummarizeRequest  # noqa: Y015
+
+@_typing.final
+class SummaryBudget(_message.Message):
+    """Bounds of one summary, each over all of its runs: of what earlier ones took too. 0, the default: no bound.
+
+    A call begins only if its longest answer stays inside the bounds; while others are on their way it waits for what they
+    really take. Where none can begin any more, the summary ends with SUMMARY_STATUS_FAILED, its failure's `kind`
+    "BudgetSpentError" and all that is done; ResumeSummary with a higher budget goes on. Answers that a language model has
+    to correct, and an endpoint that counts more tokens than were estimated, may exceed a bound by a call. The embedded
+    writer makes no calls and takes nothing. INVALID_ARGUMENT for a number below 0.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MAX_CALLS_FIELD_NUMBER: _builtins.int
+    MAX_TOKENS_FIELD_NUMBER: _builtins.int
+    MAX_COST_FIELD_NUMBER: _builtins.int
+    max_calls: _builtins.int
+    """Answers of the language model, continuations, repairs and unusable ones included."""
+    max_tokens: _builtins.int
+    """Tokens that it reads and writes together, as its endpoint counts them."""
+    max_cost: _builtins.float
+    """Money, at the server's prices (settings `llm.prices`) and in their currency. INVALID_ARGUMENT where a language model
+    writes and no prices are set.
+    """
+    def __init__(
+        self,
+        *,
+        max_calls: _builtins.int = ...,
+        max_tokens: _builtins.int = ...,
+        max_cost: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_calls", b"max_calls", "max_cost", b"max_cost", "max_tokens", b"max_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummaryBudget: _TypeAlias = SummaryBudget  # noqa: Y015
 
 @_typing.final
 class SummarizeResponse(_message.Message):
@@ -362,19 +410,25 @@ class ResumeSummaryRequest(_message.Message):
 
     SUMMARY_ID_FIELD_NUMBER: _builtins.int
     INCLUDE_TEXT_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """From the `accepted` event. Required."""
     include_text: _builtins.bool
     """As in SummarizeRequest."""
+    @_builtins.property
+    def budget(self) -> Global___SummaryBudget:
+        """In place of the budget that the summary has. Not set: that one stays."""
+
     def __init__(
         self,
         *,
         summary_id: _builtins.str = ...,
         include_text: _builtins.bool = ...,
+        budget: Global___SummaryBudget | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_text", b"include_text", "summary_id", b"summary_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "include_text", b"include_text", "summary_id", b"summary_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -411,16 +465,20 @@ class GetSummaryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    INCLUDE_DOCUMENT_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """From the `accepted` event. Required."""
+    include_document: _builtins.bool
+    """Send the document too: as long as it was sent to the server."""
     def __init__(
         self,
         *,
         summary_id: _builtins.str = ...,
+        include_document: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["summary_id", b"summary_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_document", b"include_document", "summary_id", b"summary_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -434,21 +492,27 @@ class GetSummaryResponse(_message.Message):
 
     SUMMARY_FIELD_NUMBER: _builtins.int
     IS_RUNNING_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
     is_running: _builtins.bool
     """True while a living server runs it. SUMMARY_STATUS_RUNNING without it means that the server was killed."""
     @_builtins.property
     def summary(self) -> Global___Summary:
         """Complete, or as far as it came."""
 
+    @_builtins.property
+    def document(self) -> Global___Document:
+        """In the chunks that `SourcePlace` counts, also where it was sent as one text; set if the request asked for it."""
+
     def __init__(
         self,
         *,
         summary: Global___Summary | None = ...,
         is_running: _builtins.bool = ...,
+        document: Global___Document | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["summary", b"summary"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_running", b"is_running", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "is_running", b"is_running", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -556,6 +620,7 @@ class SubmitSummaryRequest(_message.Message):
     REQUEST_FIELD_NUMBER: _builtins.int
     SUMMARY_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """A summary to go on with."""
     priority: _common_pb2.Priority.ValueType
@@ -564,16 +629,21 @@ class SubmitSummaryRequest(_message.Message):
     def request(self) -> Global___SummarizeRequest:
         """As sent to Summarize; `include_text` has no effect. Either this or `summary_id` is required."""
 
+    @_builtins.property
+    def budget(self) -> Global___SummaryBudget:
+        """With `summary_id` alone: in place of the budget that the summary has. INVALID_ARGUMENT beside `request`."""
+
     def __init__(
         self,
         *,
         request: Global___SummarizeRequest | None = ...,
         summary_id: _builtins.str = ...,
         priority: _common_pb2.Priority.ValueType = ...,
+        budget: Global___SummaryBudget | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["priority", b"priority", "request", b"request", "summary_id", b"summary_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "priority", b"priority", "request", b"request", "summary_id", b"summary_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1128,6 +1198,8 @@ class SummaryPlan(_message.Message):
     MOST_REPEATS_FIELD_NUMBER: _builtins.int
     TARGET_TOKENS_FIELD_NUMBER: _builtins.int
     SHAPE_CALLS_FIELD_NUMBER: _builtins.int
+    MAX_COST_FIELD_NUMBER: _builtins.int
+    MOST_COST_FIELD_NUMBER: _builtins.int
     writer: _builtins.str
     """Who writes; names the language model, or the extractive writer."""
     writer_kind: Global___WriterKind.ValueType
@@ -1160,6 +1232,12 @@ class SummaryPlan(_message.Message):
     """The length that was asked for, in tokens; 0 for all that the writer has room for."""
     shape_calls: _builtins.int
     """Calls of one iteration that give the last text its length and form: 0 or 1. A length that is missed costs another."""
+    max_cost: _builtins.float
+    """What `max_prompt_tokens` and `max_completion_tokens` cost at the server's prices (settings `llm.prices`), in their
+    currency; not set without prices.
+    """
+    most_cost: _builtins.float
+    """The same if every iteration that the options allow is needed."""
     @_builtins.property
     def level_calls(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Calls of each reduce level."""
@@ -1183,12 +1261,21 @@ class SummaryPlan(_message.Message):
         most_repeats: _builtins.int = ...,
         target_tokens: _builtins.int = ...,
         shape_calls: _builtins.int = ...,
+        max_cost: _builtins.float | None = ...,
+        most_cost: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost", "_most_cost", b"_most_cost", "max_cost", b"max_cost", "most_cost", b"most_cost"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_repeats", b"most_repeats", "rounds", b"rounds", "shape_calls", b"shape_calls", "target_tokens", b"target_tokens", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost", "_most_cost", b"_most_cost", "calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_cost", b"max_cost", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_cost", b"most_cost", "most_repeats", b"most_repeats", "rounds", b"rounds", "shape_calls", b"shape_calls", "target_tokens", b"target_tokens", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__max_cost: _TypeAlias = _typing.Literal["max_cost"]  # noqa: Y015
+    _WhichOneofArgType__max_cost: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost"]  # noqa: Y015
+    _WhichOneofReturnType__most_cost: _TypeAlias = _typing.Literal["most_cost"]  # noqa: Y015
+    _WhichOneofArgType__most_cost: _TypeAlias = _typing.Literal["_most_cost", b"_most_cost"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_cost) -> _WhichOneofReturnType__max_cost | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__most_cost) -> _WhichOneofReturnType__most_cost | None: ...
 
 Global___SummaryPlan: _TypeAlias = SummaryPlan  # noqa: Y015
 
@@ -1727,6 +1814,9 @@ class Summary(_message.Message):
     LENGTH_FIELD_NUMBER: _builtins.int
     OVERVIEW_FIELD_NUMBER: _builtins.int
     SECTIONS_FIELD_NUMBER: _builtins.int
+    COST_FIELD_NUMBER: _builtins.int
+    TOTAL_COST_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1773,6 +1863,10 @@ class Summary(_message.Message):
     """One paragraph that stands alone, of about 90 words; empty if there is no text of an iteration yet. The layers below
     it are `sections`, `text`, and the extractions of all batches in `intermediate_summaries`.
     """
+    cost: _builtins.float
+    """`usage` at the server's prices of today (settings `llm.prices`), in their currency; not set without prices."""
+    total_cost: _builtins.float
+    """`total_usage` likewise."""
     @_builtins.property
     def topics(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Best first; empty if partial."""
@@ -1841,6 +1935,10 @@ class Summary(_message.Message):
     def sections(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySection]:
         """Each section of the document in short; none where what was extracted has no two headings of one level."""
 
+    @_builtins.property
+    def budget(self) -> Global___SummaryBudget:
+        """The budget that the summary has; not set without one."""
+
     def __init__(
         self,
         *,
@@ -1881,14 +1979,26 @@ class Summary(_message.Message):
         length: Global___SummaryLength | None = ...,
         overview: _builtins.str = ...,
         sections: _abc.Iterable[Global___SummarySection] | None = ...,
+        cost: _builtins.float | None = ...,
+        total_cost: _builtins.float | None = ...,
+        budget: Global___SummaryBudget | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "elapsed", b"elapsed", "failure", b"failure", "length", b"length", "retention", b"retention", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "_failure", b"_failure", "_total_cost", b"_total_cost", "budget", b"budget", "cost", b"cost", "elapsed", b"elapsed", "failure", b"failure", "length", b"length", "retention", b"retention", "total_cost", b"total_cost", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_failure", b"_failure", "batch_count", b"batch_count", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "overview", b"overview", "retention", b"retention", "run_count", b"run_count", "sections", b"sections", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "_failure", b"_failure", "_total_cost", b"_total_cost", "batch_count", b"batch_count", "budget", b"budget", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "cost", b"cost", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "overview", b"overview", "retention", b"retention", "run_count", b"run_count", "sections", b"sections", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_cost", b"total_cost", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__cost: _TypeAlias = _typing.Literal["cost"]  # noqa: Y015
+    _WhichOneofArgType__cost: _TypeAlias = _typing.Literal["_cost", b"_cost"]  # noqa: Y015
     _WhichOneofReturnType__failure: _TypeAlias = _typing.Literal["failure"]  # noqa: Y015
     _WhichOneofArgType__failure: _TypeAlias = _typing.Literal["_failure", b"_failure"]  # noqa: Y015
+    _WhichOneofReturnType__total_cost: _TypeAlias = _typing.Literal["total_cost"]  # noqa: Y015
+    _WhichOneofArgType__total_cost: _TypeAlias = _typing.Literal["_total_cost", b"_total_cost"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cost) -> _WhichOneofReturnType__cost | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__failure) -> _WhichOneofReturnType__failure | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__total_cost) -> _WhichOneofReturnType__total_cost | None: ...
 
 Global___Summary: _TypeAlias = Summary  # noqa: Y015
 

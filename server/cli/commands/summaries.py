@@ -2,11 +2,23 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from server.cli.options import Connection, JsonOption, with_options
+from server.cli.options import (
+    BudgetOptions,
+    CitePagesOption,
+    Connection,
+    JsonOption,
+    ReportOption,
+    SummaryOptions,
+    check_outputs,
+    with_options,
+)
+
+if TYPE_CHECKING:
+    from server.cli.summarize.run import Target
 
 app = typer.Typer(
     no_args_is_help=True, help="Submit summaries that run without this program; list, watch, get, stop them."
@@ -27,6 +39,8 @@ def submit(
     ],
     *,
     urgent: Annotated[bool, typer.Option("--urgent", help="Before those that are not.")] = False,
+    options: SummaryOptions,
+    budget: BudgetOptions,
     connection: Connection,
 ) -> None:
     """Queue a summary of each document; prints id and name, one a line.
@@ -35,11 +49,12 @@ def submit(
 
     [bold]Example[/]
 
-      precis summaries submit a.pdf b.docx docs/
+      precis summaries submit a.pdf b.docx docs/ --words 300 --form bullets
     """
     from server.cli.summarize.listed import submit_each
+    from server.cli.summarize.run import Ordered
 
-    asyncio.run(submit_each(files, connection, is_urgent=urgent))
+    asyncio.run(submit_each(files, Ordered(options, budget), connection, is_urgent=urgent))
 
 
 @app.command("list")
@@ -59,7 +74,13 @@ def list_(
 @app.command()
 @with_options
 def show(
-    summary_id: IdArgument, *, output: OutputOption = None, as_json: JsonOption = False, connection: Connection
+    summary_id: IdArgument,
+    *,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    report: ReportOption = None,
+    cite_pages: CitePagesOption = False,
+    connection: Connection,
 ) -> None:
     """Write a summary, as far as it is.
 
@@ -67,7 +88,9 @@ def show(
     """
     from server.cli.summarize.listed import show_summary
 
-    asyncio.run(show_summary(summary_id, output, connection, as_json=as_json))
+    check_outputs([], output, report)
+    target = _target(output, report, as_json=as_json, cite_pages=cite_pages)
+    asyncio.run(show_summary(summary_id, target, connection))
 
 
 @app.command()
@@ -78,7 +101,7 @@ def watch(
     """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
     from server.cli.summarize.listed import watch_summary
 
-    asyncio.run(watch_summary(summary_id, output, connection, as_json=as_json))
+    asyncio.run(watch_summary(summary_id, _target(output, as_json=as_json), connection))
 
 
 @app.command()
@@ -97,3 +120,10 @@ def delete(summary_id: IdArgument, *, connection: Connection) -> None:
     from server.cli.summarize.listed import delete_summary
 
     asyncio.run(delete_summary(summary_id, connection))
+
+
+def _target(output: Path | None, report: Path | None = None, *, as_json: bool, cite_pages: bool = False) -> "Target":
+    from server.cli.summarize.run import Target
+
+    is_json = as_json or (output is not None and output.suffix.lower() == ".json")
+    return Target(output, is_json, report=report, cites_pages=cite_pages)

@@ -1,8 +1,9 @@
 """`precis summarize`: the command's options and help. The work is in `summarize_document`."""
 
 import asyncio
+from collections.abc import Container
 from contextlib import AbstractAsyncContextManager
-from enum import StrEnum
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,11 @@ import typer
 
 from server.cli.errors import InputError
 from server.cli.options import (
+    BudgetOptions,
+    CitePagesOption,
     Connection,
     EndpointOptions,
-    ShapeOptions,
+    ReportOption,
     SummaryOptions,
     check_outputs,
     with_options,
@@ -21,14 +24,8 @@ from server.cli.options import (
 if TYPE_CHECKING:
     from server.cli.summarize.run import SummaryCalls
 
-ALL = "all"
-
-
-class Audience(StrEnum):
-    """Whom a summary is for."""
-
-    TECHNICAL = "technical"
-    OPERATOR = "operator"
+OF_A_BEGINNING = {"plan", "key", *(field.name for field in fields(SummaryOptions))}
+"""What cannot be chosen any more when a summary goes on."""
 
 
 @with_options
@@ -49,25 +46,12 @@ def summarize(
         typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
-    ] = None,
-    cite_pages: Annotated[
-        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
-    ] = False,
+    report: ReportOption = None,
+    cite_pages: CitePagesOption = False,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only count the calls that it would take.")] = False,
-    wave: Annotated[
-        str | None,
-        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all)."),
-    ] = None,
-    audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
-    ] = None,
     key: Annotated[
         str, typer.Option("--key", metavar="NAME", help="Idempotency key: sent again, it resumes the same summary.")
     ] = "",
@@ -79,7 +63,8 @@ def summarize(
         typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
-    shape: ShapeOptions,
+    options: SummaryOptions,
+    budget: BudgetOptions,
     connection: Connection,
     context: typer.Context,
 ) -> None:
@@ -122,17 +107,13 @@ def summarize(
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
-    if plan and resume is not None:
-        raise InputError("--plan and --resume exclude each other")
-    if sum(choice is not None for choice in (shape.words, shape.tokens, shape.share, shape.detail)) > 1:
-        raise InputError("give one of --words, --tokens, --share and --detail")
-    if report is not None and (plan or resume is not None):
-        raise InputError("--report needs the document: summarize it again, what is done is not done twice")
+    if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
+        raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
     here = named_endpoint(endpoint, model, context)
-    options = SummaryOptions(audience.value, parse_wave(wave), iterations, key, shape)
-    from server.cli.summarize.run import LAYER_FILES, Target, plan_document, summarize_document, write_summary
+    from server.cli.summarize.run import LAYER_FILES, Ordered, Target, plan_document, summarize_document, write_summary
     from server.cli.summarize.source import files_read
 
+    asked = Ordered(options, budget, key)
     written = [layers / name for name in LAYER_FILES] if layers is not None else []
     check_outputs(list(files_read(files or [])), output, report, *written)
     is_json = as_json or (output is not None and output.suffix.lower() == ".json")
@@ -141,11 +122,11 @@ def summarize(
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:
             if resume is not None:
-                await write_summary(calls.resume(resume), calls, target)
+                await write_summary(calls.resume(resume, asked.budget_message), calls, target)
             elif plan:
-                await plan_document(files or [], options, calls, target)
+                await plan_document(files or [], asked, calls, target)
             else:
-                await summarize_document(files or [], options, calls, target)
+                await summarize_document(files or [], asked, calls, target)
 
     asyncio.run(work())
 
@@ -184,12 +165,7 @@ def is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def parse_wave(wave: str | None) -> int | None:
-    """Reads a number of batches; 0 stands for all of them. Raises InputError."""
-    if wave is None:
-        return None
-    if wave.lower() == ALL:
-        return 0
-    if not wave.isdecimal() or not int(wave):
-        raise InputError(f"--wave: expected a number from 1, or all, got {wave}")
-    return int(wave)
+def typed_of(context: typer.Context, names: Container[str]) -> list[str]:
+    """Returns how those of some parameters are written that stand on the command line."""
+    options = [one for one in context.command.params if one.name in names and is_typed(context, one.name or "")]
+    return [one.opts[0] for one in options]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from precis.v1 import summarize_pb2 as pb
-from precis.words import word_of
+from precis.words import Priority, word_of
 
 from server.cli.connection import open_client
 from server.cli.console import new_table, output_console, print_note, shown
@@ -13,7 +13,16 @@ from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import Connection
 from server.cli.progress import Progress
-from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S, events_of, to_markdown
+from server.cli.summarize.run import (
+    BEGIN_TWICE,
+    PLAN_TIMEOUT_S,
+    Ordered,
+    Target,
+    events_of,
+    remote_summaries,
+    to_options,
+    written,
+)
 from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending
 
@@ -21,12 +30,14 @@ _NAME_CHARS = 60
 _MOST_OF_A_PAGE = 1_000
 
 
-async def submit_each(paths: Sequence[Path], connection: Connection, *, is_urgent: bool) -> None:
+async def submit_each(paths: Sequence[Path], asked: Ordered, connection: Connection, *, is_urgent: bool) -> None:
     """Queues a summary of each path; a folder is one document. Prints ids and names."""
+    options, budget = to_options(asked.options), asked.budget_message
     documents = [read_document([path]) for path in paths]  # all are read before the first is sent
     async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
         for document in documents:
-            queued = await client.submit_summary(document, priority="interactive" if is_urgent else "bulk")
+            priority: Priority = "interactive" if is_urgent else "bulk"
+            queued = await client.submit_summary(document, options=options, budget=budget, priority=priority)
             sys.stdout.write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
 
 
@@ -55,14 +66,14 @@ async def list_summaries(most: int, connection: Connection, *, as_json: bool) ->
     output_console().print(table)
 
 
-async def show_summary(summary_id: str, output: Path | None, connection: Connection, *, as_json: bool) -> None:
+async def show_summary(summary_id: str, target: Target, connection: Connection) -> None:
     """Writes a summary as far as it is."""
-    async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
-        summary = (await client.get_summary(summary_id)).summary
-    _write(summary, output, as_json=as_json)
+    async with remote_summaries(connection, None) as calls:
+        found = await calls.get(pb.GetSummaryRequest(summary_id=summary_id, include_document=target.report is not None))
+    _write(found.summary, target, found.document)
 
 
-async def watch_summary(summary_id: str, output: Path | None, connection: Connection, *, as_json: bool) -> None:
+async def watch_summary(summary_id: str, target: Target, connection: Connection) -> None:
     """Shows how far a summary is until it ends, then writes it."""
     async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
         summary = pb.Summary()
@@ -73,7 +84,7 @@ async def watch_summary(summary_id: str, output: Path | None, connection: Connec
                 if event.HasField("summary"):
                     summary = event.summary
     print_note(ending(summary))
-    _write(summary, output, as_json=as_json)
+    _write(summary, target)
 
 
 async def cancel_summary(summary_id: str, connection: Connection) -> None:
@@ -88,11 +99,13 @@ async def delete_summary(summary_id: str, connection: Connection) -> None:
         await client.delete_summary(summary_id)
 
 
-def _write(summary: pb.Summary, output: Path | None, *, as_json: bool) -> None:
-    is_json = as_json or (output is not None and output.suffix.lower() == ".json")
-    with result_file(output) as file:
-        text = to_json_document(to_json_fields(summary)) if is_json else to_markdown(summary)
-        (file or sys.stdout).write(text)
+def _write(summary: pb.Summary, target: Target, document: pb.Document | None = None) -> None:
+    with result_file(target.file) as file, result_file(target.report) as page:
+        (file or sys.stdout).write(written(summary, target))
+        if page is not None and document is not None:
+            from server.cli.summarize.report import render_summary
+
+            page.write(render_summary(summary, document))
     if summary.status != pb.SUMMARY_STATUS_DONE:
         raise CliError(
             f"the summary is {word_of(pb.SummaryStatus, summary.status)}: {summary.failure.message or 'not done'}"

@@ -51,15 +51,19 @@ async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) ->
             with _service_errors():
                 return (await servicer.PlanSummary(request)).plan
 
-        async def get(summary_id: str) -> pb.GetSummaryResponse:
+        async def get(request: pb.GetSummaryRequest) -> pb.GetSummaryResponse:
             with _service_errors():
-                return await servicer.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))
+                return await servicer.GetSummary(request)
+
+        def resume(summary_id: str, budget: pb.SummaryBudget | None) -> AsyncIterator[pb.SummaryEvent]:
+            request = pb.ResumeSummaryRequest(summary_id=summary_id, budget=budget)
+            return _events(servicer.ResumeSummary(request), timeout_s)
 
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
         yield SummaryCalls(
             flags=f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}",
             summarize=lambda request: _events(servicer.Summarize(request), timeout_s),
-            resume=lambda name: _events(servicer.ResumeSummary(pb.ResumeSummaryRequest(summary_id=name)), timeout_s),
+            resume=resume,
             plan=plan,
             get=get,
         )
@@ -77,7 +81,7 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     assert llm is not None, "_settings names one"  # noqa: S101 - our own bug if not
     cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
-    writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm))
+    writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
     gated = behind_gate(writer, TrustGate(settings.summary_trust, executor=cpu))  # no model is loaded here
     chosen = ChosenWriter(gated, pb.WRITER_KIND_LANGUAGE_MODEL)
     summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file, to_json_document, to_json_fields
-from server.cli.options import DEFAULT_ADDRESS, Connection, SummaryOptions
+from server.cli.options import DEFAULT_ADDRESS, BudgetOptions, Connection, SummaryOptions
 from server.cli.progress import Progress
 from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, print_plan
@@ -34,21 +34,23 @@ class SummaryCalls:
     Attributes:
         flags: to add to a command so that it calls the same; begins with a space, or is empty.
         summarize: begins a summary.
-        resume: goes on with the summary of an id.
+        resume: goes on with the summary of an id, perhaps with another budget.
         plan: counts calls.
         get: asks for all that there is of a summary.
     """
 
     flags: str
     summarize: Callable[[pb.SummarizeRequest], AsyncIterator[pb.SummaryEvent]]
-    resume: Callable[[str], AsyncIterator[pb.SummaryEvent]]
+    resume: Callable[[str, pb.SummaryBudget | None], AsyncIterator[pb.SummaryEvent]]
     plan: Callable[[pb.PlanSummaryRequest], Awaitable[pb.SummaryPlan]]
-    get: Callable[[str], Awaitable[pb.GetSummaryResponse]]
+    get: Callable[[pb.GetSummaryRequest], Awaitable[pb.GetSummaryResponse]]
 
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 _FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
 _MOST_FILE_WORDS = 6
+_SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
+ALL = "all"
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -60,18 +62,24 @@ async def remote_summaries(connection: Connection, timeout_s: float | None) -> A
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
 
         def summarize(request: pb.SummarizeRequest) -> AsyncIterator[pb.SummaryEvent]:
-            key = request.idempotency_key
             stream = client.summarize(
-                request.document, options=request.options, idempotency_key=key, timeout_s=timeout_s
+                request.document,
+                options=request.options,
+                idempotency_key=request.idempotency_key,
+                budget=request.budget if request.HasField("budget") else None,
+                timeout_s=timeout_s,
             )
             return events_of(stream, connection)
+
+        def resume(summary_id: str, budget: pb.SummaryBudget | None) -> AsyncIterator[pb.SummaryEvent]:
+            return events_of(client.resume_summary(summary_id, budget=budget, timeout_s=timeout_s), connection)
 
         yield SummaryCalls(
             flags="" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}",
             summarize=summarize,
-            resume=lambda summary_id: events_of(client.resume_summary(summary_id, timeout_s=timeout_s), connection),
+            resume=resume,
             plan=lambda request: client.send(plan_summary(request.document, request.options)),
-            get=lambda summary_id: client.send(get_summary(summary_id)),
+            get=lambda request: client.send(get_summary(request.summary_id, include_document=request.include_document)),
         )
 
 
@@ -86,9 +94,6 @@ async def events_of(stream: AsyncSummaryStream, connection: Connection) -> Async
             except SummaryIncomplete as error:
                 summary = error.summary
     yield pb.SummaryEvent(summary=summary)
-
-
-AUDIENCES = {"technical": pb.SUMMARY_TYPE_TECHNICAL, "operator": pb.SUMMARY_TYPE_OPERATOR}
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,38 @@ class Target:
     cites_pages: bool = False
 
 
-async def plan_document(paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target) -> None:
+@dataclass(frozen=True)
+class Ordered:
+    """What is asked for.
+
+    Attributes:
+        key: idempotency key; empty for none.
+    """
+
+    options: SummaryOptions
+    budget: BudgetOptions
+    key: str = ""
+
+    @property
+    def budget_message(self) -> pb.SummaryBudget | None:
+        """None without bounds."""
+        bounds = {name: value for name, value in asdict(self.budget).items() if value is not None}
+        return pb.SummaryBudget(**bounds) if bounds else None
+
+    def request(self, document: pb.Document) -> pb.SummarizeRequest:
+        """Builds the request for a document. Raises InputError for options that exclude each other."""
+        return pb.SummarizeRequest(
+            document=document,
+            options=to_options(self.options),
+            idempotency_key=self.key,
+            budget=self.budget_message,
+        )
+
+
+async def plan_document(paths: Sequence[Path], asked: Ordered, calls: SummaryCalls, target: Target) -> None:
     """Counts the calls and prints them. Raises CliError."""
-    plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(paths), options=to_options(options)))
+    options = to_options(asked.options)
+    plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(paths), options=options))
     with result_file(target.file) as file:
         if target.as_json:
             (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
@@ -120,13 +154,10 @@ async def plan_document(paths: Sequence[Path], options: SummaryOptions, calls: S
             print_plan(output_console(file), plan)
 
 
-async def summarize_document(
-    paths: Sequence[Path], options: SummaryOptions, calls: SummaryCalls, target: Target
-) -> None:
+async def summarize_document(paths: Sequence[Path], asked: Ordered, calls: SummaryCalls, target: Target) -> None:
     """Reads, summarizes, writes. Raises CliError."""
-    request = pb.SummarizeRequest(
-        document=read_document(paths), options=to_options(options), idempotency_key=options.idempotency_key
-    )
+    to_options(asked.options)  # what excludes each other is refused before anything is read
+    request = asked.request(read_document(paths))
     await write_summary(calls.summarize(request), calls, target, request.document)
 
 
@@ -136,37 +167,53 @@ async def write_summary(
     """Follows a summary to its end and writes it, also a partial one; that is a CliError then.
 
     Args:
-        document: the source, for a report.
+        document: the source, for a report; None: the server is asked for it.
     """
     # Opened first: hours of work must not end at a folder that is not there.
     with result_file(target.file) as file, result_file(target.report) as page:
         summary = await follow(events, calls)
-        (file or sys.stdout).write(_written(summary, target))
-        if page is not None and document is not None:
-            from server.cli.summarize.report import render_summary
-
-            page.write(render_summary(summary, document))
+        (file or sys.stdout).write(written(summary, target))
+        if page is not None:
+            page.write(await report_page(summary, document, calls))
         if target.layers is not None:
-            write_layers(target.layers, (await calls.get(summary.summary_id)).summary)
+            found = await calls.get(pb.GetSummaryRequest(summary_id=summary.summary_id))
+            write_layers(target.layers, found.summary, cites_pages=target.cites_pages)
     print_note(ending(summary))
     if summary.status != pb.SUMMARY_STATUS_DONE:
         print_note(how_to_resume(summary.summary_id, calls))
         raise CliError(f"the summary is partial: {summary.failure.message}")
 
 
-def write_layers(folder: Path, summary: pb.Summary) -> None:
-    """Writes overview, sections, summary and full extraction as files. Raises InputError."""
+async def report_page(summary: pb.Summary, document: pb.Document | None, calls: SummaryCalls) -> str:
+    """Renders summary and source."""
+    from server.cli.summarize.report import render_summary
+
+    if document is None:
+        request = pb.GetSummaryRequest(summary_id=summary.summary_id, include_document=True)
+        document = (await calls.get(request)).document
+    return render_summary(summary, document)
+
+
+def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False) -> None:
+    """Writes overview, sections, summary and full extraction as files, and deletes those of an earlier one there.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
     extractions = [one.text for one in summary.intermediate_summaries if one.level == 0]
-    layers = (summary.overview, to_markdown(summary), "\n\n".join(extractions))
+    layers = (summary.overview, to_markdown(summary, cites_pages=cites_pages), "\n\n".join(extractions))
     texts = dict(zip(LAYER_FILES, layers, strict=True))
     for number, section in enumerate(summary.sections, 1):
         words = "-".join(_FILE_WORD.findall(section.title.lower())[:_MOST_FILE_WORDS])  # a title is no path
         texts[f"section-{number:02d}{words and '-'}{words}.md"] = f"# {section.title}\n\n{section.text}"
+    texts = {name: text for name, text in texts.items() if text.strip()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.iterdir():
+            if file.name not in texts and (file.name in LAYER_FILES or _SECTION_FILE.fullmatch(file.name)):
+                file.unlink()
         for name, text in texts.items():
-            if text.strip():
-                (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
+            (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
 
@@ -200,29 +247,41 @@ def how_to_resume(summary_id: str, calls: SummaryCalls) -> str:
 
 
 def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
-    """Gives the options as a message; what is not set is left to the server."""
-    shape = options.shape
+    """Gives the options as a message; what is not set is left to the server. Raises InputError."""
+    if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
+        raise InputError("give one of --words, --tokens, --share and --detail")
+    wave = parse_wave(options.wave)
     chosen: dict[str, Any] = {
-        "max_iterations": options.max_iterations,
-        "target_words": shape.words,
-        "target_tokens": shape.tokens,
-        "target_share": shape.share,
-        "detail": shape.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{shape.detail.name}"),
-        "focus": shape.focus,
-        "language": shape.language,
-        "instructions": shape.instructions,
-        "form": shape.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{shape.form.name}"),
+        "max_iterations": options.iterations,
+        "target_words": options.words,
+        "target_tokens": options.tokens,
+        "target_share": options.share,
+        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.name}"),
+        "focus": options.focus,
+        "language": options.language,
+        "instructions": options.instructions,
+        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.name}"),
+        "wave_all": True if wave == 0 else None,
+        "wave_batches": wave or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    message = pb.SummarizeOptions(summary_type=AUDIENCES[options.audience], **chosen)
-    if options.wave == 0:
-        message.wave_all = True
-    elif options.wave is not None:
-        message.wave_batches = options.wave
-    return message
+    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.name}")
+    return pb.SummarizeOptions(summary_type=audience, **chosen)
 
 
-def _written(summary: pb.Summary, target: Target) -> str:
+def parse_wave(wave: str | None) -> int | None:
+    """Reads a number of batches; 0 stands for all of them. Raises InputError."""
+    if wave is None:
+        return None
+    if wave.lower() == ALL:
+        return 0
+    if not wave.isdecimal() or not int(wave):
+        raise InputError(f"--wave: expected a number from 1, or all, got {wave}")
+    return int(wave)
+
+
+def written(summary: pb.Summary, target: Target) -> str:
+    """Gives a summary in the form that is asked for."""
     if target.as_json:
         return to_json_document(to_json_fields(summary))
     if target.cites_pages and not any(place.page_number for one in summary.citations for place in one.places):

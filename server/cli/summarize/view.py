@@ -22,6 +22,7 @@ class ProgressView:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._resumed_id = ""
         progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
@@ -29,8 +30,13 @@ class ProgressView:
         kind = event.WhichOneof("event")
         if kind in WITH_PROGRESS:
             self._move(getattr(event, kind).progress)
-        if kind == "accepted":
-            print_note(f"Summary {event.accepted.summary_id} {'goes on' if event.accepted.is_resumed else 'begins'}.")
+        if self._resumed_id and kind != "summary":  # else it has ended before
+            print_note(f"Summary {self._resumed_id} goes on.")
+        self._resumed_id = ""
+        if kind == "accepted" and event.accepted.is_resumed:
+            self._resumed_id = event.accepted.summary_id
+        elif kind == "accepted":
+            print_note(f"Summary {event.accepted.summary_id} begins.")
         elif kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
             print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
         elif kind == "warning":
@@ -74,6 +80,8 @@ def ending(summary: pb.Summary) -> str:
         parts.append(f"{summary.length.actual:,} {unit} of {summary.length.target:,} asked for")
     if summary.HasField("retention"):
         parts.append(f"{summary.retention.share:.1%} of the technical terms kept")
+    if summary.HasField("total_cost"):
+        parts.append(f"cost {summary.total_cost:.4g} in all runs")
     return f"{'; '.join(parts)}; written by {summary.writer}"
 
 
@@ -93,6 +101,9 @@ def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
     console.print(table)
     exact = "exact" if plan.is_exact else "lower bounds, for the model's context is small"
     console.print(f"{plan.input_tokens:,} tokens; {plan.concurrency} calls at once; the counts are {exact}")
+    if plan.HasField("max_cost"):
+        most = f"{plan.most_cost:.4g} if the critic is never content"
+        console.print(f"costs at most {plan.max_cost:.4g}, {most}; continuations and repeats left out")
     if plan.target_tokens:
         console.print(f"about {plan.target_tokens:,} tokens long")
     console.print(shown(f"written by {plan.writer}"))

@@ -45,6 +45,19 @@ async def test_a_pdf_becomes_markdown_json_or_a_plan(start: Start, manual: Path,
         assert (summary.document_name, summary.calls_reused) == ("manual.pdf", calls)
 
 
+async def test_a_spent_budget_says_how_to_go_on(start: Start, manual: Path) -> None:
+    prices: dict[str, object] = {"prices": {"prompt_per_million": 1.0, "completion_per_million": 2.0}}
+    async with bench(start, llm=prices) as served:
+        address = ("-a", served.app.address)
+        spent = await precis("summarize", manual, "--max-calls", "2", "--json", *address)
+        assert (spent.code, served.endpoint.log.answered.total()) == (4, 2)
+        summary = json.loads(spent.out)
+        assert (summary["failure"]["kind"], summary["budget"]["max_calls"]) == ("BudgetSpentError", 2)
+        assert 0 < summary["cost"] == summary["total_cost"]
+        resumed = await precis("summarize", "--resume", summary["summary_id"], "--max-calls", "99", *address)
+        assert (resumed.code, "## Key topics" in resumed.out) == (0, True), resumed.err
+
+
 async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
     async with bench(start) as served:
         served.endpoint.gate.clear()
@@ -85,7 +98,8 @@ async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual
         ((), 2, "name a FILE"),
         (("none.pdf",), 2, "none.pdf"),
         (("none.pdf", "--resume", "a1"), 2, "name a FILE"),
-        (("--resume", "a1", "--plan"), 2, "--plan and --resume"),
+        (("--resume", "a1", "--plan"), 2, "--plan has no effect with --resume"),
+        (("--resume", "a1", "--words", "90"), 2, "--words has no effect with --resume"),
         (("--resume", "a1"), 3, "cannot reach"),
     ],
 )
@@ -106,10 +120,11 @@ async def test_a_page_shows_what_every_sentence_stands_on(start: Start, tmp_path
     file.write_text("\f".join(f"Torque bolt B-{page} to {page}0 Nm before start." for page in (1, 2)), encoding="utf-8")
     async with bench(start) as served:
         written = await precis("summarize", file, "-a", served.app.address, "--cite-pages", "--report", report)
-        refused = await precis("summarize", "--resume", "x", "-a", served.app.address, "--report", report)
-    assert written.code == 0
+        html = report.read_text(encoding="utf-8")
+        summary_id = written.err.split("summary ")[-1].split(";")[0]
+        again = await precis("summarize", "--resume", summary_id, "-a", served.app.address, "--report", report)
+    assert (written.code, again.code) == (0, 0)
+    assert report.read_text(encoding="utf-8").count("<a class") == html.count("<a class")  # the server has the document
     assert "Torque bolt B-2 to 20 Nm before start. [p. 2]" in written.out
-    html = report.read_text(encoding="utf-8")
     assert '<a class="claim verbatim" id="m1" href="#s1-0"' in html
     assert 'id="s2-0" href="#m2"' in html
-    assert (refused.code, "--report needs the document" in refused.err) == (2, True)

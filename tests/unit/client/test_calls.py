@@ -134,14 +134,12 @@ def test_a_document_is_a_text_or_chunks_or_the_message() -> None:
 
 
 def test_every_summary_has_a_key_so_that_it_can_be_asked_for_again() -> None:
-    made = [
-        summarize_request(pb.Document(text="x"), None, idempotency_key="", include_text=False).idempotency_key
-        for _ in range(2)
-    ]
+    made = [summarize_request(pb.Document(text="x"), None, idempotency_key="").idempotency_key for _ in range(2)]
     assert all(made)
     assert made[0] != made[1]
-    request = summarize_request(pb.Document(text="x"), None, idempotency_key="mine", include_text=True)
-    assert (request.idempotency_key, request.include_text) == ("mine", True)
+    budget = pb.SummaryBudget(max_calls=3)
+    request = summarize_request(pb.Document(text="x"), None, budget, idempotency_key="mine", include_text=True)
+    assert (request.idempotency_key, request.include_text, request.budget) == ("mine", True, budget)
 
 
 def test_a_component_without_a_score_is_none() -> None:

@@ -7,6 +7,7 @@ import pytest
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.config import PriceConfig
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.events import (
     Accepted,
@@ -32,15 +33,17 @@ from pipeline.summarize.result import (
     TrustReport,
 )
 from pipeline.summarize.retention import Retention, TermRetention
+from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import LengthUnit, SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
 from server.services.summarize_reply import to_event, to_progress, to_summary, to_view
-from tests.fakes_summarize import ScriptedWriter
+from tests.fakes_summarize import WIDE, ScriptedWriter
 
-CHOSEN = ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)
+PRICES = PriceConfig(prompt_per_million=2, completion_per_million=4)
+CHOSEN = ChosenWriter(ScriptedWriter(dataclasses.replace(WIDE, prices=PRICES)), pb.WRITER_KIND_LANGUAGE_MODEL)
 USAGE = LlmUsage(3, 500, 60)
 PROGRESS = SummaryProgress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
 RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
@@ -78,6 +81,7 @@ RESULT = SummaryResult(
     run_count=2,
     current_batch=7,
     batch_count=9,
+    budget=SummaryBudget(10, 20, 0.5),
     intermediate_summaries=(IntermediateSummary(1, 2, (7, 13), (2, 3), "Merged."),),
     length=SummaryLength(LengthUnit.WORDS, 100, 96, is_met=True),
     layers=SummaryLayers("All in short.", SECTIONS),
@@ -139,5 +143,13 @@ def test_progress_keeps_its_values() -> None:
 
 
 def test_a_view_says_whether_somebody_works_on_it() -> None:
-    view = to_view(SummaryView("a1", SummaryStatus.RUNNING, is_running=True, result=RESULT))
+    view = to_view(SummaryView("a1", SummaryStatus.RUNNING, is_running=True, result=RESULT), CHOSEN)
     assert (view.is_running, view.summary.summary_id) == (True, "a1")
+
+
+def test_a_cost_is_told_where_prices_are_known() -> None:
+    view = SummaryView("a1", SummaryStatus.RUNNING, is_running=True, result=RESULT)
+    for chosen in (None, ChosenWriter(ScriptedWriter(), pb.WRITER_KIND_LANGUAGE_MODEL)):
+        assert not to_view(view, chosen).summary.HasField("cost")
+    summary = to_view(view, CHOSEN).summary
+    assert (summary.cost, summary.total_cost) == pytest.approx(((500 * 2 + 60 * 4) / 1e6, 2 * (500 * 2 + 60 * 4) / 1e6))

@@ -1,18 +1,24 @@
 """Summarize requests become domain types, or an error with the field's path."""
 
+import dataclasses
+
 import pytest
 from precis.v1 import summarize_pb2 as pb
 
 from pipeline.errors import InvalidInputError
+from pipeline.llm.config import PriceConfig
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions, SummaryType
+from pipeline.summarize.steering.budget import SummaryBudget
 from server.services.summarize_request import (
     DocumentRules,
+    parse_budget,
     parse_document,
     parse_options,
     parse_summary_id,
 )
+from tests.fakes_summarize import WIDE
 
 RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=16)
 
@@ -93,3 +99,26 @@ def test_all_options_arrive() -> None:
 def test_what_is_no_id_is_refused(summary_id: str) -> None:
     with pytest.raises(InvalidInputError, match="summary_id"):
         parse_summary_id(summary_id)
+
+
+def test_a_budget_is_bounds_that_can_be_counted() -> None:
+    known = dataclasses.replace(WIDE, prices=PriceConfig(prompt_per_million=1))
+    assert parse_budget(pb.SummarizeRequest(), WIDE) is None
+    lifted = pb.ResumeSummaryRequest(budget=pb.SummaryBudget())
+    assert parse_budget(lifted, WIDE) == SummaryBudget()
+    bounds = pb.SummaryBudget(max_calls=3, max_tokens=4, max_cost=0.5)
+    assert parse_budget(pb.SummarizeRequest(budget=bounds), known) == SummaryBudget(3, 4, 0.5)
+    chooser = dataclasses.replace(WIDE, shapes_merges=False)  # costs nothing in any currency
+    assert parse_budget(pb.SummarizeRequest(budget=bounds), chooser) == SummaryBudget(3, 4, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("max_calls", -1), ("max_tokens", -1), ("max_cost", -0.5), ("max_cost", float("nan")), ("max_cost", 0.5)],
+)
+def test_a_budget_that_cannot_be_counted_is_refused(field: str, value: float) -> None:
+    budget = pb.SummaryBudget()
+    setattr(budget, field, value)
+    with pytest.raises(InvalidInputError) as caught:
+        parse_budget(pb.SummarizeRequest(budget=budget), WIDE)
+    assert caught.value.field == f"budget.{field}"

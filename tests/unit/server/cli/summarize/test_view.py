@@ -1,18 +1,27 @@
 """What `precis summarize` shows and asks for."""
 
 import io
+from pathlib import Path
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
-from server.cli.commands.summarize import parse_wave
 from server.cli.console import output_console
 from server.cli.errors import InputError
-from server.cli.options import Connection, SummaryOptions
-from server.cli.summarize.run import how_to_resume, remote_summaries, to_markdown, to_options
-from server.cli.summarize.view import describe, ending, print_plan
+from server.cli.options import Audience, BudgetOptions, Connection, Detail, SummaryOptions
+from server.cli.progress import Progress
+from server.cli.summarize.run import (
+    Ordered,
+    how_to_resume,
+    parse_wave,
+    remote_summaries,
+    to_markdown,
+    to_options,
+    write_layers,
+)
+from server.cli.summarize.view import ProgressView, describe, ending, print_plan
 
 
 def test_progress_names_tokens_and_rate() -> None:
@@ -55,6 +64,10 @@ def test_the_plan_lists_every_level() -> None:
         "270",
     ]
     assert "lower bounds" in stream.getvalue()
+    assert "cost" not in stream.getvalue()
+    plan.max_cost, plan.most_cost = 1.25, 2.5
+    print_plan(output_console(stream), plan)
+    assert "costs at most 1.25, 2.5 if the critic is never content" in stream.getvalue()
 
 
 def test_the_markdown_ends_with_the_topics() -> None:
@@ -71,10 +84,53 @@ async def test_the_hint_names_a_server_elsewhere() -> None:
 
 def test_options_leave_the_rest_to_the_server() -> None:
     assert to_options(SummaryOptions()) == pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL)
-    assert to_options(SummaryOptions("operator", 0, 3)) == pb.SummarizeOptions(
+    assert to_options(SummaryOptions(audience=Audience.OPERATOR, wave="all", iterations=3)) == pb.SummarizeOptions(
         summary_type=pb.SUMMARY_TYPE_OPERATOR, max_iterations=3, wave_all=True
     )
-    assert to_options(SummaryOptions(wave=4)).wave_batches == 4
+    assert to_options(SummaryOptions(wave="4")).wave_batches == 4
+    with pytest.raises(InputError, match="one of --words"):
+        to_options(SummaryOptions(words=100, detail=Detail.FULL))
+
+
+def test_a_budget_is_sent_where_one_is_given() -> None:
+    assert Ordered(SummaryOptions(), BudgetOptions(), "").budget_message is None
+    asked = Ordered(SummaryOptions(), BudgetOptions(max_calls=9, max_cost=0.5), "mine")
+    assert asked.request(pb.Document(text="x")) == pb.SummarizeRequest(
+        document=pb.Document(text="x"),
+        options=pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL),
+        idempotency_key="mine",
+        budget=pb.SummaryBudget(max_calls=9, max_cost=0.5),
+    )
+
+
+def test_a_folder_of_layers_keeps_nothing_of_an_earlier_summary(tmp_path: Path) -> None:
+    sections = [pb.SummarySection(title=title, text="It runs.") for title in ("Pumps", "Valves & seals")]
+    first = pb.Summary(text="The pump runs.", overview="A pump.", sections=sections)
+    write_layers(tmp_path, first)
+    (tmp_path / "section-notes.md").write_text("mine", encoding="utf-8")
+    assert {"section-02-valves-seals.md", "overview.md"} <= {file.name for file in tmp_path.iterdir()}
+    text = "The pump ran."
+    cited = pb.SummaryCitation(start=0, end=len(text), places=[pb.SourcePlace(page_number=3)])
+    write_layers(tmp_path, pb.Summary(text=text, sections=sections[1:], citations=[cited]), cites_pages=True)
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "section-01-valves-seals.md",
+        "section-notes.md",
+        "summary.md",
+    }
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8") == "The pump ran. [p. 3]\n"
+
+
+def test_a_summary_that_has_ended_does_not_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    accepted = pb.SummaryEvent(accepted=pb.SummaryAccepted(summary_id="a1", is_resumed=True))
+    for second, goes_on in (
+        (pb.SummaryEvent(summary=pb.Summary()), False),
+        (pb.SummaryEvent(plan=pb.PlanMade()), True),
+    ):
+        with Progress() as progress:
+            view = ProgressView(progress)
+            view.show(accepted)
+            view.show(second)
+        assert ("Summary a1 goes on." in capsys.readouterr().err) == goes_on
 
 
 @pytest.mark.parametrize(("text", "wave"), [(None, None), ("all", 0), ("ALL", 0), ("1", 1), ("12", 12)])
