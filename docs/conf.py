@@ -9,10 +9,7 @@ extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "docs/index"
 include_patterns = [
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
+    "*.md",
     "docs/**.md",
     "**/README.md",
     "inference/core/ARITHMETIC.md",
@@ -23,6 +20,8 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "Precis"
 html_extra_path = ["site"]  # sends the root of the site to docs/index.html
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
