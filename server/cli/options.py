@@ -200,7 +200,9 @@ class Audience(StrEnum):
 class SummaryOptions:
     """What a summary shall be, and how it is written; what is not set is left to the server."""
 
-    words: Annotated[int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth.")] = None
+    words: Annotated[
+        int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
+    ] = None
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
     share: Annotated[
         float | None, typer.Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")

@@ -106,7 +106,9 @@ def contract(
 def load(
     rpc: Annotated[
         str,
-        typer.Argument(metavar="RPC", help="embed, entail, judge, evaluate, summarize, SERVICE/METHOD, or oip:MODEL."),
+        typer.Argument(
+            metavar="RPC", help="embed, entail, judge, oip:MODEL; with --data evaluate, summarize, SERVICE/METHOD too."
+        ),
     ],
     *,
     rate: Annotated[
@@ -136,7 +138,8 @@ def load(
     An open loop (--rate) calls at times drawn beforehand, whatever the server does,
     and counts from the time that was drawn: waits behind slow calls count.
     A closed loop (--callers) finds the highest rate, and says nothing about waits.
-    Without --data texts are made up, each another. Refused calls are not made again.
+    Without --data texts are made up, each another, for embed, entail, judge and the
+    models of these names by oip:. Refused calls are not made again.
 
     [bold]Examples[/]
 

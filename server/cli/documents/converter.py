@@ -24,9 +24,13 @@ _HTML_START = re.compile(
 _HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 _BOILERPLATE = ["script", "style", "nav", "footer", "form", "template", "noscript", "svg", "button", "iframe"]
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")
-_INNER_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|mailto:)[^)\s]*(?:\s\"[^\"]*\")?\)")
-_MENU_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+\.) \[[^\]]*\]\((?!https?:|mailto:)[^)\s]*\)[ \t]*\n", re.MULTILINE)
+# None of these looks twice at a character: words stop at a bracket, addresses at one that is not closed.
+_WORDS = r"\[([^\[\]]*+)\]"
+_ADDRESS = r"[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+"
+_TITLE = r"(?:\s\"[^\"]*+\")?+"
+_IMAGE = re.compile(rf"!{_WORDS}\({_ADDRESS}{_TITLE}\)")
+_INNER_LINK = re.compile(rf"(?<!!){_WORDS}\((?!https?:|mailto:){_ADDRESS}{_TITLE}\)")
+_MENU_ITEM = re.compile(rf"^[ \t]*+(?:[-*+]|\d++\.) {_WORDS}\((?!https?:|mailto:){_ADDRESS}\)[ \t]*+\n", re.MULTILINE)
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
 _EPUB_TITLE = re.compile(r"\A\*\*Title:\*\* (.*)\n(?:\*\*\w+:\*\* .*\n?)*")

@@ -66,8 +66,11 @@ def find_target(name: str, data: Path | None) -> LoadTarget:
     wanted = SHORT_NAMES.get(name, name)
     method = next((found for full, found in methods.items() if wanted in {full, found.name}), None)
     if method is None:
+        made_up = [one for one, full in SHORT_NAMES.items() if full in _MADE_UP]
+        others = [one for one in SHORT_NAMES if one not in made_up]
         raise InputError(
-            f"{name} is no RPC that can be called: {', '.join(SHORT_NAMES)}, {', '.join(methods)}, oip:MODEL"
+            f"{name} is no RPC that can be called: {', '.join(made_up)}, oip:MODEL; "
+            f"with --data also {', '.join((*others, *methods))}"
         )
     request_type = GetMessageClass(method.input_type)
     path = rpc_path(method.containing_service, method.name)

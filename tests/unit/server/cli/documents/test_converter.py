@@ -115,3 +115,26 @@ def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"DOCX needs the extra `documents`: pip install 'precis\[documents\]'"):
         read(tmp_path, "m.docx", make_docx(*STEPS))
+
+
+@pytest.mark.parametrize(
+    "part", ["![", "![x](", "![x](a ", '![x](a "', "[", "[x](", '[x](a "', "- [\n", "- [x](a\n", "![x](a(", "[x](a(b)"]
+)
+def test_links_that_do_not_end_are_read_once(part: str) -> None:
+    """A pattern that looks again from every bracket would take hours for a megabyte."""
+    text = part * (2**20 // len(part))
+    assert converter._clean(text).startswith(part.strip()[:1])  # noqa: SLF001 - a document with them takes a converter
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("See ![the pump](pump.png) now.", "See the pump now."),
+        ('See [the guide](guide_(new).html "New") now.', "See the guide now."),
+        ("See [us](https://example.org/a) now.", "See [us](https://example.org/a) now."),
+        ("See ![](a(1).png)[part 2](#two) now.", "See part 2 now."),
+        ("- [Home](/)\n- [Away](/a) is left.", "- Away is left."),
+    ],
+)
+def test_links_into_the_document_leave_their_words(markdown: str, text: str) -> None:
+    assert converter._clean(markdown) == text  # noqa: SLF001 - as above

@@ -171,3 +171,14 @@ def test_the_page_plots_percentiles_against_answers_a_second() -> None:
     assert "<polyline" in page
     assert "open, 10/s Poisson" in page
     assert "a &lt;note&gt;" in page
+
+
+def test_what_needs_requests_of_ones_own_is_named_apart() -> None:
+    with pytest.raises(InputError) as refused:
+        find_target("nothing", None)
+    without, _, with_data = refused.value.message.partition("; with --data also ")
+    for name in without.partition(": ")[2].split(", ")[:-1]:
+        assert find_target(name, None).path
+    for name in with_data.split(", ")[:2]:
+        with pytest.raises(InputError, match="needs --data"):
+            find_target(name, None)
