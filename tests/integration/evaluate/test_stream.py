@@ -11,6 +11,7 @@ import pytest
 from google.rpc import code_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from grpc_health.v1.health_pb2 import HealthCheckRequest
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 
@@ -22,6 +23,7 @@ from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.server_process import ServerProcess, server_process
+from tests.integration.support.untyped_stubs import health_stub
 
 Call = grpc.aio.StreamStreamCall[pb.EvaluateStreamRequest, pb.EvaluateStreamResponse]
 STREAM = "/precis.v1.EvaluateService/EvaluateStream"
@@ -220,6 +222,7 @@ async def test_a_stopping_server_answers_what_it_has_read(
     ) as server:
         async with grpc.aio.insecure_channel(await server.line()) as channel:
             call = await accepted_items(server, EvaluateServiceStub(channel), has_more=has_more)
+            await health_stub(channel).Check(HealthCheckRequest())  # read behind the end of the requests
             server.process.send_signal(signal.SIGTERM)
             await server.logged("event=stopping")
             await server.command("open")

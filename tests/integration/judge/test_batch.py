@@ -11,6 +11,7 @@ import pytest
 from google.rpc import code_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from grpc_health.v1.health_pb2 import HealthCheckRequest
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
@@ -23,6 +24,7 @@ from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.server_process import ServerProcess, server_process
+from tests.integration.support.untyped_stubs import health_stub
 
 Call = grpc.aio.StreamStreamCall[pb.JudgeBatchRequest, pb.JudgeBatchResponse]
 STREAM = "/precis.v1.JudgeService/JudgeBatch"
@@ -213,6 +215,7 @@ async def test_a_stopping_server_answers_what_it_has_read(
     ) as server:
         async with grpc.aio.insecure_channel(await server.line()) as channel:
             call = await accepted_items(server, JudgeServiceStub(channel), has_more=has_more)
+            await health_stub(channel).Check(HealthCheckRequest())  # read behind the end of the requests
             server.process.send_signal(signal.SIGTERM)
             await server.logged("event=stopping")
             await server.command("open")

@@ -101,8 +101,8 @@ def test_the_evidence_points_into_the_text_as_sent() -> None:
 
 
 @pytest.mark.parametrize("unit", ["this a-", "“", "summary ", "the a a a ", '"', "> \n", "**"])
-def test_a_megabyte_of_near_misses_is_read_in_linear_time(unit: str) -> None:
-    assert found(unit * (1_000_000 // len(unit))) is None
+def test_a_long_run_of_near_misses_is_read_in_linear_time(unit: str) -> None:
+    assert found(unit * (200_000 // len(unit))) is None
 
 
 LEAD_INS = [
@@ -179,5 +179,5 @@ def test_a_statement_has_no_lead_in(sentence: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["here is a ", "the a ", "summary: ", "based on the given, ", "let me know if you ", " * "]
 )
-def test_a_megabyte_of_near_lead_ins_is_read_in_linear_time(unit: str) -> None:
-    assert lead_in_length(unit * (1_000_000 // len(unit)) + "x") in range(1_000_001)
+def test_a_long_run_of_near_lead_ins_is_read_in_linear_time(unit: str) -> None:
+    assert lead_in_length(unit * (200_000 // len(unit)) + "x") in range(200_001)

@@ -141,8 +141,8 @@ def test_a_text_without_letters_or_digits_has_no_sentences(text: str) -> None:
         "Hi. ",
     ],
 )
-def test_a_megabyte_of_anything_is_split_in_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
+def test_a_long_run_of_anything_is_split_in_linear_time(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
     assert all(s.end - s.start <= MAX_CHARS for s in split_sentences(text, MAX_CHARS))
 
 
