@@ -1,4 +1,4 @@
-"""What the READMEs show is run as it stands there, at the address of a test's server."""
+"""What READMEs and pages show is run as it stands there, at the address of a test's server."""
 
 import asyncio
 import re
@@ -14,8 +14,10 @@ ROOT = Path(__file__).resolve().parents[3]
 FIRST_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "protos/README.md"])
-async def test_the_first_call_of_a_readme_works(app: App, document: str) -> None:
+@pytest.mark.parametrize(
+    "document", ["README.md", "protos/README.md", "docs/start/serve.md", "docs/start/summarize.md"]
+)
+async def test_the_first_program_of_a_document_works(app: App, document: str) -> None:
     found = FIRST_PYTHON.search((ROOT / document).read_text(encoding="utf-8"))
     assert found is not None
     code = found.group(1)
