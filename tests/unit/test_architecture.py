@@ -41,6 +41,7 @@ FORBIDDEN_IN_SERVED_PROCESS = ("mlflow", "torch", "transformers", "optimum", "on
 
 TOP_LEVEL = {
     *("pyproject.toml", "protos", "server", "inference", "pipeline", "tests", "scripts", "README.md"),
+    *("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", ".github"),
     *("CHANGELOG.md", "LICENSE", "SECURITY.md", "uv.lock", ".ci", ".gitignore", "deploy", "docs", "examples"),
 }
 
