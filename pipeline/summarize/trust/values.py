@@ -18,6 +18,7 @@ from pipeline.text.terms import TermKind, find_terms, is_unit
 
 _LONGEST_NUMBER = 40
 _DIGITS = re.compile(r"(?<!\d)\d+(?:[.,]\d+)*")
+_LIST, _THOUSANDS, _MEMBER = re.compile(r"\d+(?:,\d+){2,}"), re.compile(r"\d{1,3}(?:,\d{3})+"), re.compile(r"\d+")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d])")
 _BEHIND = re.compile(r"(\s?-?)([^\s\d,;:()\[\]{}|.!?\"“”–—]{1,24})")
 _NEGATIVE = re.compile(r"(?:^|[\s(=:~|])[-−–]$")
@@ -65,7 +66,7 @@ class Amount:
 
 def find_amounts(text: str) -> Iterator[Amount]:
     """Yields the numbers of a plain text, in order. Linear in its length."""
-    for match in _DIGITS.finditer(text):
+    for match in _numbers(text):
         behind = _BEHIND.match(text, match.end())
         unit = None
         if behind and is_unit(behind.group(2), is_attached=not behind.group(1)):
@@ -74,6 +75,15 @@ def find_amounts(text: str) -> Iterator[Amount]:
         end = behind.end() if behind and unit else match.end()
         is_negative = bool(_NEGATIVE.search(before))
         yield Amount(match.start(), end, readings(match.group()), unit, is_negative)
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    """Yields the numbers of a text; each of a list such as "0,2,4" by itself."""
+    for match in _DIGITS.finditer(text):
+        if _LIST.fullmatch(text, *match.span()) and not _THOUSANDS.fullmatch(text, *match.span()):
+            yield from _MEMBER.finditer(text, *match.span())
+        else:
+            yield match
 
 
 def readings(digits: str) -> frozenset[str]:
@@ -93,7 +103,7 @@ def readings(digits: str) -> frozenset[str]:
 
 def _canonical(digits: str) -> str:
     """Returns "5" for "05" and "5.0"; what is no number, such as "1.2.3", as it is."""
-    if len(digits) > _LONGEST_NUMBER or digits.count(".") > 1:
+    if len(digits) > _LONGEST_NUMBER or digits.count(".") > 1 or "," in digits:
         return digits
     return f"{Decimal(digits).normalize():f}"
 
