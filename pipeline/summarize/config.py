@@ -51,8 +51,16 @@ class JobsConfig(FrozenModel):
 
 _SETTINGS_OF_THE_RESULT = {
     *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
-    "outline_tokens",
-    *("critique_tokens", "detail", "min_topics", "max_topics", "max_compressions", "max_citations"),
+    *("outline_tokens", "critic_source_tokens"),
+    *(
+        "critic_source_tokens",
+        "critique_tokens",
+        "detail",
+        "min_topics",
+        "max_topics",
+        "max_compressions",
+        "max_citations",
+    ),
 }
 
 
@@ -84,6 +92,11 @@ class SummarizeConfig(FrozenModel):
         description='Headings above a batch, and abbreviations that stand elsewhere, that wave "all" shows it.',
     )
     critique_tokens: int = Field(default=1_000, ge=0, description="Most of a critique that later prompts carry.")
+    critic_source_tokens: int = Field(
+        default=1_000,
+        ge=0,
+        description="Passages of the source with what a summary lacks, that a language model's critic is shown.",
+    )
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")
     max_compressions: int = Field(default=4, ge=1, description="Attempts to make one overlong text fit its group.")
