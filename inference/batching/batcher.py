@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from inference.batching.admission import Admission
 from inference.batching.batch import Batch, ComputeModel, Drop
 from inference.batching.in_flight import Encoded, Entry, Ticket
-from inference.batching.queue import Source
+from inference.batching.lane import Source
 from inference.batching.result_cache import ResultCache
 from inference.batching.worker_pool import WorkerPool
 from inference.call import Call

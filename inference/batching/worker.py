@@ -16,7 +16,7 @@ import numpy as np
 from inference.backend import Backend, Float32, Int64
 from inference.batching.batch import Batch, ComputeModel
 from inference.batching.in_flight import Encoded
-from inference.batching.queue import Source
+from inference.batching.lane import Source
 from inference.errors import PoisonedItemError
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ from typing import Self
 
 from inference.batching.batch import Batch
 from inference.batching.in_flight import Entry
-from inference.batching.queue import Source, WorkQueue
+from inference.batching.lane import Source
+from inference.batching.queue import WorkQueue
 from inference.batching.worker import Worker
 from inference.call import Call
 from inference.config import RuntimeConfig

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from inference.batching.batch import Drop
 from inference.batching.in_flight import Entry
-from inference.batching.queue import Lane
+from inference.batching.lane import Lane
 from inference.call import Call, Priority
 from tests.unit.inference.serving import MAX_LENGTH, make_item, make_limits
 

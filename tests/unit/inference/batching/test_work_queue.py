@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from inference.batching.batch import Batch, ComputeModel
 from inference.batching.in_flight import Entry
-from inference.batching.queue import Source, WorkQueue
+from inference.batching.lane import Source
+from inference.batching.queue import WorkQueue
 from inference.call import Call, Priority
 from inference.models.model import pass_through
 from tests.fakes import FakeBackend
@@ -36,8 +38,8 @@ def put(queue: WorkQueue, source: Source, priority: Priority, count: int) -> lis
     return entries
 
 
-def take(queue: WorkQueue) -> tuple[Source, Batch]:
-    work = queue.take(0.0)
+def take(queue: WorkQueue, now_s: float = 0.0) -> tuple[Source, Batch]:
+    work = queue.take(now_s)
     assert work is not None
     return work
 
@@ -132,3 +134,51 @@ def test_what_a_worker_has_cannot_be_taken_back() -> None:
     assert not queue.remove(source, first)
     assert queue.remove(source, second)
     assert queue.take(0.0) is None
+
+
+def crowd(queue: WorkQueue, source: Source, count: int, caller: str, now_s: float = 0.0) -> list[Entry]:
+    entries = [Entry(make_item(number), Call(caller=caller), now_s=now_s) for number in range(count)]
+    queue.put(source, entries)
+    return entries
+
+
+def sizes(queue: WorkQueue, now_s: float, count: int) -> list[int]:
+    taken = [queue.take(now_s) for _ in range(count)]
+    return [len(work[1].entries) for work in taken if work]
+
+
+def make_wide_source(queue: WorkQueue) -> Source:
+    source = make_source(queue)
+    limits = make_limits(max_rows=8, fixed_s=0.015, token_s=0.005, price=0.0)  # a row 35 ms, 4 of them 95, 8 175
+    wide = Source(replace(source.model, limits=limits), source.deliver, interactive_weight=4)
+    queue.add_source(wide)
+    return wide
+
+
+def test_a_guest_is_computed_apart_from_the_crowd_and_batches_are_brief_for_a_while() -> None:
+    queue = WorkQueue()
+    source = make_wide_source(queue)
+    crowd(queue, source, 100, "crowd")
+    assert sizes(queue, 0.0, 2) == [8, 8]
+    guest = crowd(queue, source, 2, "guest", now_s=1.0)
+    assert take(queue, 1.0)[1].entries == guest
+    assert sizes(queue, 1.9, 2) == [4, 4]  # as long as three rows alone
+    assert sizes(queue, 2.1, 2) == [8, 8]
+
+
+def test_callers_with_crowds_alike_are_no_guests_of_each_other() -> None:
+    queue = WorkQueue()
+    source = make_wide_source(queue)
+    for caller in ("a", "b"):
+        crowd(queue, source, 40, caller)
+    crowd(queue, source, 1, "a", now_s=1.0)
+    assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]
+
+
+def test_a_few_rows_of_each_of_many_callers_are_no_crowd() -> None:
+    queue = WorkQueue()
+    source = make_wide_source(queue)
+    for number in range(20):
+        crowd(queue, source, 8, str(number))
+    crowd(queue, source, 1, "another", now_s=1.0)
+    assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]
