@@ -68,6 +68,7 @@ EXAMPLES = [
     ("ragas", "ragas_metric.py"),
     ("llama_index", "llama_index_check.py"),
     ("haystack", "haystack_check.py"),
+    ("phoenix", "phoenix_evaluator.py"),
     ("inspect_ai", "inspect_ai_task.py"),
     pytest.param("mlflow", "mlflow_scorer.py", marks=pytest.mark.mlflow),
 ]
