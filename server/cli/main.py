@@ -17,7 +17,7 @@ from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate, gold, target
 from server.cli.commands.judge import judge
 from server.cli.commands.probe import contract, embed, entail, health, load
-from server.cli.commands.serve import serve, settings
+from server.cli.commands.serve import serve, settings, ui
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
 from server.cli.errors import INTERRUPTED
@@ -38,6 +38,8 @@ app = typer.Typer(
       precis models install      put the two models into ./models
 
       precis serve               start the server; Ctrl+C stops it
+
+      precis ui                  the same with a page for your browser
 
       precis summarize FILE.pdf  summarize a long document
 
@@ -99,6 +101,7 @@ def precis(
 
 for command in (
     serve,
+    ui,
     settings,
     summarize,
     evaluate,

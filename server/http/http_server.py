@@ -35,6 +35,7 @@ from server.http.exchanges import (
     TeiRerank,
 )
 from server.http.openapi import Operation, to_openapi
+from server.http.page_files import page_guards, page_routes
 from server.http.problem import Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
@@ -221,7 +222,11 @@ def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_se
     routes = [Route(one.path, _endpoint(one, table, config, listen), methods=[one.method]) for one in PATHS]
     routes.append(Route("/health", partial(_health, is_serving), methods=["GET"]))
     routes.append(Route("/openapi.json", _document, methods=["GET"]))
-    return Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+    guards = []
+    if config.page:
+        routes += page_routes()
+        guards = page_guards(config.host)
+    return Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:

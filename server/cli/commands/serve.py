@@ -1,4 +1,7 @@
-"""`precis serve`, with flags for the settings that are changed most, and `precis settings`, which lists all."""
+"""`precis serve`, with flags for the settings that are changed most, and `precis settings`, which lists all.
+
+`precis ui`: a server for this machine alone, with a page.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -62,6 +65,36 @@ def serve(
         "log": _given(level=log_level),
     }
     serve_until_stopped(_given(**flags), settings_file)
+
+
+def ui(
+    *,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="Port of the page; 0 takes a free one.")
+    ] = 8080,
+    models_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
+    ] = None,
+    settings_file: Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")] = None,
+) -> None:
+    """Start a server with a web page for this machine: judge and summarize texts in a browser.
+
+    Paste a source and a summary to see each claim with its passage; or have the source
+    summarized, and choose a sentence to see where it stands. Needs the extra http.
+    Other programs may use the server meanwhile: it says on which address.
+
+    [bold]Example[/]
+
+      precis ui
+
+    [bold]Exit codes[/]  0 stopped as asked; 2 a setting is wrong, a model is missing
+    or the port is in use.
+    """
+    from server.cli.run.serve import serve_until_stopped
+
+    page = {"enabled": True, "page": True, "host": "127.0.0.1", "port": port}
+    own = {"listen": {"host": "127.0.0.1", "port": 0}, "metrics": {"enabled": False}, "http": page}
+    serve_until_stopped({**own, **(_given(models_dir=models_dir) or {})}, settings_file)
 
 
 def _given(**flags: object) -> dict[str, object] | None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from server.cli.errors import InputError
 from server.errors import StartupError
 from server.observe import log, tracing
 from server.run import serve
-from server.settings import load_settings
+from server.settings import Settings, load_settings
 
 
 def serve_until_stopped(flags: Mapping[str, Any] | None, settings_file: Path | None) -> None:
@@ -21,13 +22,19 @@ def serve_until_stopped(flags: Mapping[str, Any] | None, settings_file: Path | N
     try:
         settings = load_settings(settings_file, overrides=flags)
         with log.configured(settings.log), tracing.configured(settings.tracing):
-            uvloop.run(serve(settings, announce))
+            uvloop.run(serve(settings, partial(announce, settings)))
     except StartupError as error:
         raise InputError(str(error)) from error
 
 
-def announce(app: App) -> None:
+def announce(settings: Settings, app: App) -> None:
     """Says on stdout where the server listens, for people and for scripts that let it choose a port."""
     metrics = f", metrics on port {app.metrics_port}" if app.metrics_port else ""
-    sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}. Ctrl+C stops it.") + "\n")
+    page = ""
+    if settings.http.enabled and settings.http.page:
+        from server.http.page_files import PAGE_PATH
+
+        scheme = "http" if settings.tls.certificate_file is None else "https"
+        page = f" Its page is {scheme}://127.0.0.1:{app.http_port}{PAGE_PATH}."
+    sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}.{page} Ctrl+C stops it.") + "\n")
     sys.stdout.flush()

@@ -18,6 +18,7 @@ from server.cli.commands.models import ModelTask
 ROOT = Path(__file__).resolve().parents[5]
 COMMANDS = (
     "serve",
+    "ui",
     "settings",
     "summarize",
     "evaluate",
