@@ -253,9 +253,20 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-class LogConfig(FrozenModel):
-    """Log lines, key=value, on standard error."""
+class LogFormat(StrEnum):
+    """How a line is written."""
 
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogConfig(FrozenModel):
+    """Log lines on standard error."""
+
+    format: LogFormat = Field(
+        default=LogFormat.TEXT,
+        description="text: key=value; json: an object a line with the same keys, and numbers as numbers.",
+    )
     level: LogLevel = Field(default=LogLevel.INFO, description="Least severity that is written.")
     delay_s: float = Field(
         default=0.05, ge=0, le=10, description="How long a line may wait, to be written together with others."

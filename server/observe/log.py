@@ -1,4 +1,4 @@
-"""Log lines: one line per event, key=value, UTC, on standard error.
+"""Log lines: one line per event, key=value or JSON, UTC, on standard error.
 
 Writes log lines from a thread of its own, a batch at a time.
 
@@ -13,10 +13,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
-from server.config import LogConfig
+from pythonjsonlogger.json import JsonFormatter
+
+from server.config import LogConfig, LogFormat
 
 _PAIRS = re.compile(r"[a-z_]+=")
 
@@ -30,7 +33,7 @@ def configured(config: LogConfig) -> Iterator[None]:
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
     root = logging.getLogger()
     with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
-        writer.setFormatter(KeyValueFormatter())
+        writer.setFormatter(JsonLineFormatter() if config.format is LogFormat.JSON else KeyValueFormatter())
         root.setLevel(config.level.upper())
         root.addHandler(writer)
         try:
@@ -67,6 +70,38 @@ class KeyValueFormatter(logging.Formatter):
             self._second = second
             self._prefix = time.strftime("time=%Y-%m-%dT%H:%M:%S", time.gmtime(second))
         return f"{self._prefix}.{int(record.msecs):03d}Z"
+
+
+_CONVERSION = re.compile(r"%(?:\.\d+)?[sdfr]")
+_OURS = re.compile(r"[a-z_]+=[^\s=]+(?: [a-z_]+=[^\s=]+)*")
+
+
+class JsonLineFormatter(JsonFormatter):
+    """Writes an object with time, level, logger, and the pairs of a message of ours; any other is its `message`.
+
+    Values are those that were handed to the logger: numbers stay numbers, and no text can pretend to be another pair.
+    """
+
+    def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
+        """Fills in the object."""
+        time_text = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        log_data |= {"time": time_text, "level": record.levelname.lower(), "logger": record.name}
+        template, args = str(record.msg), record.args if isinstance(record.args, tuple) else ()
+        if _OURS.fullmatch(template) and len(_CONVERSION.findall(template)) == len(args):
+            values = iter(args)
+            for key, text in (pair.split("=") for pair in template.split()):
+                log_data[key] = _plain(next(values), text) if _CONVERSION.fullmatch(text) else text
+        else:
+            log_data["message"] = record.getMessage()
+        if "exc_info" in message_dict:
+            log_data["exception"] = message_dict["exc_info"]
+
+
+def _plain(value: object, conversion: str) -> object:
+    """Returns what JSON can hold of a value: a number as precise as the line of text has it, else its text."""
+    if isinstance(value, int | float):
+        return round(value, int(conversion[2:-1])) if conversion.startswith("%.") else value
+    return str(value)
 
 
 def quoted(text: str) -> str:
