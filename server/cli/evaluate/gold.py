@@ -54,14 +54,14 @@ async def propose_gold(
 
 
 async def write_source(entry: pb.GoldStandardEntry, calls: SummaryCalls) -> summaries.Summary:
-    """Has the document summarized: at its target length by a language model, else with all that is extracted."""
+    """Has the document summarized at length, so that there is something to choose from."""
     document = summaries.Document(document_id=entry.source_id, name=entry.source_id, text=entry.text)
     options = summaries.SummarizeOptions(
         detail=summaries.SUMMARY_DETAIL_FULL, form=summaries.SUMMARY_FORM_PROSE, max_iterations=1
     )
     plan = await calls.plan(summaries.PlanSummaryRequest(document=document, options=options))
     if plan.writer_kind == summaries.WRITER_KIND_LANGUAGE_MODEL:
-        options.detail, options.instructions = summaries.SUMMARY_DETAIL_SCHEDULE, WISHES
+        options.instructions = WISHES
     summary = await follow(calls.summarize(summaries.SummarizeRequest(document=document, options=options)), calls)
     if summary.status != summaries.SUMMARY_STATUS_DONE:
         raise CliError(f"the summary is partial: {summary.failure.message}")
