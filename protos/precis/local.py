@@ -30,7 +30,8 @@ class Client(client.Client):
 
     Args:
         settings: those of a server, as in its settings file, above PRECIS_ variables; "models_dir" is "models" unless
-            set. Summaries are kept while the client is open unless "summary_storage" is set.
+            set. Summaries are kept while the client is open unless "summary_storage" is set. Keys, TLS, metrics and
+            HTTP are off.
         timeout_s: of a unary call that names no time.
         retry: how often failed calls are made again.
 

@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -185,9 +186,8 @@ class RequestReader:
     def _run(self) -> None:
         while (answer := self._asked.get()) is not None:
             data = next(self._requests, EOF)
-            loop = answer.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_settle, answer, data)
+            with suppress(RuntimeError):  # the loop has closed: nobody waits
+                answer.get_loop().call_soon_threadsafe(_settle, answer, data)
 
 
 def wait(server: LocalServer, work: Coroutine[Any, Any, T]) -> T:

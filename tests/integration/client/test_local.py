@@ -124,6 +124,11 @@ def test_missing_models_are_named(tmp_path: Path) -> None:
     assert caught.value.reason == "NOT_STARTED"
 
 
+def test_a_misspelt_setting_is_named() -> None:
+    with pytest.raises(errors.FailedPrecondition, match="model_dirs"):
+        local.Client({"model_dirs": "models"})
+
+
 def test_the_example_needs_models_and_nothing_else(
     tiny_models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
