@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -30,7 +30,7 @@ from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
 from server.observe.metrics_server import MetricsServer
-from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
+from server.observe.service_metrics import AnswerMetrics, EvaluateMetrics, JudgeMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from server.oip.servicer import OpenInferenceServicer
@@ -40,7 +40,6 @@ from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
 from server.rpc.models import to_identity
-from server.rpc.quota import Quotas
 from server.rpc.wire import WireLimits
 from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
@@ -151,7 +150,8 @@ class App:
         if settings.metrics.enabled:
             metrics = MetricsServer(settings.metrics, registry, lambda: health.is_serving)
             self.metrics_port = stack.enter_context(metrics).port
-        runner = CallRunner(self._policy(), CallMetrics(registry))
+        policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
+        runner = CallRunner(policy, CallMetrics(registry))
         services, probes = self._table(runner), HandlerTable(None)
         health.add_to(probes)
         self.tables = (probes, services)
@@ -162,8 +162,7 @@ class App:
         summarizer = await self._open_summaries(stack, summary_metrics)
         engine = await self._open_engine(stack, health, registry)
         backends = await open_backends(stack, engine, settings.llm, registry=registry)
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
-        self._add_services(services, engine, backends, cpu)
+        self._add_services(services, stack, engine, backends, registry)
         judge = self._add_judge(services, stack, backends, registry)
         self._add_open_inference(services, engine, judge)
         chosen = self._add_summaries(services, stack, summarizer, backends)
@@ -203,23 +202,25 @@ class App:
         show_models(registry, {role: to_identity(model.directory) for role, model in engine.models.items()})
         return engine
 
-    def _policy(self) -> CallPolicy:
-        auth = self._settings.auth
-        quotas = Quotas(auth.quotas) if auth.quotas else None
-        return CallPolicy.of(self._settings.listen, self._settings.log.ok_call_sample, self._keys, quotas)
-
     def _table(self, runner: CallRunner) -> HandlerTable:
         lists = WireLimits(self._settings.listen.max_list_mib * MIB, self._settings.limits.max_items)
         is_traced = self._settings.tracing.endpoint is not None
         return HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
 
-    def _add_services(self, table: HandlerTable, engine: Engine, backends: Backends, cpu: Executor) -> None:
-        server: Any = table  # the generated functions ask for a server and use two methods, which the table has
-        add_InferenceServiceServicer_to_server(InferenceServicer(engine, self._settings.limits), server)
+    def _add_services(
+        self,
+        table: HandlerTable,
+        stack: AsyncExitStack,
+        engine: Engine,
+        backends: Backends,
+        registry: CollectorRegistry,
+    ) -> None:
         settings = self._settings
-        evaluate = EvaluateServicer(
-            backends.scoring, settings.evaluate, settings.evaluate_service, cpu=cpu, stopping=self._stopping
-        )
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
+        server: Any = table  # the generated functions ask for a server and use two methods, which the table has
+        add_InferenceServiceServicer_to_server(InferenceServicer(engine, settings.limits), server)
+        metrics = EvaluateMetrics(registry)
+        evaluate = EvaluateServicer(backends.scoring, settings, metrics, cpu=cpu, stopping=self._stopping)
         add_EvaluateServiceServicer_to_server(evaluate, server)
         ReflectionServicer((*SERVICES, OPEN_INFERENCE), self._stopping).add_to(table)
 

@@ -14,7 +14,7 @@ from pipeline.llm.endpoint import Endpoint
 from pipeline.protocols import ModelIdentity
 from server.backends import EndpointCollector
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
-from server.observe.service_metrics import AnswerMetrics, JudgeMetrics, SummaryMetrics
+from server.observe.service_metrics import AnswerMetrics, EvaluateMetrics, JudgeMetrics, SummaryMetrics
 
 ROLES = ("embedding", "nli")
 HEAD = """\
@@ -55,7 +55,7 @@ def metrics_page() -> str:
 
 def _collectors() -> list[Collector]:
     registry = RecordingRegistry()
-    for make in (CallMetrics, BatchMetrics, JudgeMetrics, AnswerMetrics, SummaryMetrics):
+    for make in (CallMetrics, BatchMetrics, EvaluateMetrics, JudgeMetrics, AnswerMetrics, SummaryMetrics):
         make(registry)
     show_models(registry, {role: ModelIdentity("", "", "", "") for role in ROLES})
     zero = ModelStatistics(**{field.name: 0 for field in fields(ModelStatistics)})

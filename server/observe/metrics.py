@@ -14,6 +14,11 @@ from prometheus_client.registry import Collector
 from inference.statistics import BatchRecord, EngineStatistics
 from pipeline.protocols import ModelIdentity
 
+CALL_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0, 900.0)
+"""An Embed takes milliseconds, a bulk stream or a summary many minutes."""
+QUEUE_SECONDS = (0.01, 0.05, 0.25, 1.0, 5.0, 30.0)
+MOST_CALLERS = 50  # with a series of their own; all others share one
+OTHERS = "others"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -26,12 +31,12 @@ class MethodMetrics:
         self._seconds = seconds.labels(rpc)
         self._by_code: dict[str, Counter] = {}
 
-    def observe(self, code: str, seconds: float) -> None:
-        """Counts one call that ended."""
+    def observe(self, code: str, seconds: float, trace_id: str | None = None) -> None:
+        """Counts one call that ended; a traced one is an example of its bucket."""
         if code not in self._by_code:
             self._by_code[code] = self._calls.labels(self.rpc, code)
         self._by_code[code].inc()
-        self._seconds.observe(seconds)
+        self._seconds.observe(seconds, {"trace_id": trace_id} if trace_id else None)
 
 
 class CallMetrics:
@@ -44,14 +49,29 @@ class CallMetrics:
             "From the read request to the end of the call.",
             ["rpc"],
             registry=registry,
-            buckets=SECONDS,
+            buckets=CALL_BUCKETS,
         )
+        self._queue = Histogram(
+            "precis_caller_queue_seconds",
+            f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys.",
+            ["caller"],
+            registry=registry,
+            buckets=QUEUE_SECONDS,
+        )
+        self._queue_of: dict[str, Histogram] = {}
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
         self._unsent = Gauge("precis_unsent_bytes", "Answers that clients have not taken.", registry=registry)
 
     def method(self, rpc: str) -> MethodMetrics:
         """Makes the metrics of one RPC."""
         return MethodMetrics(rpc, self._calls, self._seconds)
+
+    def waited(self, key: str, seconds: float) -> None:
+        """Notes how long a call of a known key waited."""
+        if key not in self._queue_of:
+            key = key if len(self._queue_of) < MOST_CALLERS else OTHERS
+            self._queue_of[key] = self._queue.labels(key)
+        self._queue_of[key].observe(seconds)
 
     def watch(self, in_flight: Callable[[], int], unsent_bytes: Callable[[], int]) -> None:
         """Reads the calls in flight, and the bytes of answers that wait, at every scrape."""

@@ -13,12 +13,39 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pipeline.assess.run import AssessEvent, Assessment, AssessmentPlanned, Synthesized
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanReason, Synthesis
+from pipeline.evaluate.result import Evaluation
 from pipeline.judge.judgement import Judgement
+from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.backends import ChosenWriter
+
+SCORES = tuple(float(score) for score in range(11))
+LOSSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class EvaluateMetrics:
+    """Counts evaluations by their losses."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._losses = Histogram(
+            "precis_evaluation_loss", "Losses; 1 after a hard fail.", registry=registry, buckets=LOSSES
+        )
+        self._scores = Histogram(
+            "precis_evaluation_score",
+            "Scores of evaluations without a hard fail.",
+            ["component"],
+            registry=registry,
+            buckets=LOSSES,
+        )
+
+    def observe(self, evaluation: Evaluation) -> None:
+        """Counts one evaluation."""
+        self._losses.observe(evaluation.loss)
+        for score in filter(lambda score: score.applicable, evaluation.scores):
+            self._scores.labels(score.name).observe(score.score)
 
 
 class JudgeMetrics:
@@ -31,6 +58,13 @@ class JudgeMetrics:
         self._metrics = Counter(
             "precis_judged_metrics", "Metrics of judgements made.", ["framework", "metric", "status"], registry=registry
         )
+        self._scores = Histogram(
+            "precis_judged_score",
+            "Scores of judgements made, without those that Ultra abstains from.",
+            ["framework", "metric"],
+            registry=registry,
+            buckets=SCORES,
+        )
 
     def observe(self, judgement: Judgement) -> None:
         """Counts one judgement. The metrics of a cached one were counted when it was made."""
@@ -40,6 +74,8 @@ class JudgeMetrics:
         for result in judgement.frameworks:
             for metric in result.metrics:
                 self._metrics.labels(result.framework, metric.name, metric.status).inc()
+                if metric.score is not None and metric.status is not MetricStatus.ABSTAINED:
+                    self._scores.labels(result.framework, metric.name).observe(metric.score)
 
 
 class AnswerMetrics:

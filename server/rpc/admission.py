@@ -6,13 +6,14 @@ one who comes. Calls are shared between tenants alone, since without keys all ca
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from grpc.aio import ServicerContext
 
-from server.config import ListenConfig
+from server.config import ListenConfig, QuotaConfig
 from server.errors import TooManyCallsError
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas, TenantQuota
@@ -48,13 +49,15 @@ class CallPolicy:
     max_unsent_bytes: int = 256 * MIB
 
     @classmethod
-    def of(cls, listen: ListenConfig, ok_call_sample: int, keys: KeyRing | None, quotas: Quotas | None) -> "CallPolicy":
+    def of(
+        cls, listen: ListenConfig, ok_call_sample: int, keys: KeyRing | None, quotas: Mapping[str, QuotaConfig]
+    ) -> "CallPolicy":
         """Makes that of the settings."""
         return cls(
             listen.max_concurrent_calls,
             ok_call_sample,
             keys,
-            quotas,
+            Quotas(quotas) if quotas else None,
             body_timeout_s=listen.body_timeout_s,
             idle_timeout_s=listen.idle_timeout_s,
             max_request_bytes=listen.max_request_mib * MIB,

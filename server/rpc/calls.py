@@ -14,6 +14,7 @@ from typing import Any
 
 import grpc
 from grpc.aio import EOF, AbortError
+from opentelemetry import trace
 
 from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, UnauthenticatedError, rule_for
 from server.observe.metrics import CallMetrics, MethodMetrics
@@ -127,7 +128,10 @@ class CallRunner:
         record.code = code
         record.charge()
         seconds = time.monotonic() - record.started_s
-        metrics.observe(code, seconds)
+        span = trace.get_current_span().get_span_context()
+        metrics.observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
+        if record.caller.key and record.caller.tenant and record.item_count:
+            self._metrics.waited(record.caller.key, record.queue_ms / 1e3)
         if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
             key = record.caller.key or "-"

@@ -8,23 +8,23 @@ from contextlib import aclosing
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
-from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
-from server.config import EvaluateServiceConfig
+from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
 from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
 from server.rpc.record import current_call
 from server.services.bulk import Bulk
 from server.services.evaluate_reply import EVALUATE_REPLIES
 from server.services.evaluate_request import EvaluateInput, parse_evaluate
+from server.settings import Settings
 
 
 class EvaluateServicer(EvaluateServiceServicer):
     """Computes the five-factor loss.
 
     Args:
-        defaults: scoring settings, which a request may override.
-        config: how much one stream may do at once, and where CPU work runs.
+        settings: `evaluate`, which a request may override, and `evaluate_service`.
+        metrics: count every evaluation.
         cpu: threads for splitting and matching long texts; owned by the app.
         stopping: set when the server drains: streams finish what they have read and end.
     """
@@ -32,16 +32,17 @@ class EvaluateServicer(EvaluateServiceServicer):
     def __init__(
         self,
         models: EngineModels,
-        defaults: EvaluateConfig,
-        config: EvaluateServiceConfig,
+        settings: Settings,
+        metrics: EvaluateMetrics,
         *,
         cpu: Executor,
         stopping: asyncio.Event,
     ) -> None:
-        self._defaults = defaults
-        self._config = config
+        self._defaults = settings.evaluate
+        self._config = settings.evaluate_service
+        self._metrics = metrics
         self._cpu = cpu
-        self._bulk = Bulk(pb.EvaluateStreamResponse, config, stopping)
+        self._bulk = Bulk(pb.EvaluateStreamResponse, self._config, stopping)
         self._models = models
 
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
@@ -67,6 +68,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         parsed = parse_evaluate(request, self._defaults)
         evaluator = Evaluator(parsed.config, executor=self._executor_for(parsed))
         evaluation = await evaluator.evaluate(parsed.datum, parsed.generated, models)
+        self._metrics.observe(evaluation)
         response = EVALUATE_REPLIES[parsed.view].to_response(evaluation)
         response.nli.truncated_pair_count = terms.usage.truncated_pair_count
         return response
