@@ -14,6 +14,7 @@ from pipeline.summarize.graph.texts import (
     TOPICS,
     UNIQUE,
     VERDICT,
+    WRITTEN,
     TextOutcome,
     UniqueText,
     VerdictOutcome,
@@ -146,7 +147,7 @@ class Assembler:
         return await self._with_totals(replace(result, citation=ending.citation), levels)
 
     async def _with_totals(self, result: SummaryResult, levels: list[tuple[int, Stage, int, int]]) -> SummaryResult:
-        """Adds what all runs cost, how far the map is, and how long the text is that was asked for."""
+        """Adds what all runs cost, how far the map is, and what was asked for: length, JSON, budget."""
         totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
         begun = (result.iterations, Stage.MAP)
         is_final = (result.iteration, Stage.FINAL) in {(iteration, stage) for iteration, stage, *_ in levels}
@@ -160,6 +161,7 @@ class Assembler:
             length=(await self._final(result.iteration)).length if is_final else None,
             layers=await self._layers(result.iteration),
             budget=self._summary.request.limited_to,
+            json=await self._json(result.iteration) if result.status is SummaryStatus.DONE else "",
         )
 
     async def finished_text(self) -> str:
@@ -245,6 +247,10 @@ class Assembler:
     async def _topics(self, iteration: int) -> tuple[str, ...]:
         bodies = await self._store.bodies(self._id, StepId(iteration, Stage.TOPICS), 0)
         return TOPICS.validate_json(bodies[0][1]).topics
+
+    async def _json(self, iteration: int) -> str:
+        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.JSON, 1), 0)
+        return WRITTEN.validate_json(bodies[0][1]).text if bodies else ""
 
     async def _output_tokens(self, iteration: int) -> int:
         return (await self._store.outputs(self._id, iteration, Stage.FINAL))[0].tokens

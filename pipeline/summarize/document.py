@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pipeline.errors import InvalidInputError
 from pipeline.frozen import FrozenModel
 from pipeline.summarize.config import SummarizeLimits, Wave
+from pipeline.summarize.steering.json_form import MAX_SCHEMA_CHARS, parse_schema
 from pipeline.summarize.steering.wishes import LengthWish, SummaryDetail, SummaryForm, Wishes
 
 _HASH_VERSION = b"document-1"
@@ -164,6 +165,19 @@ class SummarizeOptions(FrozenModel):
         default="", max_length=2_000, description="The caller's own wishes; needs a language model."
     )
 
+    json_schema: str = Field(
+        default="",
+        max_length=MAX_SCHEMA_CHARS,
+        description="JSON Schema of a form that the summary is given in too; needs a language model.",
+    )
+
+    @field_validator("json_schema")
+    @classmethod
+    def _check_schema(cls, text: str) -> str:
+        if text:
+            parse_schema(text)
+        return text
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         lengths = [self.target_tokens, self.target_words, self.target_share, self.detail]
@@ -176,7 +190,7 @@ class SummarizeOptions(FrozenModel):
     def needs_check(self) -> bool:
         """Whether the caller asks for something that the writer may not be able to do."""
         length = self.target_tokens or self.target_words or self.target_share
-        return bool(length or self.language or self.instructions)
+        return bool(length or self.language or self.instructions or self.json_schema)
 
     @property
     def wishes(self) -> Wishes:

@@ -39,6 +39,7 @@ class SummaryPlan:
         batch_calls: what the batches are known by to later summaries.
         shape: of the final text.
         goal_share: length that was asked for, as a share of the document's; 1 for all that the writer has room for.
+        json_calls: of the whole summary: 1 if it is to be given as JSON too.
     """
 
     batches: tuple[ChunkBatch, ...]
@@ -55,6 +56,7 @@ class SummaryPlan:
     batch_calls: tuple[CallTexts, ...] = ()
     shape: Shape = PLAIN
     goal_share: float = 1.0
+    json_calls: int = 0
 
     @property
     def map_calls(self) -> int:
@@ -103,7 +105,7 @@ class SummaryPlan:
     def calls(self, iterations: int = 1) -> int:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
         each = self.map_calls + self.reduce_calls + self.shape_calls + _REFLECT_CALLS
-        return iterations * each + _TOPICS_CALLS
+        return iterations * each + _TOPICS_CALLS + self.json_calls
 
     def most_repeats(self, iterations: int = 1) -> int:
         """Bounds the calls beside the planned ones: every text of map and reduce is asked for again."""
@@ -116,7 +118,7 @@ class SummaryPlan:
         texts = self.reduce_calls * self.group_size
         reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
         rest = limits.output_tokens + limits.overhead_tokens
-        return iterations * (map_tokens + reduce_tokens + (1 + self.shape_calls) * rest) + rest
+        return iterations * (map_tokens + reduce_tokens + (1 + self.shape_calls) * rest) + (1 + self.json_calls) * rest
 
     def max_completion_tokens(self, iterations: int = 1) -> int:
         """Bounds what all answers hold, continuations left out."""
@@ -137,7 +139,8 @@ class SummaryPlan:
         if self.uses_source_context:  # batches do not wait for a wave
             map_rounds = -(-len(self.batches) // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
-        return iterations * (map_rounds + reduce_rounds + self.shape_calls + _REFLECT_CALLS) + _TOPICS_CALLS
+        each = map_rounds + reduce_rounds + self.shape_calls + _REFLECT_CALLS
+        return iterations * each + _TOPICS_CALLS + self.json_calls
 
     @property
     def supersteps(self) -> int:
@@ -253,12 +256,13 @@ class Planner:
             batch_calls=calls,
             shape=Shape(goal, options.form, options.language.strip()),
             goal_share=size.share(goal) if goal else 1.0,
+            json_calls=int(bool(options.json_schema)),
         )
 
 
 def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
     """Raises InvalidInputError for what only a language model can do, where none writes."""
-    for name in ("language", "instructions"):
+    for name in ("language", "instructions", "json_schema"):
         if getattr(options, name) and not limits.shapes_merges:
             raise InvalidInputError(f"options.{name}", "nothing, for no language model writes here", "a text")
 

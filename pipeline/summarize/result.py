@@ -25,6 +25,7 @@ class WarningCode(StrEnum):
     ITERATION_FAILED = "iteration_failed"  # a later iteration failed; the result is an earlier one
     TOPICS_LEFT_OUT = "invented_topic"  # the summary does not mention them
     LENGTH_MISSED = "length_missed"  # the summary is not within a tenth of the length that was asked for
+    JSON_FLAWED = "json_flawed"  # the JSON says what the summary does not, or lacks its end
     TEXT_CUT = "text_cut"  # a partial result holds only the beginning of what was extracted
 
 
@@ -177,6 +178,7 @@ class SummaryResult:
         length: asked for and got; None if none was asked for, or the result is partial.
         layers: in front of and above `text`; empty in a result that has no text of its own yet.
         budget: of all runs; None without bounds.
+        json: what the text says, by the caller's schema; empty without one, and in a partial result.
     """
 
     summary_id: str
@@ -214,6 +216,7 @@ class SummaryResult:
     length: SummaryLength | None = None
     layers: SummaryLayers = SummaryLayers()
     budget: SummaryBudget | None = None
+    json: str = ""
 
     @property
     def citations(self) -> tuple[SummaryCitation, ...]:

@@ -21,6 +21,7 @@ class MergeStage(Enum):
     INTERMEDIATE = "intermediate"  # a group of several; more merges follow
     FINAL = "final"  # the last group: its text is the summary
     COMPRESS = "compress"  # one text that is too long for its group
+    JSON = "json"  # one text that is to be given as JSON
     SHAPE = "shape"  # one text that is to become the summary, in the shape that the caller wants
 
 
@@ -114,6 +115,7 @@ class MergeTask:
         extractions: in the order of the document; at least two, exactly one to compress or to shape.
         target_tokens: the answer should not be longer than this; at most `WriterLimits.output_tokens`.
         shape: of the summary, where the answer is to be it.
+        json_schema: that the answer must fit, to give a text as JSON.
     """
 
     summary_type: SummaryType
@@ -127,6 +129,7 @@ class MergeTask:
     critique: str | None = None
     wishes: Wishes = NO_WISHES
     shape: Shape = PLAIN
+    json_schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,6 +221,10 @@ class SummaryOptions:
     instructions: Annotated[
         str, typer.Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
     ] = ""
+    json_schema: Annotated[
+        Path | None,
+        typer.Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
+    ] = None
     audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL
     wave: Annotated[
         str | None,

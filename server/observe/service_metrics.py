@@ -135,7 +135,7 @@ def _kind_of(author: str) -> str:
 RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
 CALL_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0)
-STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS)
+STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS, Stage.JSON)
 
 
 class SummaryMetrics:

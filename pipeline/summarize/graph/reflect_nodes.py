@@ -4,6 +4,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from pipeline.summarize.events import Reflected, TopicsFound
+from pipeline.summarize.graph.filled_form import write_json
 from pipeline.summarize.graph.lost_passages import find_lost_passages
 from pipeline.summarize.graph.notes import final_text, verdict_of, warn
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer, SummaryState
@@ -72,6 +73,8 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     if len(answer.outcome.topics) < run.job.config.min_topics:
         message = f"{len(answer.outcome.topics)} key topics instead of {run.job.config.min_topics} or more"
         await warn(runtime, WarningCode.FEW_TOPICS, message)
+    if run.plan.json_calls:
+        await write_json(runtime, best)
     run.meter.phase = Phase.DONE
     runtime.stream_writer(TopicsFound(answer.outcome.topics, run.meter.progress()))
 

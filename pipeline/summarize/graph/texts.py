@@ -85,6 +85,7 @@ GROUPS = TypeAdapter(list[int])
 LAYERS = TypeAdapter(SummaryLayers)
 VERDICT = TypeAdapter(VerdictOutcome)
 TOPICS = TypeAdapter(TopicList)
+WRITTEN = TypeAdapter(Written)
 
 
 _EACH = "__all__"

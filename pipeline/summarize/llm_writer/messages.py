@@ -49,7 +49,7 @@ def merge_messages(task: MergeTask) -> Messages:
         content="".join(fence.mark(one.text) for one in task.extractions),
         words=_words(task.target_tokens),
     )
-    system = prompts.SHAPE_SYSTEM if stage is MergeStage.SHAPE else prompts.MERGE_SYSTEM
+    system = prompts.SYSTEM_OF.get(stage.value, prompts.MERGE_SYSTEM)
     return _conversation(system, task.summary_type, fence, user)
 
 

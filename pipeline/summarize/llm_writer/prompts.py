@@ -70,6 +70,10 @@ Merge them now into one comprehensive text with a clear structure. Completeness 
 {wishes}{critique}What was extracted, in the order of the document:
 {content}
 Write the summary now: {shape}.""",
+    "json": """
+{wishes}{critique}The summary of a document:
+{content}
+Give what it says as JSON now, as the schema describes it.""",
     "compress": """
 {wishes}{critique}A text that is too long:
 {content}
@@ -85,6 +89,14 @@ The length that is asked for counts more than completeness: choose what matters 
 rest out instead of crowding it in. Each sentence can be understood by itself. Write in the language of the \
 extraction unless another one is named. Do not comment on your work.
 {data_rule}"""
+
+JSON_SYSTEM = """
+You enter what a text says into a form, which is a JSON schema. You enter nothing that the text does not say: every \
+value with its unit and every name as it stands there. Where the text says nothing of a field, leave the field out if \
+the schema lets you, else enter null, or what is empty.
+{data_rule}"""
+
+SYSTEM_OF = {"shape": SHAPE_SYSTEM, "json": JSON_SYSTEM}
 
 FORMS = {
     SummaryForm.MARKDOWN: "Markdown with a heading for each section",
@@ -158,7 +170,7 @@ and do not comment."""
 
 ALL = (
     *(DATA_RULE, *AUDIENCE.values(), EXTRACT_SYSTEM, EXTRACT_USER, *CONTEXT.values(), CRITIQUE, MERGE_SYSTEM),
-    *(SHAPE_SYSTEM, *FORMS.values(), FOCUS, INSTRUCTIONS, LANGUAGE, CRITIQUE_LENGTH, CRITIQUE_LOST),
+    *(SHAPE_SYSTEM, JSON_SYSTEM, *FORMS.values(), FOCUS, INSTRUCTIONS, LANGUAGE, CRITIQUE_LENGTH, CRITIQUE_LOST),
     *(*MERGE_USER.values(), CRITIQUE_SYSTEM, CRITIQUE_USER, TOPICS_SYSTEM, TOPICS_USER, TOPICS_LINES_USER, CONTINUE),
 )
 """All words, for the key under which answers are cached: other words, other answers."""

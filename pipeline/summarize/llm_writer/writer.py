@@ -26,6 +26,7 @@ from pipeline.summarize.llm_writer.messages import (
 )
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.budget import BudgetedChatModel
+from pipeline.summarize.steering.json_form import parse_schema
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -84,6 +85,8 @@ class LlmWriter:
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce."""
+        if task.json_schema:
+            return await self._write_json(task)
         return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens))
 
     async def critique(self, task: CritiqueTask) -> Critique:
@@ -114,6 +117,14 @@ class LlmWriter:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
         return replace(answer, text=answer.text.strip())
+
+    async def _write_json(self, task: MergeTask) -> Written:
+        """Asks for an answer that fits a schema. Raises SchemaMismatchError if it does not, also after the repair."""
+        max_tokens, temperature = self.limits.output_tokens, self._config.extraction_temperature
+        schema = parse_schema(task.json_schema)
+        request = ChatRequest(merge_messages(task), max_tokens, temperature, json_schema=schema)
+        completion = await self._chat.complete(request)
+        return Written(completion.text, completion.finish_reason, completion.usage)
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)

@@ -34,6 +34,7 @@ class Stage(StrEnum):
     LAYERS = "layers"
     REFLECT = "reflect"
     TOPICS = "topics"
+    JSON = "json"  # level 0: what was asked for; 1: what is kept
 
 
 class StepId(NamedTuple):

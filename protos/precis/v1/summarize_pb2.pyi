@@ -964,6 +964,7 @@ class SummarizeOptions(_message.Message):
     FORM_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
     INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    JSON_SCHEMA_FIELD_NUMBER: _builtins.int
     summary_type: Global___SummaryType.ValueType
     """Default: technical."""
     batch_size: _builtins.int
@@ -1001,6 +1002,15 @@ class SummarizeOptions(_message.Message):
     """The caller's own wishes about content and wording, at most 2,000 characters. Data that is shown to the language
     model with every text; it undoes none of its rules. INVALID_ARGUMENT where no language model writes.
     """
+    json_schema: _builtins.str
+    """A JSON Schema, at most 20,000 characters, of an object that the summary is given in too: `Summary.json`, made from
+    its text by one more call, held to the schema and corrected once. Its texts and numbers are compared with the
+    summary; what does not stand there is asked for once more, then is a warning "json_flawed". A model that cannot
+    keep to the schema ends the summary with SUMMARY_STATUS_FAILED, kind "SchemaMismatchError", all else done. Keywords:
+    type, properties, required, additionalProperties, items, enum, const, anyOf, bounds of numbers and lengths, title,
+    description, default; no references and no patterns. INVALID_ARGUMENT for others, and where no language model
+    writes. Default: none.
+    """
     def __init__(
         self,
         *,
@@ -1018,10 +1028,11 @@ class SummarizeOptions(_message.Message):
         form: Global___SummaryForm.ValueType = ...,
         language: _builtins.str = ...,
         instructions: _builtins.str = ...,
+        json_schema: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "focus", b"focus", "form", b"form", "instructions", b"instructions", "language", b"language", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size", "_max_iterations", b"_max_iterations", "_reduce_group_size", b"_reduce_group_size", "batch_size", b"batch_size", "detail", b"detail", "focus", b"focus", "form", b"form", "instructions", b"instructions", "json_schema", b"json_schema", "language", b"language", "max_iterations", b"max_iterations", "reduce_group_size", b"reduce_group_size", "summary_type", b"summary_type", "target", b"target", "target_share", b"target_share", "target_tokens", b"target_tokens", "target_words", b"target_words", "wave", b"wave", "wave_all", b"wave_all", "wave_batches", b"wave_batches"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__batch_size: _TypeAlias = _typing.Literal["batch_size"]  # noqa: Y015
     _WhichOneofArgType__batch_size: _TypeAlias = _typing.Literal["_batch_size", b"_batch_size"]  # noqa: Y015
@@ -1200,6 +1211,7 @@ class SummaryPlan(_message.Message):
     SHAPE_CALLS_FIELD_NUMBER: _builtins.int
     MAX_COST_FIELD_NUMBER: _builtins.int
     MOST_COST_FIELD_NUMBER: _builtins.int
+    JSON_CALLS_FIELD_NUMBER: _builtins.int
     writer: _builtins.str
     """Who writes; names the language model, or the extractive writer."""
     writer_kind: Global___WriterKind.ValueType
@@ -1238,6 +1250,8 @@ class SummaryPlan(_message.Message):
     """
     most_cost: _builtins.float
     """The same if every iteration that the options allow is needed."""
+    json_calls: _builtins.int
+    """Calls that give the finished summary as JSON: 0 or 1. What is found wrong with it costs another."""
     @_builtins.property
     def level_calls(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Calls of each reduce level."""
@@ -1263,10 +1277,11 @@ class SummaryPlan(_message.Message):
         shape_calls: _builtins.int = ...,
         max_cost: _builtins.float | None = ...,
         most_cost: _builtins.float | None = ...,
+        json_calls: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost", "_most_cost", b"_most_cost", "max_cost", b"max_cost", "most_cost", b"most_cost"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost", "_most_cost", b"_most_cost", "calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_cost", b"max_cost", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_cost", b"most_cost", "most_repeats", b"most_repeats", "rounds", b"rounds", "shape_calls", b"shape_calls", "target_tokens", b"target_tokens", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost", "_most_cost", b"_most_cost", "calls", b"calls", "concurrency", b"concurrency", "input_tokens", b"input_tokens", "is_exact", b"is_exact", "json_calls", b"json_calls", "level_calls", b"level_calls", "map_calls", b"map_calls", "max_completion_tokens", b"max_completion_tokens", "max_cost", b"max_cost", "max_prompt_tokens", b"max_prompt_tokens", "most_calls", b"most_calls", "most_cost", b"most_cost", "most_repeats", b"most_repeats", "rounds", b"rounds", "shape_calls", b"shape_calls", "target_tokens", b"target_tokens", "wave", b"wave", "writer", b"writer", "writer_kind", b"writer_kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_cost: _TypeAlias = _typing.Literal["max_cost"]  # noqa: Y015
     _WhichOneofArgType__max_cost: _TypeAlias = _typing.Literal["_max_cost", b"_max_cost"]  # noqa: Y015
@@ -1817,6 +1832,7 @@ class Summary(_message.Message):
     COST_FIELD_NUMBER: _builtins.int
     TOTAL_COST_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
+    JSON_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -1867,6 +1883,8 @@ class Summary(_message.Message):
     """`usage` at the server's prices of today (settings `llm.prices`), in their currency; not set without prices."""
     total_cost: _builtins.float
     """`total_usage` likewise."""
+    json: _builtins.str
+    """What `text` says, as JSON that fits `SummarizeOptions.json_schema`; empty without one, and if partial."""
     @_builtins.property
     def topics(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Best first; empty if partial."""
@@ -1982,10 +2000,11 @@ class Summary(_message.Message):
         cost: _builtins.float | None = ...,
         total_cost: _builtins.float | None = ...,
         budget: Global___SummaryBudget | None = ...,
+        json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "_failure", b"_failure", "_total_cost", b"_total_cost", "budget", b"budget", "cost", b"cost", "elapsed", b"elapsed", "failure", b"failure", "length", b"length", "retention", b"retention", "total_cost", b"total_cost", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "_failure", b"_failure", "_total_cost", b"_total_cost", "batch_count", b"batch_count", "budget", b"budget", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "cost", b"cost", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "length", b"length", "output_tokens", b"output_tokens", "overview", b"overview", "retention", b"retention", "run_count", b"run_count", "sections", b"sections", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_cost", b"total_cost", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_cost", b"_cost", "_failure", b"_failure", "_total_cost", b"_total_cost", "batch_count", b"batch_count", "budget", b"budget", "calls_done", b"calls_done", "calls_planned", b"calls_planned", "calls_reused", b"calls_reused", "citable_count", b"citable_count", "citation_counts", b"citation_counts", "citations", b"citations", "cost", b"cost", "critic_verdict", b"critic_verdict", "critique", b"critique", "current_batch", b"current_batch", "document_id", b"document_id", "document_name", b"document_name", "duplicate_count", b"duplicate_count", "duplicates", b"duplicates", "elapsed", b"elapsed", "failure", b"failure", "input_tokens", b"input_tokens", "intermediate_summaries", b"intermediate_summaries", "iteration", b"iteration", "iterations", b"iterations", "json", b"json", "length", b"length", "output_tokens", b"output_tokens", "overview", b"overview", "retention", b"retention", "run_count", b"run_count", "sections", b"sections", "stages", b"stages", "status", b"status", "summary_id", b"summary_id", "text", b"text", "topics", b"topics", "total_cost", b"total_cost", "total_elapsed", b"total_elapsed", "total_usage", b"total_usage", "trust", b"trust", "usage", b"usage", "warnings", b"warnings", "writer", b"writer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__cost: _TypeAlias = _typing.Literal["cost"]  # noqa: Y015
     _WhichOneofArgType__cost: _TypeAlias = _typing.Literal["_cost", b"_cost"]  # noqa: Y015

@@ -52,7 +52,7 @@ def submit(
       precis summaries submit a.pdf b.docx docs/ --words 300 --form bullets
     """
     from server.cli.summarize.listed import submit_each
-    from server.cli.summarize.run import Ordered
+    from server.cli.summarize.ordered import Ordered
 
     asyncio.run(submit_each(files, Ordered(options, budget), connection, is_urgent=urgent))
 
@@ -125,5 +125,4 @@ def delete(summary_id: IdArgument, *, connection: Connection) -> None:
 def _target(output: Path | None, report: Path | None = None, *, as_json: bool, cite_pages: bool = False) -> "Target":
     from server.cli.summarize.run import Target
 
-    is_json = as_json or (output is not None and output.suffix.lower() == ".json")
-    return Target(output, is_json, report=report, cites_pages=cite_pages)
+    return Target(output, as_json, report=report, cites_pages=cite_pages)

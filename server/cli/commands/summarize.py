@@ -110,14 +110,14 @@ def summarize(
     if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
     here = named_endpoint(endpoint, model, context)
-    from server.cli.summarize.run import LAYER_FILES, Ordered, Target, plan_document, summarize_document, write_summary
+    from server.cli.summarize.ordered import Ordered
+    from server.cli.summarize.run import LAYER_FILES, Target, plan_document, summarize_document, write_summary
     from server.cli.summarize.source import files_read
 
     asked = Ordered(options, budget, key)
     written = [layers / name for name in LAYER_FILES] if layers is not None else []
     check_outputs(list(files_read(files or [])), output, report, *written)
-    is_json = as_json or (output is not None and output.suffix.lower() == ".json")
-    target = Target(output, is_json, layers, report, cite_pages)
+    target = Target(output, as_json, layers, report, cite_pages)
 
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:

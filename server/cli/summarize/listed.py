@@ -13,14 +13,13 @@ from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import Connection
 from server.cli.progress import Progress
+from server.cli.summarize.ordered import Ordered, to_options
 from server.cli.summarize.run import (
     BEGIN_TWICE,
     PLAN_TIMEOUT_S,
-    Ordered,
     Target,
     events_of,
     remote_summaries,
-    to_options,
     written,
 )
 from server.cli.summarize.source import read_document

@@ -8,9 +8,8 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary, plan_summary
@@ -21,8 +20,9 @@ from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file, to_json_document, to_json_fields
-from server.cli.options import DEFAULT_ADDRESS, BudgetOptions, Connection, SummaryOptions
+from server.cli.options import DEFAULT_ADDRESS, Connection
 from server.cli.progress import Progress
+from server.cli.summarize.ordered import Ordered, to_options
 from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, print_plan
 
@@ -50,7 +50,6 @@ LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 _FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
 _MOST_FILE_WORDS = 6
 _SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
-ALL = "all"
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -102,7 +101,7 @@ class Target:
 
     Attributes:
         file: None for stdout.
-        as_json: JSON in place of Markdown.
+        as_json: JSON with all measurements, whatever the file is called.
         layers: folder for the layers, each in a file; None for none.
         report: page of summary and source; None for none.
         cites_pages: whether the pages that a sentence stands on are written behind it.
@@ -114,33 +113,10 @@ class Target:
     report: Path | None = None
     cites_pages: bool = False
 
-
-@dataclass(frozen=True)
-class Ordered:
-    """What is asked for.
-
-    Attributes:
-        key: idempotency key; empty for none.
-    """
-
-    options: SummaryOptions
-    budget: BudgetOptions
-    key: str = ""
-
     @property
-    def budget_message(self) -> pb.SummaryBudget | None:
-        """None without bounds."""
-        bounds = {name: value for name, value in asdict(self.budget).items() if value is not None}
-        return pb.SummaryBudget(**bounds) if bounds else None
-
-    def request(self, document: pb.Document) -> pb.SummarizeRequest:
-        """Builds the request for a document. Raises InputError for options that exclude each other."""
-        return pb.SummarizeRequest(
-            document=document,
-            options=to_options(self.options),
-            idempotency_key=self.key,
-            budget=self.budget_message,
-        )
+    def is_json(self) -> bool:
+        """Whether all measurements are written."""
+        return self.as_json or (self.file is not None and self.file.suffix.lower() == ".json")
 
 
 async def plan_document(paths: Sequence[Path], asked: Ordered, calls: SummaryCalls, target: Target) -> None:
@@ -148,7 +124,7 @@ async def plan_document(paths: Sequence[Path], asked: Ordered, calls: SummaryCal
     options = to_options(asked.options)
     plan = await calls.plan(pb.PlanSummaryRequest(document=read_document(paths), options=options))
     with result_file(target.file) as file:
-        if target.as_json:
+        if target.is_json:
             (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
         else:
             print_plan(output_console(file), plan)
@@ -246,43 +222,11 @@ def how_to_resume(summary_id: str, calls: SummaryCalls) -> str:
     return f"What is done is kept. To go on: precis summarize --resume {summary_id}{calls.flags}"
 
 
-def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
-    """Gives the options as a message; what is not set is left to the server. Raises InputError."""
-    if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
-        raise InputError("give one of --words, --tokens, --share and --detail")
-    wave = parse_wave(options.wave)
-    chosen: dict[str, Any] = {
-        "max_iterations": options.iterations,
-        "target_words": options.words,
-        "target_tokens": options.tokens,
-        "target_share": options.share,
-        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.name}"),
-        "focus": options.focus,
-        "language": options.language,
-        "instructions": options.instructions,
-        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.name}"),
-        "wave_all": True if wave == 0 else None,
-        "wave_batches": wave or None,
-    }
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.name}")
-    return pb.SummarizeOptions(summary_type=audience, **chosen)
-
-
-def parse_wave(wave: str | None) -> int | None:
-    """Reads a number of batches; 0 stands for all of them. Raises InputError."""
-    if wave is None:
-        return None
-    if wave.lower() == ALL:
-        return 0
-    if not wave.isdecimal() or not int(wave):
-        raise InputError(f"--wave: expected a number from 1, or all, got {wave}")
-    return int(wave)
-
-
 def written(summary: pb.Summary, target: Target) -> str:
     """Gives a summary in the form that is asked for."""
-    if target.as_json:
+    if summary.json and not target.as_json:
+        return summary.json.rstrip() + "\n"
+    if target.is_json:
         return to_json_document(to_json_fields(summary))
     if target.cites_pages and not any(place.page_number for one in summary.citations for place in one.places):
         print_note("The document has no pages: none are cited.")

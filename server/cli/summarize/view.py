@@ -95,6 +95,8 @@ def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
         table.add_row("length and form", str(plan.shape_calls))
     table.add_row("reflect", "1")
     table.add_row("topics", "1")
+    if plan.json_calls:
+        table.add_row("JSON", str(plan.json_calls))
     table.add_row("all", str(plan.calls), style="bold")
     table.add_row("all, if the critic is never content", str(plan.most_calls))
     table.add_row("one after another at least", str(plan.rounds))

@@ -82,6 +82,7 @@ RESULT = SummaryResult(
     current_batch=7,
     batch_count=9,
     budget=SummaryBudget(10, 20, 0.5),
+    json='{"bars": 2}',
     intermediate_summaries=(IntermediateSummary(1, 2, (7, 13), (2, 3), "Merged."),),
     length=SummaryLength(LengthUnit.WORDS, 100, 96, is_met=True),
     layers=SummaryLayers("All in short.", SECTIONS),

@@ -12,14 +12,14 @@ from server.cli.console import output_console
 from server.cli.errors import InputError
 from server.cli.options import Audience, BudgetOptions, Connection, Detail, SummaryOptions
 from server.cli.progress import Progress
+from server.cli.summarize.ordered import Ordered, parse_wave, to_options
 from server.cli.summarize.run import (
-    Ordered,
+    Target,
     how_to_resume,
-    parse_wave,
     remote_summaries,
     to_markdown,
-    to_options,
     write_layers,
+    written,
 )
 from server.cli.summarize.view import ProgressView, describe, ending, print_plan
 
@@ -90,6 +90,16 @@ def test_options_leave_the_rest_to_the_server() -> None:
     assert to_options(SummaryOptions(wave="4")).wave_batches == 4
     with pytest.raises(InputError, match="one of --words"):
         to_options(SummaryOptions(words=100, detail=Detail.FULL))
+
+
+def test_json_by_a_schema_is_written_as_it_is(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "object"}', encoding="utf-8")
+    assert to_options(SummaryOptions(json_schema=schema)).json_schema == '{"type": "object"}'
+    summary = pb.Summary(text="It runs.", topics=["Pumps"], json='{"bars": 2}')
+    assert written(summary, Target(tmp_path / "out.json", as_json=False)) == '{"bars": 2}\n'
+    assert '"calls_done": 0' in written(summary, Target(None, as_json=True))
+    assert '"calls_done": 0' in written(pb.Summary(text="It runs."), Target(tmp_path / "out.json", as_json=False))
 
 
 def test_a_budget_is_sent_where_one_is_given() -> None:
