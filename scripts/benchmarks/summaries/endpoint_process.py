@@ -26,6 +26,7 @@ class Behaviour:
         critic: PATTERN=TEXT for the prompts of reflect.
         faults: share of the attempts that fail, by kind; the kinds are those of tests/scripted_endpoint.
         retry_after_s: what a 429 says.
+        is_honest: answers as a careful model would, else with the end of the prompt, which no check of texts lets pass.
         seed: of the faults; the same prompts fail in the same way every time.
     """
 
@@ -34,6 +35,7 @@ class Behaviour:
     faults: Mapping[str, float] = field(default_factory=dict)
     retry_after_s: float = 0.1
     seed: int = 0
+    is_honest: bool = False
 
     @property
     def arguments(self) -> list[str]:
@@ -42,7 +44,7 @@ class Behaviour:
         return [
             *("--latency-ms", f"{1000 * self.latency_s:g}", "--reply", self.critic),
             *("--answer-chars", str(ANSWER_CHARS), "--retry-after-s", f"{self.retry_after_s:g}"),
-            *("--seed", str(self.seed), *faults),
+            *("--seed", str(self.seed), *faults, *(["--honest"] if self.is_honest else [])),
         ]
 
 

@@ -18,7 +18,10 @@ ONE_MODEL = '["embedding"]'  # neither is used; the smaller one starts faster
 
 def measure_served(models: Path, documents: Documents, chunks: int) -> dict[str, Figure]:
     """Plans and summarizes two documents with the default concurrency of 16; the figures are of the second."""
-    with EndpointProcess(Behaviour(LATENCY_S)) as endpoint, TemporaryDirectory(prefix="precis-bench-") as folder:
+    with (
+        EndpointProcess(Behaviour(LATENCY_S, is_honest=True)) as endpoint,
+        TemporaryDirectory(prefix="precis-bench-") as folder,
+    ):
         settings = {
             "PRECIS_LLM__BASE_URL": endpoint.base_url,
             "PRECIS_LLM__MODEL": "scripted",
