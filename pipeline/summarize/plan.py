@@ -108,8 +108,9 @@ class SummaryPlan:
         return iterations * each + _TOPICS_CALLS + self.json_calls
 
     def most_repeats(self, iterations: int = 1) -> int:
-        """Bounds the calls beside the planned ones: every text of map and reduce is asked for again."""
-        return iterations * (self.map_calls + self.reduce_calls + self.shape_calls) * self.limits.repeats
+        """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again."""
+        texts = iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
+        return texts * self.limits.repeats
 
     def max_prompt_tokens(self, iterations: int = 1) -> int:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""

@@ -28,7 +28,7 @@ async def write_json(runtime: Runtime[Run], iteration: int) -> None:
     run = runtime.context
     task = await _task(runtime, iteration)
     chosen, faults, complaint = await _checked(run, task, await _ask(run, StepId(iteration, Stage.JSON), task))
-    if faults:
+    if faults and run.plan.limits.repeats:
         run.meter.calls_total += 1
         again = replace(task, critique=complaint)
         second = await _ask(run, StepId(iteration, Stage.JSON, position=1), again)

@@ -1239,7 +1239,9 @@ class SummaryPlan(_message.Message):
     summary: the counts are then exact, else estimates; what is taken over costs nothing.
     """
     most_repeats: _builtins.int
-    """Calls beside `most_calls` if every text of map and reduce fails its checks and is asked for again; 0 without checks."""
+    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again; 0
+    without checks.
+    """
     target_tokens: _builtins.int
     """The length that was asked for, in tokens; 0 for all that the writer has room for."""
     shape_calls: _builtins.int

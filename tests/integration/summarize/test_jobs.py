@@ -55,16 +55,20 @@ async def test_a_job_is_not_stopped_when_its_watcher_leaves(served: Bench) -> No
 
 async def test_bad_submissions_and_pages_name_their_field(served: Bench) -> None:
     document, number = pb.Document(text="One sentence."), common_pb2.Priority.ValueType(9)
+    bad_schema = pb.SummarizeOptions(json_schema="[]")
     too_many, bad_chunk = pb.SummarizeOptions(batch_size=0), pb.DocumentChunk(text="a", page_number=-1)
     submissions = [
         (pb.SubmitSummaryRequest(), "request"),
         (pb.SubmitSummaryRequest(request=pb.SummarizeRequest(), summary_id="x"), "request"),
         (pb.SubmitSummaryRequest(summary_id="x", priority=number), "priority"),
+        (pb.SubmitSummaryRequest(request=pb.SummarizeRequest(), budget=pb.SummaryBudget()), "budget"),
+        (pb.SubmitSummaryRequest(summary_id="x", budget=pb.SummaryBudget(max_calls=-1)), "budget.max_calls"),
     ]
     asked = [
         (pb.SummarizeRequest(), "request.document"),
         (pb.SummarizeRequest(document=pb.Document(chunks=[bad_chunk])), "request.document.chunks[0].page_number"),
         (pb.SummarizeRequest(document=document, options=too_many), "request.options.batch_size"),
+        (pb.SummarizeRequest(document=document, options=bad_schema), "request.options.json_schema"),
         (pb.SummarizeRequest(document=document, idempotency_key="k" * 201), "request.idempotency_key"),
     ]
     submissions += [(pb.SubmitSummaryRequest(request=request), field) for request, field in asked]

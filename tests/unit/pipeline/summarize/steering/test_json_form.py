@@ -49,8 +49,8 @@ class FormChat(FakeChat):
         return json.dumps({"bars": bars, "kind": "valve"})
 
 
-async def summary_by(chat: FormChat, folder: Path) -> SummaryResult:
-    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig()))
+async def summary_by(chat: FormChat, folder: Path, rules: TrustConfig | None = None) -> SummaryResult:
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig()))
     async with summarizer_in(folder) as summarizer:
         return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
 
@@ -73,10 +73,11 @@ async def test_a_value_that_the_summary_does_not_have_is_asked_for_once_more(tmp
     assert WarningCode.JSON_FLAWED not in {warning.code for warning in result.warnings}
 
 
-async def test_what_stays_wrong_is_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asks_again", [True, False])
+async def test_what_stays_wrong_is_a_warning(tmp_path: Path, *, asks_again: bool) -> None:
     chat = FormChat("99 bar")
-    result = await summary_by(chat, tmp_path)
-    assert (result.status, len(chat.forms)) == (SummaryStatus.DONE, 2)
+    result = await summary_by(chat, tmp_path, TrustConfig(asks_again=asks_again))
+    assert (result.status, len(chat.forms)) == (SummaryStatus.DONE, 1 + asks_again)
     assert WarningCode.JSON_FLAWED in {warning.code for warning in result.warnings}
 
 
