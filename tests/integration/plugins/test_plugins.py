@@ -70,7 +70,7 @@ EXAMPLES = [
     ("haystack", "haystack_check.py"),
     ("phoenix", "phoenix_evaluator.py"),
     ("inspect_ai", "inspect_ai_task.py"),
-    pytest.param("mlflow", "mlflow_scorer.py", marks=pytest.mark.mlflow),
+    pytest.param("mlflow", "mlflow_scorer.py", marks=[pytest.mark.mlflow, pytest.mark.timeout(300)]),  # starts slowly
 ]
 
 
