@@ -11,7 +11,12 @@ from scripts.structure import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("inference", "pipeline", "protos", "server", "scripts", "tests")
-MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "_pb2" not in path.name)
+MODULES = sorted(
+    path
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.py")
+    if "_pb2" not in path.name and "build" not in path.relative_to(ROOT).parts  # what `pip install ./protos` leaves
+)
 MAX_FILE_LINES = 300
 MAX_BODY_LINES = 40
 PUBLIC_PACKAGE = ROOT / "protos" / "precis" / "__init__.py"  # what people install: it holds the names that they use

@@ -61,7 +61,7 @@ def test_every_command_and_option_of_a_page_exists() -> None:
 def test_a_wrong_option_would_be_seen() -> None:
     [line] = commands_of("```console\n$ X=1 precis judge a.jsonl --fail-under x=1 --fale 2 | jq '.a' --b # --c\n```")
     assert unknown_parts(line) == ["--fale"]
-    assert unknown_parts("models instal") == ["instal"]
+    assert unknown_parts("models fetch") == ["fetch"]
     assert commands_of("`precis ... --resume` and `precis serve`") == ["serve"]
 
 
