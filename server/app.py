@@ -277,6 +277,8 @@ class App:
     ) -> None:
         logger.info("event=stopping grace_s=%.1f", self._settings.listen.grace_s)
         health.stop()
+        for table in self.tables:
+            table.close()
         self._stopping.set()
         summarizer.put_aside()
         http = [self._http.drain(self.cut_short)] if self._http else []

@@ -13,6 +13,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from inference.errors import ShuttingDownError
 from server.errors import StartingError
 from server.rpc.admission import Context
 from server.rpc.calls import CallRunner, RawHandler
@@ -43,7 +44,7 @@ class HandlerTable(grpc.GenericRpcHandler):
         self._is_traced = is_traced
         self._handlers: dict[str, Handler] = {}
         self._is_open = runner is None
-        self._closed = _refusal(runner) if runner else None
+        self._closed = _refusal(runner, "starting", StartingError) if runner else None
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Wraps and keeps the handlers of one service."""
@@ -76,6 +77,12 @@ class HandlerTable(grpc.GenericRpcHandler):
         """Lets calls through to the handlers that were added; before, all are UNAVAILABLE."""
         self._is_open = True
 
+    def close(self) -> None:
+        """Refuses new calls, as UNAVAILABLE; those in flight go on."""
+        if self._runner is not None:
+            self._is_open = False
+            self._closed = _refusal(self._runner, "stopping", ShuttingDownError)
+
     def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
         """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""
         runner = self._runner
@@ -96,8 +103,8 @@ class HandlerTable(grpc.GenericRpcHandler):
         return grpc.stream_unary_rpc_method_handler(behavior)
 
 
-def _refusal(runner: CallRunner) -> Handler:
-    behavior: Any = runner.refusing("starting", StartingError)
+def _refusal(runner: CallRunner, name: str, make_error: Callable[[], Exception]) -> Handler:
+    behavior: Any = runner.refusing(name, make_error)
     return grpc.stream_stream_rpc_method_handler(behavior)
 
 

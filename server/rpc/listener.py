@@ -64,6 +64,9 @@ _PENDING_S = 3_600
 # Their own deadlines end them, and the server answers the others as soon as it can.
 
 
+_LAME_DUCK_S = 0.1  # less than a client's first wait before it repeats a call (protos/precis/v1/service_config.json)
+
+
 class Listener:
     """A grpc.aio server on one port."""
 
@@ -88,9 +91,14 @@ class Listener:
         await self._server.stop(None)
 
     async def drain(self, cut_short: asyncio.Event) -> None:
-        """Refuses new calls and lets those in flight finish, within the grace or until `cut_short`."""
-        stopping = asyncio.ensure_future(self._server.stop(self._config.grace_s))
+        """Tells clients to go and lets calls in flight finish, within the grace or until `cut_short`.
+
+        What a client sends before it has heard of that is lost to gRPC, and CANCELLED, which nobody repeats. So those
+        who are calling are refused for a moment first, as UNAVAILABLE: they come again when they have heard.
+        """
         cut = asyncio.ensure_future(cut_short.wait())
+        await asyncio.wait({cut}, timeout=min(_LAME_DUCK_S, self._config.grace_s))
+        stopping = asyncio.ensure_future(self._server.stop(self._config.grace_s))
         await asyncio.wait({stopping, cut}, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
             await self._server.stop(None)

@@ -8,9 +8,10 @@ import grpc
 import pytest
 from grpc import StatusCode
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
-from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2 import EmbedRequest, ListModelsRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
+from tests.integration.conftest import Start
 from tests.integration.support.server_process import ServerProcess, server_process
 from tests.integration.support.untyped_stubs import health_stub
 
@@ -101,3 +102,25 @@ async def test_an_idle_server_stops_at_once(settings: dict[str, str | Path]) -> 
         await server.line()
         server.process.send_signal(signal.SIGTERM)
         assert await server.ended() == 0
+
+
+async def test_clients_that_go_on_calling_hear_that_the_server_stops(start: Start) -> None:
+    ends: list[str] = []
+    called = [asyncio.Event() for _ in range(20)]
+
+    async def call_on(address: str, called: asyncio.Event) -> None:
+        async with grpc.aio.insecure_channel(address, options=[("grpc.enable_retries", 0)]) as channel:
+            stub = InferenceServiceStub(channel)
+            while True:
+                call = stub.ListModels(ListModelsRequest())
+                if await call.code() is not StatusCode.OK:
+                    ends.append(str(await call.details()))
+                    return
+                called.set()
+
+    async with start() as app:
+        clients = [asyncio.create_task(call_on(app.address, one)) for one in called]
+        await asyncio.gather(*(one.wait() for one in called))
+        await app.__aexit__(None, None, None)
+        await asyncio.gather(*clients)
+    assert sum("shutting down" in end for end in ends) > 10
