@@ -38,6 +38,7 @@ async def channel_to(*, unary: Unary | None = None, stream: Stream | None = None
             "Stream": maker.stream_stream_rpc_method_handler(stream, parse, write),
         },
     )
+    table.open()
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((table,))
     port = server.add_insecure_port("127.0.0.1:0")
