@@ -84,7 +84,6 @@ def _scripted() -> dict[str, pb.SummarizeRequest]:
         "critic cannot be read": _chunked("unreadable", 8),
         "empty answers": _chunked("silence", 8),
         "one chunk": _chunked("single", 1),
-        "small groups": _chunked("groups", 20, batch_size=2, reduce_group_size=2),
     }
 
 
