@@ -93,14 +93,20 @@ def _embed(number: int) -> Message:
 
 
 def _entail(number: int) -> Message:
-    pair = inference_pb2.TextPair(premise=f"{sentence(number)} {sentence(number + 1)}", hypothesis=sentence(number))
+    pair = inference_pb2.TextPair(premise=_premise(number), hypothesis=sentence(number))
     return inference_pb2.EntailRequest(pairs=[pair])
 
 
 def _judge(number: int) -> Message:
-    return judge_pb2.JudgeRequest(
-        source=_document(number), summary=f"{sentence(8 * number)} {sentence(8 * number + 3)}"
-    )
+    return judge_pb2.JudgeRequest(source=_document(number), summary=_summary(number))
+
+
+def _premise(number: int) -> str:
+    return f"{sentence(number)} {sentence(number + 1)}"
+
+
+def _summary(number: int) -> str:
+    return f"{sentence(8 * number)} {sentence(8 * number + 3)}"
 
 
 def _document(number: int) -> str:
@@ -120,8 +126,8 @@ def _open_inference(name: str, data: Path | None) -> LoadTarget:
         return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
     columns: dict[str, Callable[[int], dict[str, str]]] = {
         "embed": lambda number: {"text": sentence(number)},
-        "nli": lambda number: {"premise": _document(number), "hypothesis": sentence(8 * number)},
-        "judge": lambda number: {"source": _document(number), "summary": sentence(8 * number)},
+        "nli": lambda number: {"premise": _premise(number), "hypothesis": sentence(number)},
+        "judge": lambda number: {"source": _document(number), "summary": _summary(number)},
     }
     if model not in columns:
         raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
