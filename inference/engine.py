@@ -20,6 +20,7 @@ from typing import Self, TypeVar
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
 from inference.config import InferenceConfig, Role
+from inference.core.library import load_library
 from inference.front_doors import EmbeddingModel, FrontDoor, NliModel
 from inference.models.model import LoadedModel, OpenBackend, load_model, open_session
 from inference.models.session import Device, choose_device
@@ -61,7 +62,7 @@ class Engine:
         # Where the core is asked for, it is the CPU's.
         device = "cpu" if config.backend == "core" else choose_device(config.runtime.execution_provider)
         for role in config.roles:
-            load = partial(load_model, role, config, device, open_backend=self._open_backend)
+            load = partial(load_model, role, config, device, open_backend=self._open_backend, library=load_library())
             self._models[role] = await run_on_thread(f"precis-load-{role}", load)
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
         thread = TokenizerThread(config.tokenization.max_pending_chars)

@@ -6,9 +6,8 @@ that have a writer here get the fast graph, all others Optimum's; either is comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,8 +28,8 @@ from inference.compile.install import producer_versions
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
-    ProgressEvent,
     ProgressListener,
+    count_steps,
     describe_files,
     locked,
     no_progress,
@@ -80,7 +79,7 @@ def export_model(
     options = options or ExportOptions()
     files = open_checkpoint_files(source, options.revision)
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
-    finish_step = _count_steps(files.name, progress)
+    finish_step = count_steps("export", files.name, _STEPS, progress)
     reference = _load_reference(files, task)
     finish_step()
     compiled = _compile(files, task, reference, options.graph)
@@ -140,17 +139,6 @@ def _quantize(candidate: _Candidate, *, may_fail: bool) -> None:
             raise
         candidate.write("fp32")
         candidate.check("fp32")
-
-
-def _count_steps(subject: str, progress: ProgressListener) -> Callable[[], None]:
-    """Returns what tells the caller of one more finished step, and tells of none yet."""
-    finished = count()
-
-    def finish() -> None:
-        progress(ProgressEvent("export", subject, next(finished), _STEPS, "steps"))
-
-    finish()
-    return finish
 
 
 def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -108,3 +109,14 @@ ProgressListener: TypeAlias = Callable[[ProgressEvent], None]
 
 def no_progress(event: ProgressEvent, /) -> None:
     """Ignores progress."""
+
+
+def count_steps(step: str, subject: str, total: int, progress: ProgressListener) -> Callable[[], None]:
+    """Returns what tells the caller of one more finished part of a step, and tells of none yet."""
+    finished = count()
+
+    def finish() -> None:
+        progress(ProgressEvent(step, subject, next(finished), total, "steps"))
+
+    finish()
+    return finish

@@ -6,7 +6,6 @@ is dropped before the run: tokens are what a batch costs.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,12 +14,12 @@ import numpy as np
 
 from inference.backend import Float32, Int64
 from inference.core.library import Bytes, CoreBatch, CoreLibrary, InstructionSet, Int32, Status
-from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROW_BITS, map_file, read_header
-from inference.errors import CoreUnavailableError, CorruptModelError
+from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROW_BITS, file_version, map_file, read_header
+from inference.errors import CorruptModelError
 from inference.models.directory import ModelDirectory
+from inference.models.manifest import MODEL_FILE
 
-logger = logging.getLogger(__name__)
-
+NOT_COMPILED = "the core was not compiled: install Precis again where a C compiler is"
 _MAX_RUN_TOKENS = 512  # the longest row; more together would be no faster
 
 
@@ -95,41 +94,31 @@ def _groups(lengths: Int32, ids: Int32, marked: Bytes | None) -> Iterator[CoreBa
         first = last
 
 
-def open_core(directory: ModelDirectory, library: CoreLibrary | None, *, must: bool) -> CoreBackend | None:
-    """Opens the packed weights of a directory; says in one log line what runs the model.
+def core_problem(directory: ModelDirectory, library: CoreLibrary | None, *, device: str, must: bool) -> str:
+    """Returns why the core cannot run a model here; nothing if it can.
 
     Args:
         directory: loaded, so its hashes are right.
         library: None where the core was not compiled.
-        must: whether anything else than the core is an error.
-
-    Returns:
-        None where ONNX Runtime has to run the graph.
-
-    Raises:
-        CoreUnavailableError: `must` is set and the core cannot run this model here.
-        CorruptModelError: the packed file is as the manifest says, and no packed file.
+        device: what the model is to run on.
+        must: whether slow code will do.
     """
-    problem = _problem(directory, library, must=must)
-    role = directory.manifest.task
-    if library is None or problem:
-        if must:
-            raise CoreUnavailableError(directory.path, problem)
-        logger.info('event=model_backend role=%s backend=onnxruntime reason="%s"', role, problem)
-        return None
-    arithmetic, level = directory.manifest.core, library.level.name
-    logger.info('event=model_backend role=%s backend=core arithmetic="%s" instruction_set=%s', role, arithmetic, level)
-    return CoreBackend(directory.path / CORE_FILE, library)
-
-
-def _problem(directory: ModelDirectory, library: CoreLibrary | None, *, must: bool) -> str:
-    """Returns why the core cannot run a model here; nothing if it can."""
+    if device != "cpu":
+        return f"the core computes on the CPU, not on {device}"
     if library is None:
-        return "the core was not compiled: install Precis again where a C compiler is"
-    if directory.manifest.core is None or CORE_FILE not in directory.manifest.files:
-        return "the model has no packed weights: run `precis models pack`"
-    if directory.manifest.core not in ROW_BITS:
-        return f"this version does not compute {directory.manifest.core}: run `precis models pack`"
+        return NOT_COMPILED
     if library.level == InstructionSet.SCALAR and not must:
         return "the core has no fast code for this CPU"
+    return packing_problem(directory)
+
+
+def packing_problem(directory: ModelDirectory) -> str:
+    """Returns what keeps this version from computing the packed weights of a directory; nothing if they are there."""
+    manifest, repack = directory.manifest, "run `precis models pack`"
+    if manifest.core is None or CORE_FILE not in manifest.files:
+        return f"the model has no packed weights: {repack}"
+    if manifest.core not in ROW_BITS or file_version(directory.path / CORE_FILE) != FILE_VERSION:
+        return f"this version does not compute {manifest.core} as it was packed: {repack}"
+    if manifest.core_source != manifest.files[MODEL_FILE]:
+        return f"the weights were packed from another {MODEL_FILE}: {repack}"
     return ""

@@ -5,6 +5,7 @@ A header of 128 bytes, then sections that each begin at a multiple of 64 bytes, 
 
 from __future__ import annotations
 
+from math import isqrt
 from pathlib import Path
 from typing import Literal
 
@@ -13,13 +14,13 @@ import numpy.typing as npt
 
 CORE_FILE = "core.bin"  # in a model directory
 MAGIC = b"PRECISCO"
-FILE_VERSION = 1
+FILE_VERSION = 2
 ALIGNMENT = 64
 COLUMNS = 64  # of a weight matrix that lie together
 LANES = 16
 
 RowBits = Literal[8, 15]
-ARITHMETIC = 1  # the number of ARITHMETIC.md
+ARITHMETIC = 2  # the number of ARITHMETIC.md
 # By the manifest's word for the arithmetic.
 ROW_BITS: dict[str, RowBits] = {f"core-{ARITHMETIC} rows8": 8, f"core-{ARITHMETIC} rows15": 15}
 
@@ -47,9 +48,20 @@ HEADER = np.dtype(
 )
 
 
+def score_limit(head_size: int) -> int:
+    """Returns the largest integer of attention: its square, `head_size` times, fits 31 bits."""
+    return isqrt((2**31 - 1) // head_size)
+
+
 def map_file(path: Path) -> npt.NDArray[np.uint8]:
     """Maps a packed file into memory, read only: processes share its pages, and those never read are never loaded."""
     return np.memmap(path, np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
+
+
+def file_version(path: Path) -> int:
+    """Returns the version of a packed file; 0 if it is none."""
+    data = map_file(path)
+    return int(read_header(data)["version"]) if data.size >= HEADER.itemsize else 0
 
 
 def read_header(data: npt.NDArray[np.uint8]) -> np.void:

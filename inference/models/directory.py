@@ -46,9 +46,9 @@ class ModelDirectory:
         """Bytes of the files that the manifest lists."""
         return sum((self.path / name).stat().st_size for name in self.manifest.files)
 
-    def computed_from(self, weights_file: str, arithmetic: str) -> ModelDirectory:
-        """Returns the directory as its identity is when another file than the graph is computed."""
-        manifest = self.manifest.model_copy(update={"precision": f"{arithmetic}, {self.manifest.precision}"})
+    def computed_from(self, weights_file: str) -> ModelDirectory:
+        """Returns the directory as its identity is when the core computes packed weights: the same beside any graph."""
+        manifest = self.manifest.model_copy(update={"precision": self.manifest.core_precision})
         return replace(self, manifest=manifest, weights_file=weights_file)
 
 

@@ -46,7 +46,10 @@ class Manifest(BaseModel):
     core: str | None = Field(
         default=None,
         min_length=1,
-        description="Arithmetic of the packed weights `core.bin` (core-1 rows8, core-1 rows15), where they are there.",
+        description="Arithmetic of the packed weights `core.bin` (core-2 rows8, core-2 rows15), where they are there.",
+    )
+    core_source: Sha256 | None = Field(
+        default=None, description="sha256 of the `model.onnx` whose weights `core.bin` holds."
     )
     id2label: dict[int, str] | None = Field(
         default=None, description="NLI only: column of `logits` -> label, in lower case."
@@ -80,6 +83,11 @@ class Manifest(BaseModel):
         elif self.dimension is None or self.pooling is None or self.normalized is None:
             raise ValueError("embedding: dimension, pooling and normalized are required")
         return self
+
+    @property
+    def core_precision(self) -> str:
+        """`precision` where the core computes: its arithmetic, and how the graph's weights are stored."""
+        return ",".join([self.core or "", *self.precision.split(",")[1:]])
 
     @property
     def is_int8(self) -> bool:

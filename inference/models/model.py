@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +12,18 @@ import numpy as np
 from inference.backend import Backend, Float32
 from inference.batching.batch import BatchLimits, ComputeModel
 from inference.config import InferenceConfig, Role
-from inference.core.core_backend import open_core
-from inference.core.library import load_library
+from inference.core.core_backend import CoreBackend, core_problem
+from inference.core.library import CoreLibrary
 from inference.core.packed_file import CORE_FILE
-from inference.errors import ManifestError
+from inference.errors import CoreUnavailableError, ManifestError
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.int8 import check_arithmetic
 from inference.models.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
 from inference.models.session import Device, OrtBackend
 from inference.models.warmup import WarmupPlan, clock_for, measure_costs
 from inference.tokens.tokenization import TextEncoder
+
+logger = logging.getLogger(__name__)
 
 OpenBackend = Callable[[Path, Device, int], Backend]
 
@@ -47,10 +50,20 @@ def open_session(path: Path, device: Device, device_id: int) -> Backend:
     return OrtBackend(path, device, device_id=device_id)
 
 
-def load_model(role: Role, config: InferenceConfig, device: Device, *, open_backend: OpenBackend) -> LoadedModel:
+def load_model(
+    role: Role, config: InferenceConfig, device: Device, *, open_backend: OpenBackend, library: CoreLibrary | None
+) -> LoadedModel:
     """Checks, loads and warms up the model of one role. Blocks for seconds.
 
+    Args:
+        role: which model.
+        config: what it is limited to, and what is to run it.
+        device: where a graph would run.
+        open_backend: opens a graph.
+        library: the compiled core; None where there is none.
+
     Raises:
+        CoreUnavailableError: the settings ask for the core, and it cannot run this model here.
         ModelDirectoryError: the directory is missing, changed, or holds a model of another task or for another CPU.
         ExecutionProviderError: the device does not come up.
     """
@@ -58,12 +71,10 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
     manifest = directory.manifest
     if manifest.task != role:
         raise ManifestError(directory.path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
-    backends: tuple[Backend, ...] = ()
-    if config.backend != "onnxruntime" and device == "cpu":
-        core = open_core(directory, load_library(), must=config.backend == "core")
-        if core is not None:
-            backends, directory = (core,), directory.computed_from(CORE_FILE, manifest.core or "")
-    if not backends:
+    backends: tuple[Backend, ...]
+    if (core := _open_core(directory, config, device, library)) is not None:
+        backends, directory = (core,), directory.computed_from(CORE_FILE)
+    else:
         backends = _open_sessions(directory, config, device, open_backend)
     encoder = TextEncoder(
         directory.tokenizer_path,
@@ -89,6 +100,30 @@ def load_model(role: Role, config: InferenceConfig, device: Device, *, open_back
         limits=BatchLimits.of(costs, max_batch_tokens=plan.max_batch_tokens),
     )
     return LoadedModel(directory, encoder, compute)
+
+
+def _open_core(
+    directory: ModelDirectory, config: InferenceConfig, device: Device, library: CoreLibrary | None
+) -> Backend | None:
+    """Opens the packed weights, or returns None where ONNX Runtime is to run the graph; says which in one log line.
+
+    Raises:
+        CoreUnavailableError: the settings ask for the core, and it cannot run this model here.
+        CorruptModelError: the packed file is as the manifest says, and no packed file.
+    """
+    problem, must = "inference.backend is onnxruntime", config.backend == "core"
+    if config.backend != "onnxruntime":
+        problem = core_problem(directory, library, device=device, must=must)
+    if problem and must:
+        raise CoreUnavailableError(directory.path, problem)
+    manifest = directory.manifest
+    if library is None or problem:
+        line = 'event=model_backend role=%s backend=onnxruntime precision="%s" device=%s reason="%s"'
+        logger.info(line, manifest.task, manifest.precision, device, problem)
+        return None
+    line = 'event=model_backend role=%s backend=core precision="%s" instruction_set=%s'
+    logger.info(line, manifest.task, manifest.core_precision, library.level.name)
+    return CoreBackend(directory.path / CORE_FILE, library)
 
 
 def _open_sessions(

@@ -15,11 +15,20 @@ from numpy.typing import NDArray
 
 from inference.compile.bert import EMBEDDING
 from inference.compile.errors import UnsupportedModelError, VerificationError
+from inference.compile.install import RECIPE
 from inference.compile.packed.graph_reading import ByteMatrix, GraphReader
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner
-from inference.compile.staging import describe_files, locked, staged, write_manifest
+from inference.compile.staging import (
+    ProgressListener,
+    count_steps,
+    describe_files,
+    locked,
+    no_progress,
+    staged,
+    write_manifest,
+)
 from inference.compile.weights import Float32, QuantizedTable
-from inference.core.core_backend import CoreBackend
+from inference.core.core_backend import NOT_COMPILED, CoreBackend, core_problem, packing_problem
 from inference.core.library import CoreLibrary
 from inference.core.packed_file import (
     ALIGNMENT,
@@ -39,6 +48,7 @@ from inference.core.packed_file import (
     POSITION_TO_CONTENT,
     ROW_BITS,
     RowBits,
+    score_limit,
 )
 from inference.errors import CoreUnavailableError
 from inference.models.directory import ModelDirectory, load_model_directory
@@ -46,7 +56,9 @@ from inference.models.manifest import MARKS, Manifest
 
 _DEPTH = 4  # inputs of a column that lie together
 _MAX_POSITIONS = 512
+_SMALLEST_STEP = 1e-30
 _MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
+_STEPS = 3  # weights packed, files written, answers compared
 RowChoice = Literal["auto", "rows8", "rows15"]
 
 
@@ -134,7 +146,7 @@ class _Packer:
         relations = 0
         for part, flag in (("position_keys", CONTENT_TO_POSITION), ("position_queries", POSITION_TO_CONTENT)):
             if graph.has(f"{name}.{part}.weight"):
-                self._add(self._by_distance(graph.array(f"{name}.{part}.weight")))
+                self._add(*self._by_distance(graph.array(f"{name}.{part}.weight")))
                 relations += flag
         self._set(relations=relations)
 
@@ -146,27 +158,36 @@ class _Packer:
         offset = 128 * matrix.values.sum(axis=0, dtype=np.int32)
         self._add(blocks.transpose(2, 0, 3, 1), matrix.scale, matrix.bias, offset)
 
-    def _by_distance(self, table: Float32) -> Float32:
-        """Returns the rows of all distances, the largest first, as [heads][distances / 16][head size][16]."""
+    def _by_distance(self, table: Float32) -> tuple[NDArray[np.int16], Float32]:
+        """Returns the rows of all distances, the largest first, as [heads][distances / 16][head size / 2][16][2].
+
+        They are integers; the step of each head comes second.
+        """
         rows, span = self._graph.distances(), self._positions
         limit = (rows.size - 1) // 2
         distances = np.clip(span - 1 - np.arange(2 * span), -limit, limit)
         heads = int(self._header["heads"])
-        spread = table[rows[distances + limit]].reshape(2 * span // LANES, LANES, heads, -1)
-        return np.asarray(spread.transpose(2, 0, 3, 1), np.float32)
+        spread = table[rows[distances + limit]].reshape(2 * span // LANES, LANES, heads, -1, 2).transpose(2, 0, 3, 1, 4)
+        largest = np.abs(spread).max(axis=(1, 2, 3, 4))
+        steps = np.maximum(largest / score_limit(table.shape[1] // heads), _SMALLEST_STEP).astype(np.float32)
+        return np.rint(spread / steps[:, None, None, None, None]).astype(np.int16), steps
 
 
 def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % ALIGNMENT)
 
 
-def pack_directory(path: Path, library: CoreLibrary | None, choice: RowChoice = "auto") -> ModelDirectory:
+def pack_directory(
+    path: Path, library: CoreLibrary | None, choice: RowChoice = "auto", *, progress: ProgressListener = no_progress
+) -> ModelDirectory:
     """Adds packed weights to a model directory, beside the graph, and compares the core's answers with the graph's.
 
     Args:
         path: of the directory; replaced as a whole, or left as it was.
         library: None where the core was not compiled.
-        choice: rows8, rows15, or `auto`: rows8 for a graph in int8_rows, else rows15, which decides as fp32 does.
+        choice: rows8; rows15, which decides as fp32 does; or `auto`: as it is packed, else rows8 for a packaged model,
+            where its decisions were measured, and for a graph in int8_rows, else rows15.
+        progress: told of every step.
 
     Raises:
         CoreUnavailableError: the core was not compiled on this machine.
@@ -174,24 +195,57 @@ def pack_directory(path: Path, library: CoreLibrary | None, choice: RowChoice = 
         VerificationError: its answers are not the graph's.
     """
     if library is None:
-        raise CoreUnavailableError(path, "it was not compiled: install Precis again where a C compiler is")
+        raise CoreUnavailableError(path, NOT_COMPILED)
     with locked(path.parent):
         directory = load_model_directory(path)
         manifest = directory.manifest
-        rows = choice if choice != "auto" else "rows8" if manifest.is_int8 else "rows15"
-        arithmetic = f"core-{ARITHMETIC} {rows}"
+        finish_step = count_steps("pack", manifest.name, _STEPS, progress)
+        arithmetic = _arithmetic(manifest, choice)
         data = packed_bytes(onnx.load(directory.model_path), manifest, ROW_BITS[arithmetic])
+        finish_step()
         with staged(path) as folder:
             for name in manifest.files:
                 shutil.copyfile(path / name, folder / name)
             (folder / CORE_FILE).write_bytes(data)
+            finish_step()
             change = _change(directory, CoreBackend(folder / CORE_FILE, library))
             if change > _MAX_CHANGE:
                 raise VerificationError(f"{manifest.name}: the core's answers differ by {change:.2f} from the graph's")
-            facts = {"core": arithmetic, "files": describe_files(folder)}
+            facts = {"core": arithmetic, "core_source": directory.model_sha256, "files": describe_files(folder)}
             measured = manifest.measured | {"core_change": round(change, 4)}
             write_manifest(folder, manifest.model_copy(update=facts | {"measured": measured}))
+    finish_step()
     return load_model_directory(path)
+
+
+def pack_if_possible(
+    directory: ModelDirectory,
+    library: CoreLibrary | None,
+    choice: RowChoice = "auto",
+    *,
+    progress: ProgressListener = no_progress,
+) -> tuple[ModelDirectory, str]:
+    """Packs a directory unless it is packed so already, and leaves one as it is that the core cannot compute.
+
+    Returns:
+        The directory as it is now, and why ONNX Runtime will run it on this machine; nothing if the core will.
+    """
+    if library is None:
+        return directory, NOT_COMPILED
+    if directory.manifest.core != _arithmetic(directory.manifest, choice) or packing_problem(directory):
+        try:
+            directory = pack_directory(directory.path, library, choice, progress=progress)
+        except (UnsupportedModelError, VerificationError) as error:
+            return directory, str(error)
+    return directory, core_problem(directory, library, device="cpu", must=False)
+
+
+def _arithmetic(manifest: Manifest, choice: RowChoice) -> str:
+    if choice == "auto" and manifest.core in ROW_BITS:
+        return manifest.core
+    is_coarse = manifest.is_int8 or RECIPE in manifest.producer
+    rows = choice if choice != "auto" else "rows8" if is_coarse else "rows15"
+    return f"core-{ARITHMETIC} {rows}"
 
 
 def _change(directory: ModelDirectory, backend: CoreBackend) -> float:

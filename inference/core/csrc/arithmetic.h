@@ -63,12 +63,17 @@ static void add_and_normalize(const float *x, const float *y, core_norm norm, co
     }
 }
 
+/* What one of at most `limit` steps stands for. */
+INLINE float step_of(float largest, int32_t limit) {
+    float step = largest * (1.0f / (float)limit);
+    return step > 1e-30f ? step : 1e-30f; /* zeros have no scale */
+}
+
 /* Writes a row as integers of at most 127 (8 bits) or 16,256 (15 bits) and returns what one of them stands for. */
 static float quantize(const float *x, int width, int bits, uint8_t *row) {
     lanes largest = lanes_set(0.0f);
     for (int i = 0; i < width; i += CORE_LANES) largest = lanes_max(largest, lanes_abs(lanes_load(x + i)));
-    float step = lanes_largest(largest) * (bits == 8 ? 1.0f / 127 : 1.0f / 16256);
-    step = step > 1e-30f ? step : 1e-30f; /* a row of zeros has no scale */
+    float step = step_of(lanes_largest(largest), bits == 8 ? 127 : 16256);
     lanes inverse = lanes_set(1.0f / step), shift = lanes_set(SHIFT);
     for (int i = 0; i < width; i += CORE_LANES)
         row_store(row, bits, width, i, lanes_fma(lanes_load(x + i), inverse, shift));

@@ -11,7 +11,7 @@
 
 #define CORE_API __attribute__((visibility("default")))
 
-enum { CORE_FILE_VERSION = 1, CORE_ALIGNMENT = 64, CORE_MAX_TOKENS = 512 };
+enum { CORE_FILE_VERSION = 2, CORE_ALIGNMENT = 64, CORE_MAX_TOKENS = 512 };
 
 enum core_kind { CORE_BERT = 0, CORE_DEBERTA = 1 };
 enum core_activation { CORE_IDENTITY = 0, CORE_GELU = 1, CORE_RELU = 2 };

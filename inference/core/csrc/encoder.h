@@ -69,8 +69,10 @@ static void attend_head(const run *r, const core_layer *layer, int32_t head, int
     int32_t start = 0, size = h->hidden / h->heads;
     size_t table = (size_t)head * size * 2 * h->positions;
     attention a = {.stride = 3 * h->hidden, .size = size, .hidden = h->hidden, .positions = h->positions, .work = w};
-    if (layer->position_keys) a.position_keys = layer->position_keys + table;
-    if (layer->position_queries) a.position_queries = layer->position_queries + table;
+    if (layer->position_keys)
+        a.position_keys = layer->position_keys + table, a.position_key_step = layer->position_key_steps[head];
+    if (layer->position_queries)
+        a.position_queries = layer->position_queries + table, a.position_query_step = layer->position_query_steps[head];
     for (int32_t item = 0; item < r->batch->items; item++) {
         a.length = r->batch->lengths[item];
         a.padded = (a.length + CORE_LANES - 1) / CORE_LANES * CORE_LANES;

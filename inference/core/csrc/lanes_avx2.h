@@ -68,26 +68,82 @@ INLINE float lanes_largest(lanes x) {
     return _mm_cvtss_f32(_mm_max_ss(z, _mm_movehdup_ps(z)));
 }
 
-/* Quantized rows: signed integers of 16 bits, for either precision. */
-INLINE size_t row_stride(int bits, int inputs) { (void)bits; return (size_t)inputs * 2; }
-
-INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted) {
-    (void)bits, (void)inputs;
-    __m256i shift = _mm256_set1_epi32(SHIFT_BITS);
-    __m256i low = _mm256_sub_epi32(_mm256_castps_si256(shifted.a), shift);
-    __m256i high = _mm256_sub_epi32(_mm256_castps_si256(shifted.b), shift);
-    __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8); /* packs works on halves */
-    _mm256_storeu_si256((__m256i *)(row + 2 * at), packed);
+/* Eight rows become eight columns: blocks of 1, 2 and 4 lanes change places. */
+INLINE void transpose_eight(__m256 x[8]) {
+    __m256 y[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 8; i += 2) {
+        y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        __m256d a = _mm256_castps_pd(y[i]), b = _mm256_castps_pd(y[i + 2]);
+        __m256d c = _mm256_castps_pd(y[i + 4]), d = _mm256_castps_pd(y[i + 6]);
+        __m256d low[2] = {_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)};
+        __m256d high[2] = {_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d)};
+#pragma GCC unroll 2
+        for (int k = 0; k < 2; k++) {
+            x[2 * i + k] = _mm256_castpd_ps(_mm256_permute2f128_pd(low[k], high[k], 0x20));
+            x[2 * i + k + 4] = _mm256_castpd_ps(_mm256_permute2f128_pd(low[k], high[k], 0x31));
+        }
+    }
 }
 
-/* A chunk of products in two sums of 32 bits: 1,024 * 16,256 * 127 < 2^31. */
-enum { ROWS_AT_ONCE = 32, MADD_ROWS = 4, BLOCKS_AT_ONCE = 1, MADD_CHUNK = 2048 };
+/* Sixteen rows become sixteen columns. */
+INLINE void lanes_transpose(lanes x[16]) {
+    __m256 quarter[2][2][8];
+    for (int i = 0; i < 16; i++) quarter[i / 8][0][i % 8] = x[i].a, quarter[i / 8][1][i % 8] = x[i].b;
+    for (int i = 0; i < 4; i++) transpose_eight(quarter[i / 2][i % 2]);
+    for (int i = 0; i < 16; i++) x[i] = (lanes){quarter[0][i / 8][i % 8], quarter[1][i / 8][i % 8]};
+}
+
+/* Sixteen sums of 32 bits; sixteen pairs of numbers of 16 bits; one such pair, eight times. */
+typedef struct {
+    __m256i a, b;
+} integers, pairs;
+typedef __m256i pair;
+
+INLINE integers integers_zero(void) { return (integers){_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+
+INLINE pairs pairs_load(const int16_t *p) {
+    return (pairs){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 16))};
+}
+
+INLINE pair pair_load(const int16_t *p) {
+    int32_t two;
+    memcpy(&two, p, 4);
+    return _mm256_set1_epi32(two);
+}
 
 /* The addition itself: with the intrinsic, GCC 12 moves sums between registers and memory all the time. */
 INLINE void add_products(__m256i *sum, __m256i a, __m256i w) {
     __m256i products = _mm256_madd_epi16(a, w);
     __asm__("vpaddd %1, %0, %0" : "+x"(*sum) : "x"(products));
 }
+
+INLINE void add_pairs(integers *sum, pair a, pairs b) { add_products(&sum->a, a, b.a), add_products(&sum->b, a, b.b); }
+INLINE lanes lanes_of(integers x) { return (lanes){_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
+
+/* Stores rounded numbers, with SHIFT added, in 16 bits each. */
+INLINE void lanes_store_shorts(int16_t *p, lanes shifted) {
+    __m256i shift = _mm256_set1_epi32(SHIFT_BITS);
+    __m256i low = _mm256_sub_epi32(_mm256_castps_si256(shifted.a), shift);
+    __m256i high = _mm256_sub_epi32(_mm256_castps_si256(shifted.b), shift);
+    __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8); /* packs works on halves */
+    _mm256_storeu_si256((__m256i *)p, packed);
+}
+
+/* Quantized rows: signed integers of 16 bits, for either precision. */
+INLINE size_t row_stride(int bits, int inputs) { (void)bits; return (size_t)inputs * 2; }
+
+INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted) {
+    (void)bits, (void)inputs;
+    lanes_store_shorts((int16_t *)row + at, shifted);
+}
+
+/* A chunk of products in two sums of 32 bits: 1,024 * 16,256 * 127 < 2^31. */
+enum { ROWS_AT_ONCE = 32, MADD_ROWS = 4, BLOCKS_AT_ONCE = 1, MADD_CHUNK = 2048 };
 
 /* Adds `inputs` products of `rows` rows and 8 columns: each sum of 32 bits holds half of a column's products. */
 INLINE void madd_sums(const int8_t *w, int inputs, const uint8_t *row, size_t stride, int rows, __m256i sums[][2]) {

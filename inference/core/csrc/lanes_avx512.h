@@ -43,6 +43,57 @@ INLINE float lanes_sum(lanes x) {
 
 INLINE float lanes_largest(lanes x) { return _mm512_reduce_max_ps(x); }
 
+/* Sixteen rows become sixteen columns: blocks of 1, 2, 4 and 8 lanes change places. */
+INLINE void lanes_transpose(lanes x[16]) {
+    lanes y[16];
+#pragma GCC unroll 8
+    for (int i = 0; i < 16; i += 2) {
+        y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        int from = i / 2 * 4 + i % 2; /* of each four rows, the first and third, then the second and fourth */
+        __m512d a = _mm512_castps_pd(y[from]), b = _mm512_castps_pd(y[from + 2]);
+        x[2 * i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+        x[2 * i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        lanes even0 = _mm512_shuffle_f32x4(x[i], x[i + 4], 0x88), odd0 = _mm512_shuffle_f32x4(x[i], x[i + 4], 0xdd);
+        lanes even1 = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0x88);
+        lanes odd1 = _mm512_shuffle_f32x4(x[i + 8], x[i + 12], 0xdd);
+        x[i] = _mm512_shuffle_f32x4(even0, even1, 0x88);
+        x[i + 8] = _mm512_shuffle_f32x4(even0, even1, 0xdd);
+        x[i + 4] = _mm512_shuffle_f32x4(odd0, odd1, 0x88);
+        x[i + 12] = _mm512_shuffle_f32x4(odd0, odd1, 0xdd);
+    }
+}
+
+/* Sixteen sums of 32 bits; sixteen pairs of numbers of 16 bits; one such pair, sixteen times. */
+typedef __m512i integers, pairs, pair;
+
+INLINE integers integers_zero(void) { return _mm512_setzero_si512(); }
+INLINE pairs pairs_load(const int16_t *p) { return _mm512_loadu_si512(p); }
+
+INLINE pair pair_load(const int16_t *p) {
+    int32_t two;
+    memcpy(&two, p, 4);
+    return _mm512_set1_epi32(two);
+}
+
+INLINE void add_pairs(integers *sum, pair a, pairs b) {
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
+}
+
+INLINE lanes lanes_of(integers x) { return _mm512_cvtepi32_ps(x); }
+
+/* Stores rounded numbers, with SHIFT added, in 16 bits each. */
+INLINE void lanes_store_shorts(int16_t *p, lanes shifted) {
+    __m512i value = _mm512_castps_si512(shifted); /* its low 16 bits: SHIFT_BITS has none there */
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(value));
+}
+
 /* Quantized rows. 8 bits: bytes, 128 added. 15 bits: such bytes of value >> 7, then bytes of value & 127. */
 INLINE size_t row_stride(int bits, int inputs) { return bits == 8 ? (size_t)inputs : (size_t)inputs * 2; }
 

@@ -57,16 +57,66 @@ INLINE float lanes_largest(lanes x) {
     return vmaxvq_f32(vmaxq_f32(vmaxq_f32(x.val[0], x.val[1]), vmaxq_f32(x.val[2], x.val[3])));
 }
 
+/* Sixteen rows become sixteen columns. */
+INLINE void lanes_transpose(lanes x[16]) {
+    float rows[16][16], columns[16][16];
+    for (int i = 0; i < 16; i++) lanes_store(rows[i], x[i]);
+    for (int i = 0; i < 256; i++) columns[i % 16][i / 16] = rows[i / 16][i % 16];
+    for (int i = 0; i < 16; i++) x[i] = lanes_load(columns[i]);
+}
+
+/* Sixteen sums of 32 bits; the first numbers of sixteen pairs of 16 bits, then the second ones; one such pair. */
+typedef int32x4x4_t integers;
+typedef struct {
+    int16x8_t first[2], second[2];
+} pairs;
+typedef struct {
+    int16_t first, second;
+} pair;
+
+INLINE integers integers_zero(void) { integers x; EACH(vdupq_n_s32(0)); }
+
+INLINE pairs pairs_load(const int16_t *p) {
+    pairs x;
+    int16x8_t part[4];
+    memcpy(part, p, sizeof part);
+    for (int i = 0; i < 2; i++) {
+        x.first[i] = vuzp1q_s16(part[2 * i], part[2 * i + 1]);
+        x.second[i] = vuzp2q_s16(part[2 * i], part[2 * i + 1]);
+    }
+    return x;
+}
+
+INLINE pair pair_load(const int16_t *p) {
+    pair x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+INLINE void add_pairs(integers *sum, pair a, pairs b) {
+    for (int i = 0; i < 2; i++) {
+        int32x4_t *low = &sum->val[2 * i], *high = low + 1;
+        *low = vmlal_n_s16(vmlal_n_s16(*low, vget_low_s16(b.first[i]), a.first), vget_low_s16(b.second[i]), a.second);
+        *high = vmlal_n_s16(vmlal_n_s16(*high, vget_high_s16(b.first[i]), a.first), vget_high_s16(b.second[i]), a.second);
+    }
+}
+
+INLINE lanes lanes_of(integers y) { lanes x; EACH(vcvtq_f32_s32(y.val[i])); }
+
+/* Stores rounded numbers, with SHIFT added, in 16 bits each. */
+INLINE void lanes_store_shorts(int16_t *p, lanes shifted) {
+    for (int i = 0; i < 4; i++) {
+        int16x4_t value = vmovn_s32(vreinterpretq_s32_f32(shifted.val[i])); /* SHIFT_BITS has none of them */
+        memcpy(p + 4 * i, &value, 8);
+    }
+}
+
 /* Quantized rows: signed integers of 16 bits, for either precision. */
 INLINE size_t row_stride(int bits, int inputs) { (void)bits; return (size_t)inputs * 2; }
 
 INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted) {
     (void)bits, (void)inputs;
-    int32x4_t shift = vdupq_n_s32(SHIFT_BITS);
-    for (int i = 0; i < 4; i++) {
-        int16x4_t value = vmovn_s32(vsubq_s32(vreinterpretq_s32_f32(shifted.val[i]), shift));
-        memcpy(row + 2 * (at + 4 * i), &value, 8);
-    }
+    lanes_store_shorts((int16_t *)row + at, shifted);
 }
 
 enum { ROWS_AT_ONCE = 4, BLOCKS_AT_ONCE = 1 };

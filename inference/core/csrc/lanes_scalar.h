@@ -51,17 +51,50 @@ INLINE float lanes_largest(lanes x) {
     return largest;
 }
 
+/* Sixteen rows become sixteen columns. */
+INLINE void lanes_transpose(lanes x[16]) {
+    lanes rows[16];
+    memcpy(rows, x, sizeof rows);
+    for (int i = 0; i < 256; i++) memcpy(&x[i % 16].at[i / 16], &rows[i / 16].at[i % 16], 4);
+}
+
+/* Sixteen sums of 32 bits, which wrap for a row that is not finite; sixteen pairs of 16 bits; one such pair. */
+typedef struct {
+    uint32_t at[16];
+} integers;
+typedef struct {
+    int16_t at[16][2];
+} pairs;
+typedef struct {
+    int16_t first, second;
+} pair;
+
+INLINE integers integers_zero(void) { return (integers){{0}}; }
+INLINE pairs pairs_load(const int16_t *p) { pairs x; memcpy(&x, p, sizeof x); return x; }
+INLINE pair pair_load(const int16_t *p) { pair x; memcpy(&x, p, sizeof x); return x; }
+
+INLINE void add_pairs(integers *sum, pair a, pairs b) {
+    EACH_LANE sum->at[i] += (uint32_t)(a.first * b.at[i][0]) + (uint32_t)(a.second * b.at[i][1]);
+}
+
+INLINE lanes lanes_of(integers x) { lanes r; EACH_LANE r.at[i] = (float)(int32_t)x.at[i]; return r; }
+
+/* Stores rounded numbers, with SHIFT added, in 16 bits each. */
+INLINE void lanes_store_shorts(int16_t *p, lanes shifted) {
+    EACH_LANE {
+        uint32_t raw;
+        memcpy(&raw, &shifted.at[i], 4);
+        int16_t value = (int16_t)(raw - SHIFT_BITS);
+        memcpy(p + i, &value, 2);
+    }
+}
+
 /* Quantized rows: signed integers of 16 bits, for either precision. */
 INLINE size_t row_stride(int bits, int inputs) { (void)bits; return (size_t)inputs * 2; }
 
 INLINE void row_store(uint8_t *row, int bits, int inputs, int at, lanes shifted) {
     (void)bits, (void)inputs;
-    EACH_LANE {
-        uint32_t raw;
-        memcpy(&raw, &shifted.at[i], 4);
-        int16_t value = (int16_t)(raw - SHIFT_BITS);
-        memcpy(row + 2 * (at + i), &value, 2);
-    }
+    lanes_store_shorts((int16_t *)row + at, shifted);
 }
 
 enum { ROWS_AT_ONCE = 2, BLOCKS_AT_ONCE = 1 };

@@ -39,17 +39,23 @@ static core_dense take_dense(cursor *c, int32_t inputs, int32_t outputs, int32_t
     return dense;
 }
 
+static const int16_t *take_distances(cursor *c, const core_header *h, const float **steps) {
+    const int16_t *table = take(c, (size_t)2 * h->positions * h->hidden * sizeof(int16_t));
+    *steps = take_floats(c, h->heads);
+    return table;
+}
+
 static core_layer take_layer(cursor *c, const core_header *h) {
     core_layer layer = {.position_keys = NULL};
-    size_t distances = (size_t)2 * h->positions * h->hidden;
     layer.project = take_matrix(c, h->hidden, 3 * h->hidden);
     layer.output = take_matrix(c, h->hidden, h->hidden);
     layer.attention_norm = take_norm(c, h->hidden);
     layer.inner = take_matrix(c, h->hidden, h->inner);
     layer.outer = take_matrix(c, h->inner, h->hidden);
     layer.norm = take_norm(c, h->hidden);
-    if (h->relations & CORE_CONTENT_TO_POSITION) layer.position_keys = take_floats(c, distances);
-    if (h->relations & CORE_POSITION_TO_CONTENT) layer.position_queries = take_floats(c, distances);
+    if (h->relations & CORE_CONTENT_TO_POSITION) layer.position_keys = take_distances(c, h, &layer.position_key_steps);
+    if (h->relations & CORE_POSITION_TO_CONTENT)
+        layer.position_queries = take_distances(c, h, &layer.position_query_steps);
     return layer;
 }
 
@@ -116,9 +122,11 @@ static void *lay(uint8_t *memory, size_t *at, size_t bytes) {
 
 static float *lay_floats(uint8_t *memory, size_t *at, size_t count) { return lay(memory, at, count * sizeof(float)); }
 
+static int16_t *lay_shorts(uint8_t *memory, size_t *at, size_t count) { return lay(memory, at, count * sizeof(int16_t)); }
+
 size_t core_lay_out(const core_header *h, int32_t tokens, int32_t items, void *memory, core_work *work) {
     size_t at = 0, rows = (size_t)tokens, cells = rows * h->hidden;
-    size_t head_size = h->hidden / h->heads, inner_rows = rows < CORE_FEED_ROWS ? rows : CORE_FEED_ROWS;
+    size_t head_size = h->hidden / h->heads, head = head_size * h->positions, inner_rows = rows < CORE_FEED_ROWS ? rows : CORE_FEED_ROWS;
     work->states = lay_floats(memory, &at, cells);
     work->projected = lay_floats(memory, &at, 3 * cells);
     work->context = lay_floats(memory, &at, cells);
@@ -127,11 +135,15 @@ size_t core_lay_out(const core_header *h, int32_t tokens, int32_t items, void *m
     work->bytes = lay(memory, &at, rows * core_row_bytes(h->hidden));
     work->inner = lay_floats(memory, &at, inner_rows * h->inner);
     work->inner_bytes = lay(memory, &at, inner_rows * core_row_bytes(h->inner));
-    work->keys = lay_floats(memory, &at, head_size * h->positions);
-    work->values = lay_floats(memory, &at, head_size * h->positions);
+    work->queries = lay_shorts(memory, &at, head + 2 * CORE_LANES);
+    work->keys = lay_shorts(memory, &at, head + 2 * CORE_LANES);
+    work->values = lay_shorts(memory, &at, head + 2 * CORE_LANES);
+    work->key_blocks = lay_shorts(memory, &at, head);
+    work->value_blocks = lay_shorts(memory, &at, head);
     work->relative = lay_floats(memory, &at, h->relations ? (size_t)h->positions * h->positions : 0);
     work->by_distance = lay_floats(memory, &at, (size_t)CORE_LANES * (h->positions + 48) + CORE_QUERIES * head_size);
     work->scores = lay_floats(memory, &at, (size_t)CORE_QUERIES * h->positions);
+    work->weights = lay_shorts(memory, &at, (size_t)CORE_QUERIES * h->positions);
     work->rows = lay(memory, &at, rows * sizeof(int32_t));
     work->first = lay(memory, &at, ((size_t)items + 1) * sizeof(int32_t));
     return at;

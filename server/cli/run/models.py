@@ -14,22 +14,23 @@ from rich.table import Table
 
 from inference.compile.export import ExportOptions, export_model
 from inference.compile.install import install_models
-from inference.compile.packed.packing import RowChoice, pack_directory
+from inference.compile.packed.packing import RowChoice, pack_directory, pack_if_possible
 from inference.compile.quantize import PrecisionChoice
 from inference.compile.staging import ProgressEvent
 from inference.core.library import load_library
+from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
-from inference.models.directory import ListedModel, list_models
-from inference.models.manifest import Task
+from inference.models.directory import ListedModel, ModelDirectory, list_models
+from inference.models.manifest import Manifest, Task
 from server.cli.console import new_table, output_console, print_note, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
 
 
 def install_with_progress(
-    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice
+    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice, *, is_packed: bool
 ) -> None:
-    """Installs the default models and says where they are. Raises CliError."""
+    """Installs the default models, packs them, and says where they are. Raises CliError."""
     with model_errors(), StepProgress() as progress:
         installed = install_models(
             models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
@@ -39,21 +40,40 @@ def install_with_progress(
         manifest = model.directory.manifest
         print_note(f"{manifest.name}: {state} in {manifest.precision}, {model.directory.path}")
         print_note(f"{manifest.name}: licence of the weights: {manifest.license}")
+        if is_packed:
+            pack_with_progress(model.directory, "rows15" if precision == "fp32" else "auto")
 
 
-def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions) -> None:
-    """Exports one model and says where it is. Raises CliError."""
+def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions, *, is_packed: bool) -> None:
+    """Exports one model, packs it, and says where it is. Raises CliError."""
     with model_errors(), StepProgress() as progress:
         directory = export_model(source, task, output_dir, options=options, progress=progress)
     print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
+    if is_packed:
+        pack_with_progress(directory, "auto")
+
+
+def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
+    """Packs one model for the compiled core, where it can be, and says what will run it. Raises CliError."""
+    with model_errors(), StepProgress() as progress:
+        directory, problem = pack_if_possible(directory, load_library(), rows, progress=progress)
+    fate = f"ONNX Runtime will run it: {problem}" if problem else packed(directory)
+    print_note(f"{directory.manifest.name}: {fate}")
 
 
 def pack_models(models_dir: Path, tasks: Sequence[Task], rows: RowChoice) -> None:
     """Packs models for the compiled core and says how. Raises CliError."""
     for task in tasks:
-        with model_errors():
-            manifest = pack_directory(models_dir / task, load_library(), rows).manifest
-        print_note(f"{manifest.name}: packed as {manifest.core}; answers move by {manifest.measured['core_change']}")
+        with model_errors(), StepProgress() as progress:
+            directory = pack_directory(models_dir / task, load_library(), rows, progress=progress)
+        print_note(f"{directory.manifest.name}: {packed(directory)}")
+
+
+def packed(directory: ModelDirectory) -> str:
+    """Says how a model is packed."""
+    manifest, size = directory.manifest, (directory.path / CORE_FILE).stat().st_size
+    change = manifest.measured["core_change"]
+    return f"packed as {manifest.core}, {size / MEBIBYTE:.0f} MiB; answers to a few texts move by at most {change}"
 
 
 @contextmanager
@@ -116,6 +136,11 @@ def to_fields(model: ListedModel) -> dict[str, Any]:
     }
 
 
+def precisions(manifest: Manifest) -> str:
+    """Names the arithmetic of the core, where a model is packed, and that of ONNX Runtime."""
+    return f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
+
+
 def models_table(models: tuple[ListedModel, ...]) -> Table:
     """Builds the table."""
     table = new_table("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
@@ -123,7 +148,7 @@ def models_table(models: tuple[ListedModel, ...]) -> Table:
         column.overflow = "fold"
     for model in models:
         manifest = model.manifest
-        facts = (manifest.name, manifest.revision, manifest.precision, manifest.license) if manifest else ("",) * 4
+        facts = (manifest.name, manifest.revision, precisions(manifest), manifest.license) if manifest else ("",) * 4
         table.add_row(
             model.role,
             *(shown(fact, limit=60) for fact in facts),

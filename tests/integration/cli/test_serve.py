@@ -4,9 +4,14 @@ import json
 import signal
 from pathlib import Path
 
+import pytest
+
+from inference.core.library import load_library
 from server.app import App
 from tests.integration.support.programs import precis, written
 from tests.integration.support.server_process import server_process
+from tests.unit.inference.core.models import write_directory
+from tests.unit.inference.tiny_models import write_tiny_nli
 
 
 async def test_serve_says_where_it_listens_and_stops_when_told(tiny_models: Path) -> None:
@@ -50,3 +55,19 @@ async def test_models_install_says_what_it_cannot_have(tmp_path: Path) -> None:
     assert ended.code == 4
     assert ended.error.startswith("precis: ")
     assert ".whl" in ended.error
+
+
+@pytest.mark.skipif(load_library() is None, reason="the core is not compiled into this checkout")
+async def test_models_install_packs_what_the_core_can_run(tmp_path: Path) -> None:
+    write_directory(tmp_path / "embedding", "embedder by mean")  # like models of the user: none is installed over them
+    write_tiny_nli(tmp_path / "nli")
+    plain = await precis("models", "install", "--models-dir", tmp_path, "--no-pack")
+    assert (plain.code, "packed" in plain.err, "ONNX Runtime" in plain.err) == (0, False, False)
+    ended = await precis("models", "install", "--models-dir", tmp_path)
+    assert ended.code == 0
+    fates = [line for line in ended.err.splitlines() if "packed as" in line or "ONNX Runtime will" in line]
+    assert "packed as core-2 rows15, " in fates[0] or "no fast code" in fates[0]
+    assert "ONNX Runtime will run it: the core cannot compute a graph" in fates[1]
+    listed = await precis("models", "list", "--models-dir", tmp_path, "--json")
+    assert [model["manifest"].get("core") for model in json.loads(listed.out)] == [None, "core-2 rows15"]
+    assert "core-2 rows15" in (await precis("models", "list", "--models-dir", tmp_path)).out.replace("\n", " ")

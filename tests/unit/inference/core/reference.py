@@ -25,6 +25,7 @@ from inference.core.packed_file import (
     POSITION_TO_CONTENT,
     RELU,
     read_header,
+    score_limit,
 )
 
 F32 = np.float32
@@ -41,6 +42,7 @@ ERF_POWERS = tuple(
 )
 EXP_POWERS = tuple(F32(value) for value in (1, 1, 0.5, 0.16666576, 0.041666556, 0.008363179, 0.0013926184))
 SHIFT = F32(12582912)
+VALUE_LIMIT = 8128
 
 
 def fma(a: Array | F32, b: Array | F32, c: Array | F32) -> Float32:
@@ -116,6 +118,12 @@ def dot(x: Float32, y: Float32) -> Float32:
     return fold(total)
 
 
+def integers(x: Float32, limit: int) -> tuple[Array, F32]:
+    """Returns numbers as integers of at most `limit`, and their common step."""
+    step = max(np.abs(x).max() * (F32(1) / F32(limit)), F32(1e-30))
+    return (fma(x, F32(1) / step, SHIFT) - SHIFT).astype(np.int64), step
+
+
 class Reference:
     """One packed file."""
 
@@ -185,24 +193,27 @@ class Reference:
         size, length = self.hidden // self.heads, len(projected)
         start = head * size
         queries, keys, values = (projected[:, start + part * self.hidden :][:, :size] for part in range(3))
-        queries = queries[read]
         places = np.arange(length) - read[:, np.newaxis] + int(self.header["positions"]) - 1
-        scores = np.zeros((3, len(read), length), F32)
-        for d in range(size):
-            scores[0] = fma(queries[:, d : d + 1], keys[:, d], scores[0])
-            if layer[CONTENT_TO_POSITION] is not None:
-                scores[1] = fma(queries[:, d : d + 1], layer[CONTENT_TO_POSITION][head, :, d][places], scores[1])
-            if layer[POSITION_TO_CONTENT] is not None:
-                scores[2] = fma(keys[:, d], layer[POSITION_TO_CONTENT][head, :, d][places], scores[2])
-        scores = (scores[0] + scores[1]) + scores[2]
+        limit = score_limit(size)
+        (queries, query_step), (keys, key_step) = integers(queries, limit), integers(keys, limit)
+        values, value_step = integers(values, VALUE_LIMIT)
+        queries = queries[read]
+        scores = (queries @ keys.T).astype(F32) * (query_step * key_step)
+        if layer[CONTENT_TO_POSITION] is not None:
+            table, steps = layer[CONTENT_TO_POSITION]
+            products = np.einsum("qd,qkd->qk", queries, table[head][places])
+            scores = fma(products.astype(F32), query_step * steps[head], scores)
+        if layer[POSITION_TO_CONTENT] is not None:
+            table, steps = layer[POSITION_TO_CONTENT]
+            products = np.einsum("kd,qkd->qk", keys, table[head][places])
+            scores = fma(products.astype(F32), key_step * steps[head], scores)
         weights = exp(scores - scores.max(axis=1, keepdims=True))
         padded = np.zeros((len(read), -(-length // LANES) * LANES), F32)
         padded[:, :length] = weights
-        inverse = F32(1) / row_sum(padded)
-        total = np.zeros((len(read), size), F32)
-        for j in range(length):
-            total = fma(weights[:, j : j + 1], values[j], total)
-        return np.asarray(total * inverse[:, np.newaxis], F32)
+        total = row_sum(padded)[:, np.newaxis]
+        steps = np.minimum(F32(262144) / total, F32(32767))
+        mixed = (fma(weights, steps, SHIFT) - SHIFT).astype(np.int64) @ values
+        return np.asarray(mixed.astype(F32) * (value_step / (steps * total)), F32)
 
     def _multiply(self, matrix: tuple[Array, Float32, Float32], rows: Float32) -> Float32:
         values, scale, bias = matrix
@@ -228,10 +239,11 @@ class Reference:
             layer[flag] = self._by_distance() if self.header["relations"] & flag else None
         return layer
 
-    def _by_distance(self) -> Float32:
+    def _by_distance(self) -> tuple[Array, Float32]:
         size, distances = self.hidden // self.heads, 2 * int(self.header["positions"])
-        blocks = self._take((self.heads, distances // LANES, size, LANES))
-        return blocks.transpose(0, 1, 3, 2).reshape(self.heads, distances, size)
+        blocks = self._take((self.heads, distances // LANES, size // 2, LANES, 2), np.int16).astype(np.int64)
+        table = blocks.transpose(0, 1, 3, 2, 4).reshape(self.heads, distances, size)
+        return table, self._take((self.heads,))
 
     def _matrix(self, inputs: int, outputs: int) -> tuple[Array, Float32, Float32]:
         blocks = self._take((outputs // COLUMNS, inputs // 4, COLUMNS, 4), np.int8)
