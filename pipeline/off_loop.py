@@ -2,13 +2,16 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_BETWEEN_LOOKS = 1_024  # items, each of a few microseconds
 
 _current = threading.local()  # `stop`: set once nobody waits for this thread's work any more
 
@@ -22,6 +25,15 @@ def stop_if_nobody_waits() -> None:
     stop: threading.Event | None = getattr(_current, "stop", None)
     if stop is not None and stop.is_set():
         raise NobodyWaitsError
+
+
+def stoppable(items: Iterable[T]) -> Iterator[T]:
+    """Yields items, and looks between them, not at each, whether anybody waits."""
+    left = iter(items)
+    stop_if_nobody_waits()
+    while some := tuple(islice(left, _BETWEEN_LOOKS)):
+        stop_if_nobody_waits()
+        yield from some
 
 
 class OffLoop:

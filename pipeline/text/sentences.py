@@ -17,6 +17,8 @@ from enum import Enum, auto
 
 from nupunkt import sent_spans
 
+from pipeline.off_loop import stop_if_nobody_waits, stoppable
+
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
@@ -67,7 +69,7 @@ def split_blocks(text: str) -> list[Block]:
 def _lines(text: str) -> Iterator[tuple[int, int]]:
     """Yields the span of every line, stripped of white space; empty for a blank line."""
     position = 0
-    for line in text.splitlines(keepends=True):
+    for line in stoppable(text.splitlines(keepends=True)):
         content = line.strip()
         start = position + (len(line) - len(line.lstrip()) if content else 0)
         yield start, start + len(content)
@@ -97,6 +99,8 @@ _CJK_END = re.compile(rf"。++(?![」』]と){_CLOSERS}|(?<![!?])[!?]++{_CLOSERS
 _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 # nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
+_PART_CHARS = 100_000
+_OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they end
 _WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
@@ -116,7 +120,7 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
     return [
         Sentence(start, end, block.kind)
-        for block in split_blocks(text)
+        for block in stoppable(split_blocks(text))
         for sentence_start, sentence_end in _cut_at(block, ends)
         for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
         if _WORD_CHARACTER.search(text, start, end)
@@ -131,16 +135,28 @@ def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
 def _prose_ends(text: str) -> set[int]:
     """Asks nupunkt, and leaves a footnote mark with the sentence before it."""
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
-    ends = {end for _, end in sent_spans(bounded)}
+    ends = _spans_by_parts(bounded)
     if _is_german(text):
         ends = _german_ends(text, ends)
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
+def _spans_by_parts(text: str) -> set[int]:
+    """Asks nupunkt part by part, so that it can be stopped; a part begins with the last whole sentence before it."""
+    ends, start, known = set[int](), 0, 0
+    while start + _PART_CHARS < len(text):
+        stop_if_nobody_waits()
+        whole = sent_spans(text[start : start + _PART_CHARS])[:-_OPEN_SENTENCES]
+        ends.update(start + end for _, end in whole[known:])
+        known = int(len(whole) > 1)  # else a part is nearly one sentence, and the next begins in its midst
+        start += whole[-1][0] if known else _PART_CHARS // 2
+    return ends.union(start + end for _, end in sent_spans(text[start:])[known:])
+
+
 def _cut_at(block: Block, ends: list[int]) -> Iterator[tuple[int, int]]:
     """Cuts a block at the sentence ends inside it."""
     start = block.start
-    for index in range(bisect_right(ends, block.start), len(ends)):
+    for index in stoppable(range(bisect_right(ends, block.start), len(ends))):
         if ends[index] >= block.end:
             break
         yield start, ends[index]

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import TextSpan
@@ -17,7 +18,7 @@ from pipeline.text.sentences import Sentence
 
 def sentence_passages(source: NormalizedText, sentences: Sequence[Sentence]) -> tuple[TextSpan, ...]:
     """Returns each sentence as a passage."""
-    return tuple(source.passage(sentence.start, sentence.end) for sentence in sentences)
+    return tuple(source.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
 
 
 def sliding_windows(

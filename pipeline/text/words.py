@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.off_loop import stoppable
+
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
 _RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
@@ -42,7 +44,7 @@ class Words:
 def split_words(text: str) -> Words:
     """Returns the words of a text in order. Linear in the length of the text."""
     starts, ends = array("i"), array("i")
-    for match in _RAW_WORD.finditer(text):
+    for match in stoppable(_RAW_WORD.finditer(text)):
         raw = match.group()
         trimmed = raw.lstrip(_EDGES)
         start = match.end() - len(trimmed)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.judge.evidence.text.read import ReadText
+from pipeline.off_loop import stoppable
 
 Float64 = npt.NDArray[np.float64]
 
@@ -22,7 +23,7 @@ class WordIndex:
 
     def __init__(self, text: ReadText) -> None:
         places: defaultdict[str, list[int]] = defaultdict(list)
-        for sentence, words in enumerate(text.ranges):
+        for sentence, words in stoppable(enumerate(text.ranges)):
             for stem in dict.fromkeys(text.table.content_stems(words)):
                 places[stem].append(sentence)
         self._count = len(text.sentences)

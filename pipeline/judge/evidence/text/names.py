@@ -14,6 +14,7 @@ from rapidfuzz.fuzz import ratio
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.evidence.text.words import WordTable, stem
+from pipeline.off_loop import stoppable
 from pipeline.text.function_words import FUNCTION_WORDS
 
 _NO_NAME_LIST = """
@@ -93,7 +94,7 @@ def known_names(table: WordTable) -> frozenset[str]:
     """Returns the casefolded words that stand capitalised inside a sentence somewhere in a text."""
     return frozenset(
         table.words[index]
-        for index in range(len(table))
+        for index in stoppable(range(len(table)))
         if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
     )
 
@@ -228,7 +229,7 @@ def _initials(table: WordTable) -> frozenset[str]:
     """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
     found: set[str] = set()
     run = ""
-    for index in range(len(table)):
+    for index in stoppable(range(len(table))):
         first = table.text[table.starts[index]]
         run = run + first.casefold() if first.isupper() else ""
         found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))

@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.judge.evidence.text.closeness import Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
+from pipeline.off_loop import stoppable
 from pipeline.text.function_words import POINTING_WORDS
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
@@ -79,7 +80,7 @@ class PassageFinder:
         """
         self._source, self._index, self._most = source, index, most_chars
         self._speakers = _speakers(source) if has_turns else {}
-        self._lengths = [len(text) for text in map(self._text, range(len(source.sentences)))]
+        self._lengths = [len(text) for text in stoppable(map(self._text, range(len(source.sentences))))]
         self._is_whole = self._fits(range(len(self._lengths)))
 
     def find(self, weights: Mapping[str, float], among: frozenset[int] | None = None) -> Passage | None:
@@ -145,7 +146,7 @@ class PassageFinder:
 def _speakers(source: ReadText) -> dict[int, str]:
     """Returns who says a sentence that is not the first of its turn; empty for a text that is no dialogue."""
     text, sentences = source.text.text, source.sentences
-    marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in sentences]
+    marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in stoppable(sentences)]
     if sum(mark is not None for mark in marks) < FEWEST_TURNS:
         return {}
     speakers: dict[int, str] = {}

@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from pipeline.judge.evidence.text.words import WordTable
+from pipeline.off_loop import stoppable
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.text.passage import TextSpan
 from pipeline.text.sentences import Sentence, claims, split_sentences
@@ -54,7 +55,7 @@ class ReadText:
     def split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
         """Reads the sentences of a text."""
         table = WordTable.of(text.text)
-        ranges = tuple(table.between(sentence.start, sentence.end) for sentence in sentences)
+        ranges = tuple(table.between(sentence.start, sentence.end) for sentence in stoppable(sentences))
         passages = sentence_passages(text, sentences)
         return cls(
             text, tuple(sentences), passages, table, ranges, instruction_count=0, lead_in_count=0, repeat_count=0
@@ -92,7 +93,7 @@ class Capitals:
         """Reads a source. Linear in its length."""
         table = source.table
         inside = list(_inside(source))
-        capitals = sum(table.raw(index)[0].isupper() for index in inside)
+        capitals = sum(table.raw(index)[0].isupper() for index in stoppable(inside))
         return cls(
             frozenset(map(table.raw, range(len(table)))),
             frozenset(table.words[index] for index in inside),
@@ -114,7 +115,7 @@ class Capitals:
 
 def _inside(read: ReadText) -> Iterator[int]:
     """Yields the words that do not begin a sentence."""
-    for words in read.ranges:
+    for words in stoppable(read.ranges):
         yield from (index for index in words[1:] if index not in read.table.openings)
 
 
@@ -152,7 +153,7 @@ _GAPS = re.compile(
 def read_respaced(text_id: str, original: str) -> NormalizedText:
     """Normalises a text, with numbers, ages and abbreviations put together. Linear in its length."""
     text, offsets = nfkc(original)
-    gaps = [match.start() for match in _GAPS.finditer(text)] if _SIGNS.search(text) else []
+    gaps = [match.start() for match in stoppable(_GAPS.finditer(text))] if _SIGNS.search(text) else []
     if not gaps:
         return NormalizedText(text_id, original, text, offsets)
     kept = np.delete(np.arange(len(text), dtype=np.int32), gaps)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.judge.evidence.text.closeness import Closeness, Float64, WordIndex
 from pipeline.judge.evidence.text.read import ReadText
+from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
@@ -26,7 +27,7 @@ _MOST_COSINE = 0.8
 def word_centrality(text: ReadText, index: WordIndex) -> Float64:
     """Scores sentences by how frequent their words are in the text, shape (sentences,), in [0, 1]."""
     means = []
-    for words in text.ranges:
+    for words in stoppable(text.ranges):
         stems = dict.fromkeys(text.table.content_stems(words))
         frequencies = [np.log1p(index.sentence_count(stem) - 1) for stem in stems]
         means.append(sum(frequencies) / max(len(frequencies), 5))

@@ -13,6 +13,8 @@ from functools import lru_cache
 from math import isclose
 from typing import TypeVar
 
+from pipeline.off_loop import stoppable
+
 
 class Measure(StrEnum):
     """What a number counts. Only numbers of one measure are compared."""
@@ -86,7 +88,7 @@ _APPROXIMATE_TOLERANCE, _BOUND_TOLERANCE = 0.1, 0.35
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Returns the numbers of a normalised text in order. Linear in its length."""
     found = []
-    for match in _QUANTITY.finditer(text):
+    for match in stoppable(_QUANTITY.finditer(text)):
         value, step = _read(match)
         percent = _PERCENT.match(text, match.end())
         is_ordinal = bool(match["ordinal"] or match["nth"])
@@ -210,7 +212,7 @@ _LAST_DAY = 31
 def find_date_parts(text: str) -> tuple[DatePart, ...]:
     """Returns the parts of dates in a normalised text, in order. Linear in its length."""
     parts = []
-    for match in _DATE.finditer(text):
+    for match in stoppable(_DATE.finditer(text)):
         for group, found in match.groupdict().items():
             if found is None:
                 continue
@@ -246,7 +248,7 @@ class Values:
         starts = [part.start for part in parts]
         quantities = tuple(
             quantity
-            for quantity in find_quantities(text)
+            for quantity in stoppable(find_quantities(text))
             if not _covers(parts, starts, quantity) and text[quantity.start : quantity.end].lower() != _PRONOUN
         )
         return cls(quantities, parts)

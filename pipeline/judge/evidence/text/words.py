@@ -14,11 +14,10 @@ from threading import Lock
 
 from snowballstemmer import stemmer
 
-from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.off_loop import stoppable
 from pipeline.text.function_words import FUNCTION_WORDS
 from pipeline.text.words import split_words
 
-_BETWEEN_LOOKS = 4_096  # words
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHENS = re.compile(r"[-‐‑–]+")
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
@@ -52,8 +51,10 @@ class WordTable:
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
         starts, ends = _split_at_hyphens(text)
-        words = [text[start:end].casefold().replace("’", "'") for start, end in zip(starts, ends, strict=True)]
-        stems, content = [stem(word) for word in words], [is_content(word) for word in words]
+        words = [
+            text[start:end].casefold().replace("’", "'") for start, end in stoppable(zip(starts, ends, strict=True))
+        ]
+        stems, content = [stem(word) for word in stoppable(words)], [is_content(word) for word in stoppable(words)]
         return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
 
     def __len__(self) -> int:
@@ -77,9 +78,7 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     found = split_words(text)
     starts: list[int] = []
     ends: list[int] = []
-    for number, (start, end) in enumerate(zip(found.starts.tolist(), found.ends.tolist(), strict=True)):
-        if number % _BETWEEN_LOOKS == 0:
-            stop_if_nobody_waits()
+    for start, end in stoppable(zip(found.starts.tolist(), found.ends.tolist(), strict=True)):
         first = start
         for hyphen in (*_HYPHENS.finditer(text, start, end), None):
             last = hyphen.start() if hyphen else end

@@ -110,6 +110,14 @@ def test_an_overlong_sentence_is_cut_at_a_space_or_else_anywhere() -> None:
     assert quotes("a" * 25, max_chars=10) == ["a" * 10, "a" * 10, "a" * 5]
 
 
+def test_a_text_that_is_asked_about_in_parts_has_the_sentences_of_the_whole() -> None:
+    sentences = [f"In hall {n} Dr. J. Smith opened valve {n}." for n in range(8_000)]
+    endless = "pump, " * 50_000
+    assert quotes(" ".join(sentences)) == sentences
+    assert quotes(endless + sentences[0])[-1].endswith(sentences[0])
+    assert sum(quote.endswith("ran.") for quote in quotes(f"The {'pump ' * 11_000}ran. " * 6)) == 6
+
+
 @pytest.mark.parametrize("text", ["", " \n\n ", "...", "---\n***", "|---|---|", "🎉"])
 def test_a_text_without_letters_or_digits_has_no_sentences(text: str) -> None:
     assert quotes(text) == []

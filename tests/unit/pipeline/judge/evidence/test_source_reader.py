@@ -1,7 +1,9 @@
 """Sources are read once for all of their summaries, and not at all for nobody."""
 
 import asyncio
+import itertools
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,7 +12,7 @@ from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.evidence.build import SourceReader
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.off_loop import NobodyWaitsError, OffLoop, stop_if_nobody_waits
+from pipeline.off_loop import NobodyWaitsError, OffLoop, stop_if_nobody_waits, stoppable
 
 SOURCE = "Acme makes engines in Leeds. It was founded in 1921. Sales fell by 12% last year."
 CONFIG = EvidenceConfig()
@@ -47,14 +49,18 @@ async def test_no_more_characters_are_kept_than_allowed() -> None:
     assert await sources.read(SOURCE, CONFIG) is not first
 
 
-async def test_work_ends_in_its_thread_once_nobody_waits_for_it() -> None:
+@pytest.mark.parametrize(
+    "steps",
+    [lambda: iter(stop_if_nobody_waits, ...), lambda: stoppable(itertools.count())],
+    ids=["it looks", "its items look"],
+)
+async def test_work_ends_in_its_thread_once_nobody_waits_for_it(steps: Callable[[], Iterator[object]]) -> None:
     began, ended = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
-            began.set()
-            while True:
-                stop_if_nobody_waits()
+            for _ in steps():
+                began.set()
         finally:
             ended.set()
 
