@@ -15,6 +15,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 
+def needs_extra(extra: str) -> str:
+    """Says what to do where an optional part of Precis is not installed. It is on no index by that name."""
+    return f"needs the extra {extra}: `scripts/setup {extra}` in a checkout of Precis, or install '.[{extra}]' there"
+
+
 class PipelineError(Exception):
     """Base of all errors of this package."""
 

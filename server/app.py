@@ -22,6 +22,7 @@ from inference.errors import InferenceError
 from inference.models.model import OpenBackend, open_session
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.jobs.runner import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
@@ -290,7 +291,7 @@ class App:
         try:
             from server.http.http_server import HttpServer  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise StartupError(f"http.enabled needs the extra http ({error}): pip install 'precis[http]'") from error
+            raise StartupError(f"http.enabled {needs_extra('http')} ({error})") from error
         settings = self._settings
         server = HttpServer(settings.http, settings.listen, settings.tls)
         stack.push_async_callback(server.close)

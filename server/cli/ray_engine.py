@@ -19,6 +19,7 @@ from precis.calls import Call
 from precis.errors import Internal, PrecisError
 from precis.rich_status import RichStatus
 
+from pipeline.errors import needs_extra
 from server.cli.connection import CommandClient
 from server.cli.console import print_note
 from server.cli.errors import CliError, InputError
@@ -111,7 +112,7 @@ async def open_cluster(options: RunOptions) -> AsyncIterator[ClusterClient]:
     try:
         ray = importlib.import_module("ray")
     except ImportError as error:
-        raise InputError("--engine ray needs Ray: pip install 'precis[ray]'") from error
+        raise InputError(f"--engine ray {needs_extra('ray')}") from error
     settings = {name: value for name, value in os.environ.items() if name.startswith("PRECIS_")}
     ray.init(runtime_env={"env_vars": settings}, log_to_driver=False, logging_level="error")
     try:

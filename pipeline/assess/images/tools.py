@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.assess.images.image import Image, ImageLimits
-from pipeline.errors import InvalidInputError, PipelineError
+from pipeline.errors import InvalidInputError, PipelineError, needs_extra
 from pipeline.judge.fusion import LogisticMapping
 
 
@@ -61,7 +61,7 @@ class MissingImageToolsError(PipelineError):
     """The extra `images` is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("measuring images needs the extra `images`: pip install 'precis[images]'")
+        super().__init__(f"measuring images {needs_extra('images')}")
 
 
 def has_image_tools() -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 from server.cli.options import Connection, JsonOption, TimeoutOption, with_options
 
@@ -155,7 +156,7 @@ def load(
         from server.cli.load.loops import Pace, Period
         from server.cli.load.run import LoadTerms, run_load
     except ImportError as error:
-        raise InputError(f"precis load needs the extra load ({error}): pip install 'precis[load]'") from error
+        raise InputError(f"precis load {needs_extra('load')} ({error})") from error
 
     if arrivals not in {"poisson", "constant"}:
         raise InputError(f"--arrivals {arrivals}: expected poisson or constant")

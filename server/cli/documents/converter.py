@@ -12,6 +12,7 @@ import warnings
 import zipfile
 from pathlib import Path
 
+from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
 ZIP_START = b"PK\x03\x04"
@@ -74,7 +75,7 @@ def _zip_suffix(data: bytes) -> str | None:
 def _check_extra(suffix: str) -> None:
     if importlib.util.find_spec("markitdown") is None:
         name = suffix[1:].upper()
-        raise InputError(f"{name} needs the extra `documents`: pip install 'precis[documents]'")
+        raise InputError(f"{name} {needs_extra('documents')}")
 
 
 def _to_markdown(data: bytes, suffix: str) -> str:

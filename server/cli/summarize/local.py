@@ -26,6 +26,7 @@ from server.backends import ChosenWriter
 from server.cli.connection import to_cli_error
 from server.cli.errors import CliError, InputError, TryLaterError
 from server.cli.options import Connection, EndpointOptions
+from server.cli.progress import is_live
 from server.cli.summarize.run import SummaryCalls
 from server.errors import INTERNAL, StartupError, rule_for
 from server.observe import tracing
@@ -56,7 +57,7 @@ async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) ->
                 return await servicer.GetSummary(request)
 
         def resume(summary_id: str, budget: pb.SummaryBudget | None) -> AsyncIterator[pb.SummaryEvent]:
-            request = pb.ResumeSummaryRequest(summary_id=summary_id, budget=budget)
+            request = pb.ResumeSummaryRequest(summary_id=summary_id, budget=budget, include_draft=is_live())
             return _events(servicer.ResumeSummary(request), timeout_s)
 
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""

@@ -142,7 +142,7 @@ async def test_without_the_extra_image_tools_fail_one_by_one(monkeypatch: pytest
     monkeypatch.setattr(execute_module, "measure_image", missing)
     told = await assess(AssessRequest("Rate it.", images=(encoded(scene()),)))
     assert [run.error for run in told.runs] == [told.runs[0].error] * 3
-    assert "precis[images]" in str(told.runs[0].error)
+    assert "scripts/setup images" in str(told.runs[0].error)
     assert told.synthesis.output.error is not None
 
 

@@ -160,7 +160,7 @@ def test_every_kind_of_pixel_is_read_as_it_looks() -> None:
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pixels_module, "find_spec", lambda _: None)
-    with pytest.raises(MissingImageToolsError, match=r"precis\[images\]"):
+    with pytest.raises(MissingImageToolsError, match="scripts/setup images"):
         measure_image(image(scene()))
 
 
