@@ -77,11 +77,13 @@ def _choices(schema: object) -> Iterator[str]:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _leaves(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _leaves(part)
+    """Yields the texts inside a JSON, in order, however deep."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            waiting += reversed(list(part.values()))
+        elif isinstance(part, list):
+            waiting += reversed(part)
