@@ -49,6 +49,7 @@ class LocalChannel:
         def send(requests: Iterator[bytes], timeout: float | None = None, metadata: Metadata = ()) -> LocalStream:
             reader = RequestReader(requests)
             stream = LocalStream(self._server, partial(self._server.call, path, reader.read), timeout, metadata)
+            stream.requests = reader
             stream.on_end(reader.stop)
             return stream
 
@@ -88,8 +89,10 @@ class AsyncLocalChannel:
         def send(
             requests: AsyncIterator[bytes], timeout: float | None = None, metadata: Metadata = ()
         ) -> AsyncLocalStream:
-            read = partial(_read_from, asyncio.get_running_loop(), requests)
-            return AsyncLocalStream(self._server, partial(self._server.call, path, read), timeout, metadata)
+            reader = AsyncRequestReader(requests)
+            stream = AsyncLocalStream(self._server, partial(self._server.call, path, reader.read), timeout, metadata)
+            stream.requests = reader
+            return stream
 
         return send
 
@@ -99,7 +102,12 @@ class AsyncLocalChannel:
 
 
 class CallStream:
-    """The responses of one call; at most one waits to be taken."""
+    """The responses of one call; at most one waits to be taken.
+
+    Attributes:
+        requests: where its requests come from; None where there is only one. An error of theirs ends them, and is
+            raised behind the last response.
+    """
 
     def __init__(
         self,
@@ -112,6 +120,7 @@ class CallStream:
         self._responses: asyncio.Queue[bytes] = asyncio.Queue(1)
         self._call = server.submit(call(self._responses.put, timeout, metadata))
         self._end: asyncio.Future[None] | None = None
+        self.requests: RequestReader | AsyncRequestReader | None = None
 
     def on_end(self, callback: Callable[[], None]) -> None:
         """Calls back when the call has ended."""
@@ -138,6 +147,11 @@ class CallStream:
         self._end.result()
         return None
 
+    def raise_failure(self) -> None:
+        """Raises what the requests raised, if they did: to the caller, never on the server's loop."""
+        if self.requests is not None and self.requests.failure is not None:
+            raise self.requests.failure
+
 
 class LocalStream(CallStream):
     """A stream for programs without asyncio."""
@@ -148,6 +162,7 @@ class LocalStream(CallStream):
     def __next__(self) -> bytes:
         data = wait(self._server, self.next_response())
         if data is None:
+            self.raise_failure()
             raise StopIteration
         return data
 
@@ -161,14 +176,20 @@ class AsyncLocalStream(CallStream):
     async def __anext__(self) -> bytes:
         data = await wait_async(self._server, self.next_response())
         if data is None:
+            self.raise_failure()
             raise StopAsyncIteration
         return data
 
 
 class RequestReader:
-    """Reads a caller's iterator on a thread, which may block: one message whenever the call asks for the next."""
+    """Reads a caller's iterator on a thread, which may block: one message whenever the call asks for the next.
+
+    Attributes:
+        failure: what the iterator raised.
+    """
 
     def __init__(self, requests: Iterator[bytes]) -> None:
+        self.failure: BaseException | None = None
         self._requests = requests
         self._asked: queue.SimpleQueue[asyncio.Future[Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="precis-local-requests", daemon=True).start()
@@ -185,9 +206,36 @@ class RequestReader:
 
     def _run(self) -> None:
         while (answer := self._asked.get()) is not None:
-            data = next(self._requests, EOF)
+            try:
+                data = next(self._requests, EOF)
+            except BaseException as error:  # noqa: BLE001 - the caller's, who is told
+                self.failure, data = error, EOF
             with suppress(RuntimeError):  # the loop has closed: nobody waits
                 answer.get_loop().call_soon_threadsafe(_settle, answer, data)
+
+
+class AsyncRequestReader:
+    """Reads a caller's iterator on its own loop, that of the task which makes this.
+
+    Attributes:
+        failure: what the iterator raised.
+    """
+
+    def __init__(self, requests: AsyncIterator[bytes]) -> None:
+        self.failure: Exception | None = None
+        self._requests = requests
+        self._loop = asyncio.get_running_loop()
+
+    async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
+        """Waits for the next message."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._next(), self._loop))
+
+    async def _next(self) -> Any:  # noqa: ANN401
+        try:
+            return await anext(self._requests, EOF)
+        except Exception as error:  # noqa: BLE001 - the caller's, who is told
+            self.failure = error
+            return EOF
 
 
 def wait(server: LocalServer, work: Coroutine[Any, Any, T]) -> T:
@@ -226,13 +274,6 @@ def once(request: bytes) -> Read:
 
 async def write_nothing(_: bytes) -> None:
     """Takes the responses of a call that has none but its result."""
-
-
-async def _read_from(loop: asyncio.AbstractEventLoop, requests: AsyncIterator[bytes]) -> Any:  # noqa: ANN401 - as above
-    async def read() -> Any:  # noqa: ANN401
-        return await anext(requests, EOF)
-
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(read(), loop))
 
 
 def _settle(answer: asyncio.Future[Any], data: object) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import re
 import runpy
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from precis import Client, errors, gold_standard, local
 from precis.v1 import judge_pb2
 
 from server.app import App
+from server.local.channels import AsyncLocalChannel, LocalChannel
 from tests.golden.volatile import ENDPOINT, clear_volatile
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TEXT = "The bridge will close for nine months. Repairs cost 4.2 million dollars. " * 40
+JUDGE_BATCH = "/precis.v1.JudgeService/JudgeBatch"
 DATUM = gold_standard(SOURCE, SUMMARY)
 
 
@@ -103,6 +105,35 @@ def test_what_the_callers_iterator_raises_reaches_the_caller(here: local.Client)
     assert next(items).result().hallucination >= 0
     with pytest.raises(OSError, match="no such file"):
         next(items)
+
+
+def broken_messages(error: BaseException) -> Iterator[bytes]:
+    yield judge_pb2.JudgeBatchRequest(
+        request=judge_pb2.JudgeRequest(source=SOURCE, summary=SUMMARY)
+    ).SerializeToString()
+    raise error
+
+
+def test_a_channel_whose_requests_break_answers_those_before_and_raises(settings: dict[str, Any]) -> None:
+    with closing(LocalChannel(settings)) as channel:
+        for error in (OSError("no such file"), SystemExit("no such file")):  # the second would end the server's loop
+            stream = channel.stream_stream(JUDGE_BATCH)(broken_messages(error))
+            assert next(stream)
+            with pytest.raises(type(error), match="no such file"):
+                next(stream)
+
+
+async def test_an_asyncio_channel_does_likewise(settings: dict[str, Any]) -> None:
+    async def requests() -> AsyncIterator[bytes]:
+        for message in broken_messages(OSError("no such file")):
+            yield message
+
+    channel = AsyncLocalChannel(settings)
+    stream = channel.stream_stream(JUDGE_BATCH)(requests())
+    assert await anext(stream)
+    with pytest.raises(OSError, match="no such file"):
+        await anext(stream)
+    await channel.close()
 
 
 def test_closing_joins_the_threads_and_ends_what_runs(settings: dict[str, Any], tmp_path: Path) -> None:
