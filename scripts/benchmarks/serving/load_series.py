@@ -6,15 +6,24 @@ import numpy as np
 
 from scripts.benchmarks.shared.load_client import LoadClient, LoadResult
 from scripts.benchmarks.shared.raw_model import Timing
+from scripts.benchmarks.shared.rpc import Method
 
 
 @dataclass(frozen=True)
 class Load:
-    """One way to call a server: `in_flight` calls at a time with `size` inputs each."""
+    """One way to call a server.
+
+    Attributes:
+        name: in the table.
+        in_flight: calls at a time.
+        size: inputs of a call.
+        method: another RPC than the measured one, for the same inputs.
+    """
 
     name: str
     in_flight: int
     size: int = 1
+    method: Method | None = None
 
 
 @dataclass(frozen=True)
