@@ -3,7 +3,7 @@
 Includes what its answers cost the request that asked for them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
@@ -65,6 +65,8 @@ class ChatRequest:
         seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
         asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
             itself, in other words.
+        on_draft: is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces;
+            "" when an attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -74,6 +76,7 @@ class ChatRequest:
     top_logprobs: int = 0
     seed: int | None = None
     asks_once: bool = False
+    on_draft: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ An answer in JSON is asked for, read, and corrected.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
@@ -17,8 +17,13 @@ from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 # Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-_END = "[DONE]"
+_THOUGHTS_BEGIN = "<think>"
+_END = b"[DONE]"
 _MOST_TOKENS = 1 << 30  # of one answer, prompt or completion
+_LONGEST_LINE = 1 << 16  # bytes of one event of a draft: it holds few tokens
+
+# What a value of another shape than a completion's leads to.
+_UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 Json = Mapping[str, Any]
 
@@ -33,7 +38,7 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
     try:
         answer = _joined(body) if content_type.startswith("text/event-stream") else cast("Json", json.loads(body))
         return _to_completion(answer)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except _UNREADABLE:
         raise UnreadableAnswerError(_describe(body, content_type)) from None  # the cause would quote the answer
 
 
@@ -99,10 +104,10 @@ def _joined(body: bytes) -> Json:
     logprobs: list[Json] = []
     answer: dict[str, Any] = {}
     finish_reason = None
-    for event in _events(body):
+    for event in _events(body.splitlines()):
         answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
         for choice in event["choices"][:1]:
-            text.append(choice["delta"].get("content") or "")
+            text.append(_delta(choice))
             logprobs += (choice.get("logprobs") or {}).get("content") or ()
             finish_reason = choice.get("finish_reason") or finish_reason
     if finish_reason is None:
@@ -114,15 +119,63 @@ def _joined(body: bytes) -> Json:
     }
 
 
-def _events(body: bytes) -> Iterator[Json]:
+def _delta(choice: Json) -> str:
+    return choice["delta"].get("content") or ""
+
+
+def _events(lines: Iterable[bytes]) -> Iterator[Json]:
     """Yields the data of server-sent events; each is one line, as all endpoints send it."""
-    for line in body.decode("utf-8").splitlines():
-        if not line.startswith("data:"):  # blank lines, comments that keep the connection open, event names
+    for line in lines:
+        if not line.startswith(b"data:"):  # blank lines, comments that keep the connection open, event names
             continue
         data = line[5:].strip()
         if data == _END:
             return
-        yield json.loads(data)
+        yield json.loads(data.decode("utf-8"))
+
+
+class DraftReader:
+    """Reads an answer while it comes in pieces, for somebody who looks on.
+
+    It judges nothing: at what cannot be read the draft stops, and `parse_completion` says what is wrong.
+
+    Args:
+        tell: gets all of the text so far, without thoughts.
+        most_chars: of the text; where it is longer the draft stops.
+    """
+
+    def __init__(self, tell: Callable[[str], None], most_chars: int) -> None:
+        self._tell = tell
+        self._most_chars = most_chars
+        self._line = b""
+        self._text = ""
+        self._is_over = False
+
+    def feed(self, part: bytes) -> None:
+        """Takes the next bytes of a stream of events. Never raises."""
+        if self._is_over:
+            return
+        *lines, self._line = (self._line + part).split(b"\n")
+        if len(self._line) > _LONGEST_LINE:
+            self._is_over = True
+            return
+        try:
+            pieces = [_delta(choice) for event in _events(lines) for choice in event["choices"][:1]]
+            text = _whole(self._text + "".join(pieces))
+        except _UNREADABLE:
+            self._is_over = True
+            return
+        self._is_over = len(text) > self._most_chars
+        if text != self._text and not self._is_over:
+            self._text = text
+            if spoken := _without_thoughts(text):
+                self._tell(spoken)
+
+
+def _without_thoughts(text: str) -> str:
+    """Returns what is no thought of a text that may end anywhere."""
+    spoken = _THOUGHTS.sub("", text, count=1)
+    return "" if _THOUGHTS_BEGIN.startswith(spoken.lstrip()[: len(_THOUGHTS_BEGIN)]) else spoken
 
 
 def _describe(body: bytes, content_type: str) -> str:

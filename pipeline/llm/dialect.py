@@ -23,6 +23,7 @@ class Dialect:
     logprobs: bool = True
     temperature: bool = True
     seed: bool = True
+    stream: bool = True
     stream_options: bool = True
     token_limit: str = "max_tokens"  # noqa: S105 - the name of a field
 
@@ -35,6 +36,7 @@ class Dialect:
             logprobs=self.logprobs and "logprobs" not in refused,
             temperature=self.temperature and "temperature" not in refused,
             seed=self.seed and "seed" not in refused,
+            stream=self.stream and "stream" not in refused,
             stream_options=self.stream_options and "stream_options" not in refused,
             token_limit="max_completion_tokens" if "max_tokens" in refused else self.token_limit,
         )
@@ -55,7 +57,7 @@ def request_body(request: ChatRequest, dialect: Dialect, *, model: str, stream: 
         body["response_format"] = response_format(request.json_schema)
     if request.top_logprobs and dialect.logprobs:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if stream:
+    if (stream or request.on_draft is not None) and dialect.stream:
         body["stream"] = True
         if dialect.stream_options:
             body["stream_options"] = {"include_usage": True}

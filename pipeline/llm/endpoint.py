@@ -4,7 +4,7 @@ The key is read from its file or setting, and checked that a header can carry it
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError, LlmSettingsError
-from pipeline.llm.http import make_http_client, most_answer_bytes
+from pipeline.llm.http import make_http_client, most_answer_bytes, on_stream_part
 from pipeline.llm.limiter import Clock, EndpointLimiter, SystemClock
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote
@@ -51,13 +51,19 @@ class Endpoint:
         await self._client.close()
 
     async def post(
-        self, body: Mapping[str, Any], *, private_texts: Iterable[str] = (), most_bytes: int | None = None
+        self,
+        body: Mapping[str, Any],
+        *,
+        private_texts: Iterable[str] = (),
+        most_bytes: int | None = None,
+        on_part: Callable[[bytes], None] | None = None,
     ) -> httpx2.Response:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
             private_texts: what an error's message must not repeat.
             most_bytes: of the answer; None: `max_answer_bytes`, which bounds it in any case.
+            on_part: is told the bytes of an answer in pieces as they come. Never raises.
 
         Returns:
             The answer, read whole, with status 200.
@@ -65,7 +71,7 @@ class Endpoint:
         Raises:
             LlmError: anything else.
         """
-        bound = most_answer_bytes.set(most_bytes)
+        bound, heard = most_answer_bytes.set(most_bytes), on_stream_part.set(on_part)
         try:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
                 response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
@@ -78,6 +84,7 @@ class Endpoint:
             raise self._to_llm_error(error, private_texts) from None
         finally:
             most_answer_bytes.reset(bound)
+            on_stream_part.reset(heard)
         self.was_ever_connected = True
         return response
 

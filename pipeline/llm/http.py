@@ -21,6 +21,9 @@ from pipeline.llm.errors import EndlessAnswerError, UnreadableAnswerError
 most_answer_bytes: ContextVar[int | None] = ContextVar("most_answer_bytes", default=None)
 """What the request that is made in this context allows its answer; None: the endpoint's own bound alone."""
 
+on_stream_part: ContextVar[Callable[[bytes], None] | None] = ContextVar("on_stream_part", default=None)
+"""Who is told the parts of an answer in pieces to the request that is made in this context, as they come."""
+
 
 class ConnectionSlots(httpx2.AsyncBaseTransport):
     """Sends each request through a transport that nobody else uses at the time, the one that was free last.
@@ -124,7 +127,9 @@ def make_http_client(config: LlmConfig, api_key: Callable[[], SecretStr | None])
             raise UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
         if isinstance(response.stream, httpx2.AsyncByteStream):
             limit = min(config.max_answer_bytes, most_answer_bytes.get() or config.max_answer_bytes)
-            response.stream = _BoundedStream(response.stream, limit)
+            is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+            tell = on_stream_part.get() if is_stream and response.is_success else None
+            response.stream = _BoundedStream(response.stream, limit, tell)
 
     return httpx2.AsyncClient(
         transport=_slots(config),
@@ -144,11 +149,12 @@ def _slots(config: LlmConfig) -> ConnectionSlots:
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that ends with EndlessAnswerError when it is longer than `limit_bytes`."""
+    """A body that ends with EndlessAnswerError when it is longer than `limit_bytes`; `tell` gets its parts too."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, limit_bytes: int) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, limit_bytes: int, tell: Callable[[bytes], None] | None) -> None:
         self._stream = stream
         self._limit_bytes = limit_bytes
+        self._tell = tell
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count = 0
@@ -159,6 +165,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
                     f"the endpoint's answer has more than {self._limit_bytes} bytes; it ignores max_tokens, or is no "
                     "chat endpoint"
                 )
+            if self._tell is not None:
+                self._tell(part)
             yield part
 
     async def aclose(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import (
+    DraftReader,
     JsonProblemError,
     extract_json,
     parse_completion,
@@ -157,6 +158,8 @@ class OpenAiChatModel:
                 delay_s = retries.delay_after(error)
                 if delay_s is None:
                     raise
+                if request.on_draft is not None:
+                    request.on_draft("")
                 endpoint.usage.count_retry()
                 note_retry(error, attempt=retries.failed_attempts, delay_s=delay_s)
             await endpoint.clock.sleep(delay_s)
@@ -171,10 +174,14 @@ class OpenAiChatModel:
         usage = self._endpoint.usage
         usage.count_attempt()
         try:
-            private_texts = [one.content for one in request.messages]
-            response = await self._endpoint.post(body, private_texts=private_texts, most_bytes=_most_bytes(request))
+            response = await self._endpoint.post(
+                body,
+                private_texts=[one.content for one in request.messages],
+                most_bytes=_most_bytes(request),
+                on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
+            )
             completion = parse_completion(response.content, response.headers.get("content-type", ""))
-            _check_length(completion.text, request.max_tokens)
+            _check_length(completion.text, request)
         except LlmError as error:
             usage.count_failure(error)
             raise
@@ -206,10 +213,15 @@ def _most_bytes(request: ChatRequest) -> int:
     return _LEAST_BYTES + request.max_tokens * (_BYTES_PER_TOKEN + request.top_logprobs * _BYTES_PER_ALTERNATIVE)
 
 
-def _check_length(text: str, max_tokens: int) -> None:
+def _most_chars(request: ChatRequest) -> int:
+    """Returns how long the text of an answer may be."""
+    return _LEAST_CHARS + request.max_tokens * _CHARS_PER_TOKEN
+
+
+def _check_length(text: str, request: ChatRequest) -> None:
     """Raises EndlessAnswerError for a text that cannot have as few tokens as were asked for."""
-    if len(text) > _LEAST_CHARS + max_tokens * _CHARS_PER_TOKEN:
-        raise EndlessAnswerError(f"an answer of {len(text)} characters ignores max_tokens, {max_tokens}")
+    if len(text) > _most_chars(request):
+        raise EndlessAnswerError(f"an answer of {len(text)} characters ignores max_tokens, {request.max_tokens}")
 
 
 def _sum(last: Completion, others: list[Completion]) -> Completion:

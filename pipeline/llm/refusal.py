@@ -38,6 +38,7 @@ _IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\
 _OPTIONAL_FIELDS = (
     *("response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream_options"),
 )
+_STREAM_WORDS = re.compile(r"\bstream(ing)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Complaint:
         """Names the optional fields of our request that the endpoint does not take."""
         is_unsupported = "unsupported" in self.code or bool(_UNSUPPORTED_WORDS.search(self.message))
         named = {field for field in _OPTIONAL_FIELDS if self.param.startswith(field) or field in self.message}
+        if self.param == "stream" or (not named and is_unsupported and _STREAM_WORDS.search(self.message)):
+            named.add("stream")
         # These two are also complained about for their values, which sending them another way would not mend.
         return frozenset(named if is_unsupported else named - {"max_tokens", "temperature"})
 

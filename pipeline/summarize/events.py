@@ -1,12 +1,9 @@
-"""The events of a running summary, the channel that carries them to a slow reader, and what an operator counts.
+"""The events of a running summary, and what an operator counts.
 
 The server implements the counting with its metrics.
 """
 
-import asyncio
-import weakref
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -81,6 +78,22 @@ class GroupDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Drafted:
+    """What is written of the text of an iteration: a draft while a language model writes it, then the checked text.
+
+    Attributes:
+        text: into a channel goes all of it, to the reader what follows the pieces that he has.
+        begins_anew: the pieces that the reader has are void.
+        is_checked: False for a draft, which no check has read.
+    """
+
+    iteration: int
+    text: str
+    begins_anew: bool = False
+    is_checked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LayersFound:
     """An iteration has its text, and above it an overview and sections; see `SummaryLayers`."""
 
@@ -130,93 +143,34 @@ class Finished:
     result: SummaryResult
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which texts a reader sees before the result.
+
+    Attributes:
+        include_text: that of every BatchDone and GroupDone.
+        include_draft: Drafted; a language model is then asked to send the last text in pieces.
+    """
+
+    include_text: bool = False
+    include_draft: bool = False
+
+
+class DraftReaders(Protocol):
+    """Who looks on while the last text is written."""
+
+    @property
+    def wants_drafts(self) -> bool:
+        """Whether anybody does."""
+
+    def offer(self, event: "Event", /) -> None:
+        """Tells them. Never waits."""
+
+
 WithText = BatchDone | GroupDone
 """Events of calls that write a text. They are progress: a slow reader may miss some."""
 
-Event = Accepted | Planned | BatchDone | GroupDone | LayersFound | Reflected | TopicsFound | Warned | Finished
-
-
-_MOST_HISTORY = 1_000  # events that a later reader is told of
-
-
-class EventChannel:
-    """A queue whose writer never waits and whose memory is bounded.
-
-    Events of single batches and groups are progress: when too many wait, the oldest of them is dropped, and the next
-    one says how many were. Since each carries the totals, nothing is lost but the moments. All other events are kept;
-    there are only a few for each iteration.
-
-    Args:
-        max_progress_events: that wait; None keeps all, for a reader who wants the text of every batch. An event holds
-            no text, so that even all of a long document are small.
-    """
-
-    def __init__(self, max_progress_events: int | None) -> None:
-        self._limit = max_progress_events
-        self._events: deque[Event] = deque()
-        self._progress_count = 0
-        self._dropped = 0
-        self._closed = False
-        self._changed = asyncio.Event()
-        self._history: list[Event] = []
-        self._last_progress: Event | None = None
-        self._copies: weakref.WeakSet[EventChannel] = weakref.WeakSet()
-
-    def copy(self, max_progress_events: int) -> "EventChannel":
-        """Returns a channel for another reader: what happened so far, then every event; of batches and groups the last.
-
-        Whoever forgets it leaves.
-        """
-        channel = EventChannel(max_progress_events)
-        for event in (*self._history, self._last_progress):
-            if event is not None:
-                channel.offer(event)
-        if self._closed:
-            channel.close()
-        self._copies.add(channel)
-        return channel
-
-    def offer(self, event: Event) -> None:
-        """Adds an event. Never waits."""
-        if isinstance(event, WithText):
-            if self._progress_count == self._limit:
-                self._drop_oldest()
-            self._progress_count += 1
-            self._last_progress = event
-        elif len(self._history) < _MOST_HISTORY:
-            self._history.append(event)
-        self._events.append(event)
-        self._changed.set()
-        for channel in tuple(self._copies):
-            channel.offer(event)
-
-    def close(self) -> None:
-        """Ends the stream after the events that wait."""
-        self._closed = True
-        self._changed.set()
-        for channel in tuple(self._copies):
-            channel.close()
-
-    async def take(self) -> Event | None:
-        """Returns the next event; None when the channel is closed and empty."""
-        while not self._events:
-            if self._closed:
-                return None
-            self._changed.clear()
-            await self._changed.wait()
-        event = self._events.popleft()
-        if isinstance(event, WithText):
-            self._progress_count -= 1
-            if self._dropped:
-                event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
-                self._dropped = 0
-        return event
-
-    def _drop_oldest(self) -> None:
-        position = next(i for i, event in enumerate(self._events) if isinstance(event, WithText))
-        del self._events[position]
-        self._progress_count -= 1
-        self._dropped += 1
+Event = Accepted | Planned | BatchDone | GroupDone | Drafted | LayersFound | Reflected | TopicsFound | Warned | Finished
 
 
 class CallOutcome(StrEnum):

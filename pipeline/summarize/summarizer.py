@@ -16,7 +16,8 @@ from pipeline.summarize.assemble import Assembler, Ending, stored_result
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
-from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, NoObserver, SummaryObserver, WithText
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import Accepted, Event, Finished, NoObserver, Shown, SummaryObserver, WithText
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
@@ -35,6 +36,7 @@ from pipeline.summarize.writer import Writer
 
 _SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
+_NO_TEXTS = Shown()
 
 
 @asynccontextmanager
@@ -120,7 +122,7 @@ class Summarizer:
         writer: Writer,
         options: SummarizeOptions = _DEFAULT_OPTIONS,
         idempotency_key: str | None = None,
-        include_text: bool = False,
+        shown: Shown = _NO_TEXTS,
     ) -> AsyncGenerator[Event, None]:
         """Summarizes a document. Accepted comes first, Finished last; leave early to stop.
 
@@ -128,7 +130,6 @@ class Summarizer:
 
         Args:
             idempotency_key: sent again, it names the same summary, and resumes it if it is not done.
-            include_text: puts the text that was written into every BatchDone and GroupDone.
 
         Raises:
             IdempotencyConflictError: the key belongs to another request.
@@ -136,8 +137,7 @@ class Summarizer:
             SummaryAsideError, StorageError: the server stops; the database cannot be used.
         """
         summary = await self.accept(document, writer=writer, options=options, idempotency_key=idempotency_key)
-        is_known = summary.plan is not None
-        follow = self._follow(summary, document, writer, is_resumed=is_known, include_text=include_text)
+        follow = self._follow(summary, document, writer, shown, is_resumed=summary.plan is not None)
         async with aclosing(follow) as events:
             async for event in events:
                 yield event
@@ -173,9 +173,7 @@ class Summarizer:
             summary = await self._adopt_equal(summary)
         return summary
 
-    async def resume(
-        self, summary_id: str, *, writer: Writer, include_text: bool = False
-    ) -> AsyncGenerator[Event, None]:
+    async def resume(self, summary_id: str, *, writer: Writer, shown: Shown = _NO_TEXTS) -> AsyncGenerator[Event, None]:
         """Goes on with a summary that failed, was cancelled or whose server was killed; no finished call is repeated.
 
         A summary that is done is answered with its result.
@@ -188,15 +186,15 @@ class Summarizer:
         """
         summary = await self.find(summary_id)
         document = await self.store.documents.of(summary)
-        follow = self._follow(summary, document, writer, is_resumed=True, include_text=include_text)
+        follow = self._follow(summary, document, writer, shown, is_resumed=True)
         async with aclosing(follow) as events:
             async for event in events:
                 yield event
 
-    def watch(self, summary_id: str) -> EventChannel | None:
+    def watch(self, summary_id: str, *, include_draft: bool = False) -> EventChannel | None:
         """Returns what happened and happens in a run of this process; None if it has none."""
         run = self._runs.get(summary_id)
-        return run.channel.copy(self.config.progress_events) if run else None
+        return run.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
 
     async def forget_checkpoints(self, summary_id: str) -> None:
         """Deletes where a run would go on."""
@@ -235,7 +233,7 @@ class Summarizer:
             run.put_aside()
 
     async def _follow(
-        self, summary: StoredSummary, document: Document, writer: Writer, *, is_resumed: bool, include_text: bool
+        self, summary: StoredSummary, document: Document, writer: Writer, shown: Shown, *, is_resumed: bool
     ) -> AsyncGenerator[Event, None]:
         done = stored_result(summary)
         if done is not None and summary.status is SummaryStatus.DONE:
@@ -255,7 +253,8 @@ class Summarizer:
             owner=summary.request.owner,
         )
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
-        channel = EventChannel(None if include_text else self.config.progress_events)
+        limit = None if shown.include_text else self.config.progress_events
+        channel = EventChannel(limit, include_draft=shown.include_draft)
         run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
         if self.stopping.is_set():
@@ -264,7 +263,7 @@ class Summarizer:
         try:
             yield Accepted(summary.summary_id, is_resumed)
             while (event := await run.channel.take()) is not None:
-                yield await self._with_text(event) if include_text else event
+                yield await self._with_text(event) if shown.include_text else event
             await task
         finally:
             task.cancel()

@@ -15,7 +15,8 @@ from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
-from pipeline.summarize.events import EventChannel, Finished, Planned, Warned
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import Finished, Planned, Warned
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.incremental.take_over import plan_again, plan_incrementally
 from pipeline.summarize.meter import BatchTerms, Meter
@@ -185,7 +186,7 @@ class SummaryRun:
         await self._open_budget()
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
-        run = Run(self.job, plan, meter, terms, self.calls)
+        run = Run(self.job, plan, meter, terms, self.channel, self.calls)
         reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))
         try:
             await self._drive(run, config)

@@ -4,6 +4,9 @@ The graph decides what is asked, in which order and how much fits; a writer only
 document's or was made from it: data, never instructions.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -214,6 +217,27 @@ class TopicList:
     topics: tuple[str, ...]
     usage: LlmUsage
     left_out: tuple[str, ...] = ()
+
+
+DraftListener = Callable[[str], None]
+"""Is told what is written so far of an answer, again and again; "" when it begins anew. Is quick and never raises."""
+
+_listener: ContextVar[DraftListener | None] = ContextVar("draft_listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: DraftListener | None) -> Iterator[None]:
+    """Has a listener told what a writer writes in this context, by writers that can. None: nobody listens."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def draft_listener() -> DraftListener | None:
+    """Returns who listens in this context."""
+    return _listener.get()
 
 
 class Writer(Protocol):

@@ -35,11 +35,11 @@ def find_problem() -> str:
     try:
         distribution("precis")
     except PackageNotFoundError:
-        return "the server and its commands are not installed: pip install precis"
+        return "the server and its commands are not installed: `pip install .` in a checkout of Precis"
     name, place = next(iter(foreign.items()))
     return (
         f"the package `{name}` of Precis is hidden by another one of this name in {place}: "
-        "install Precis in an environment of its own, with `pipx install precis` or `uv tool install precis`"
+        "install Precis in an environment of its own, with `uv tool install . --with ./protos` in a checkout"
     )
 
 

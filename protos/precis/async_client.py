@@ -153,19 +153,28 @@ class AsyncClient:
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
         include_text: bool = False,
+        include_draft: bool = False,
         budget: Budget = None,
         timeout_s: float | None = None,
     ) -> AsyncSummaryStream:
         """Begins to summarize a document. Iterate over what it returns for progress. See `Client.summarize`."""
         given = to_document(document, name)
-        request = summarize_request(given, options, budget, idempotency_key=idempotency_key, include_text=include_text)
+        request = summarize_request(given, options, budget, idempotency_key=idempotency_key)
+        request.include_text, request.include_draft = include_text, include_draft
         return self._follow(request, timeout_s)
 
     def resume_summary(
-        self, summary_id: str, *, include_text: bool = False, budget: Budget = None, timeout_s: float | None = None
+        self,
+        summary_id: str,
+        *,
+        include_text: bool = False,
+        include_draft: bool = False,
+        budget: Budget = None,
+        timeout_s: float | None = None,
     ) -> AsyncSummaryStream:
         """Goes on with a summary that failed, was cancelled, or lost its reader."""
         request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text, budget=budget)
+        request.include_draft = include_draft
         return self._follow(request, timeout_s)
 
     async def plan_summary(
@@ -201,9 +210,12 @@ class AsyncClient:
         request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
         return await self._send(calls.submit_summary(request, priority), None)
 
-    def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> AsyncSummaryStream:
+    def watch_summary(
+        self, summary_id: str, *, include_draft: bool = False, timeout_s: float | None = None
+    ) -> AsyncSummaryStream:
         """Follows a summary that runs without this reader. Leaving stops nothing."""
-        return self._follow(summarize_pb2.WatchSummaryRequest(summary_id=summary_id), timeout_s)
+        request = summarize_pb2.WatchSummaryRequest(summary_id=summary_id, include_draft=include_draft)
+        return self._follow(request, timeout_s)
 
     async def list_summaries(self, page_size: int = 0, page_token: str = "") -> summarize_pb2.ListSummariesResponse:
         """Lists your summaries, the newest first, 50 on a page unless you say otherwise."""

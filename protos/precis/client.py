@@ -3,7 +3,6 @@
 import time
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 import grpc
@@ -57,9 +56,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -87,14 +84,9 @@ class Client:
             priority: "bulk" lets interactive calls pass.
         """
         request = calls.judge_request(
-            source,
-            summary,
-            frameworks=frameworks,
-            view=view,
-            options=options,
-            tool_scores=tool_scores,
-            priority=priority,
-        )
+            source, summary, frameworks=frameworks, view=view, options=options,
+            tool_scores=tool_scores, priority=priority,
+        )  # fmt: skip
         return self._send(calls.judge(request), timeout_s)
 
     def judge_batch(
@@ -113,13 +105,11 @@ class Client:
             pairs: source and summary; read on another thread, only as fast as they are judged.
             frameworks: as of `judge`; so for all that follow.
             view: how much of the evidence comes back.
-            options: how to judge.
             priority: bulk by default.
             timeout_s: for all of them together; by default as long as it takes.
         """
-        return self._send_all(
-            batch.judge_batch(frameworks=frameworks, view=view, options=options, priority=priority), pairs, timeout_s
-        )
+        many = batch.judge_batch(frameworks=frameworks, view=view, options=options, priority=priority)
+        return self._send_all(many, pairs, timeout_s)
 
     def evaluate(
         self,
@@ -137,9 +127,7 @@ class Client:
             datum: the reference; `gold_standard` builds it.
             generated: the summary; the whole message when you know its finish reason.
             view: how much of the evidence comes back; by default what people read.
-            options: how to score.
             priority: "bulk" lets interactive calls pass.
-            timeout_s: longest wait.
         """
         request = calls.evaluate_request(datum, generated, view=view, options=options, priority=priority)
         return self._send(calls.evaluate(request), timeout_s)
@@ -179,6 +167,7 @@ class Client:
         options: summarize_pb2.SummarizeOptions | None = None,
         idempotency_key: str = "",
         include_text: bool = False,
+        include_draft: bool = False,
         budget: Budget = None,
         timeout_s: float | None = None,
     ) -> SummaryStream:
@@ -188,17 +177,25 @@ class Client:
             document: the whole text, or its chunks, or the message.
             name: title for people and prompts; not used when `document` is the message.
             idempotency_key: names the same summary when it is sent again.
+            include_draft: steps of kind "draft" show the text while it is written.
             budget: of all its runs; once it is spent, `result()` raises SummaryIncomplete.
         """
         request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
-        request.include_text = include_text
+        request.include_text, request.include_draft = include_text, include_draft
         return self._follow(request, timeout_s)
 
     def resume_summary(
-        self, summary_id: str, *, include_text: bool = False, budget: Budget = None, timeout_s: float | None = None
+        self,
+        summary_id: str,
+        *,
+        include_text: bool = False,
+        include_draft: bool = False,
+        budget: Budget = None,
+        timeout_s: float | None = None,
     ) -> SummaryStream:
         """Goes on with a summary that failed, was cancelled, or lost its reader."""
         request = summarize_pb2.ResumeSummaryRequest(summary_id=summary_id, include_text=include_text, budget=budget)
+        request.include_draft = include_draft
         return self._follow(request, timeout_s)
 
     def plan_summary(
@@ -234,9 +231,12 @@ class Client:
         request = summarize_request(to_document(document, name), options, budget, idempotency_key=idempotency_key)
         return self._send(calls.submit_summary(request, priority), None)
 
-    def watch_summary(self, summary_id: str, *, timeout_s: float | None = None) -> SummaryStream:
+    def watch_summary(
+        self, summary_id: str, *, include_draft: bool = False, timeout_s: float | None = None
+    ) -> SummaryStream:
         """Follows a summary that runs without this reader. Leaving stops nothing."""
-        return self._follow(summarize_pb2.WatchSummaryRequest(summary_id=summary_id), timeout_s)
+        request = summarize_pb2.WatchSummaryRequest(summary_id=summary_id, include_draft=include_draft)
+        return self._follow(request, timeout_s)
 
     def list_summaries(self, page_size: int = 0, page_token: str = "") -> summarize_pb2.ListSummariesResponse:
         """Lists your summaries, the newest first, 50 on a page unless you say otherwise."""
@@ -294,7 +294,4 @@ class Client:
         return send(call.request.SerializeToString(), timeout=timeout_s, metadata=self._metadata)
 
     def _open_channel(self) -> grpc.Channel:
-        address, tls, options = self._connection.address, self._connection.tls, self._connection.channel_options()
-        if tls is None:
-            return grpc.insecure_channel(address, options)
-        return grpc.secure_channel(address, tls.credentials(), options)
+        return self._connection.open_channel()

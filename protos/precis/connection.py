@@ -67,6 +67,13 @@ class Connection:
             raise ValueError("the API key must be one line of printable ASCII")
         return (("authorization", f"Bearer {key}"),)
 
+    def open_channel(self) -> grpc.Channel:
+        """Opens a channel for programs without asyncio. Raises as `Tls.credentials` does."""
+        options = self.channel_options()
+        if self.tls is None:
+            return grpc.insecure_channel(self.address, options)
+        return grpc.secure_channel(self.address, self.tls.credentials(), options)
+
     def channel_options(self) -> Sequence[tuple[str, str | int]]:
         """Returns the options of the channel."""
         return (

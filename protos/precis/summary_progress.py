@@ -15,7 +15,7 @@ from precis.rich_status import RichStatus
 from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 
-StepKind = Literal["accepted", "plan", "batch", "group", "layers", "reflect", "topics", "warning"]
+StepKind = Literal["accepted", "plan", "batch", "group", "draft", "layers", "reflect", "topics", "warning"]
 Phase = Literal["plan", "map", "reduce", "reflect", "topics", "done", "unknown"]
 DocumentSource = str | pb.Document | Iterable[str | pb.DocumentChunk]
 """The text of a document; or its chunks, in order; or the whole message."""
@@ -79,7 +79,9 @@ class SummaryFollower:
             return _stream_call("WatchSummary", self._request, pb.WatchSummaryResponse.FromString)
         request = self._request
         if isinstance(request, pb.SummarizeRequest):  # it is accepted, and its budget known
-            request = pb.ResumeSummaryRequest(summary_id=self.summary_id, include_text=request.include_text)
+            request = pb.ResumeSummaryRequest(
+                summary_id=self.summary_id, include_text=request.include_text, include_draft=request.include_draft
+            )
         return _stream_call("ResumeSummary", request, pb.ResumeSummaryResponse.FromString)
 
     def take(self, event: pb.SummaryEvent) -> SummaryStep | None:

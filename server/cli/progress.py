@@ -6,17 +6,19 @@ A command that ends sooner prints no line.
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
-from server.cli.console import error_console, plain, print_note
+from server.cli.console import error_console, plain, print_note, shown
 
 INTERVAL_S = 10.0
+_SHOWN_LINES, _SHOWN_CHARS = 8, 2_000  # of a text that is being written: its end
 MEBIBYTE = 1 << 20
 
 
@@ -61,6 +63,27 @@ def clock_time(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def is_live() -> bool:
+    """Tells whether bars are drawn: stderr is a terminal that can."""
+    console = error_console()
+    return console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
+
+
+class _Bars(Bars):
+    """Bars, and below them the end of a text that is being written."""
+
+    title, text = "", ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.text:
+            rows = [row for line in self.text[-_SHOWN_CHARS:].split("\n") for row in self._rows(line)]
+            yield Group(shown(f"{self.title}:", style="bold"), *rows[-_SHOWN_LINES:])
+
+    def _rows(self, line: str) -> Iterable[RenderableType]:
+        return shown(line, style="dim").wrap(self.console, self.console.width)
+
+
 class Progress:
     """Shows how far a command is. Owns the bars and the thread that prints the lines: enter it, and leave it.
 
@@ -70,16 +93,15 @@ class Progress:
     """
 
     def __init__(self, *, is_kept: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
-        console = error_console()
-        self.is_drawn = console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
+        self.is_drawn = is_live()
         self._clock = clock
         self._state: State | None = None
         self._start_s = clock()
-        self._bars = Bars(
+        self._bars = _Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[rest]}", markup=False),
-            console=console,
+            console=error_console(),
             transient=not is_kept,
             disable=not self.is_drawn,
         )
@@ -117,6 +139,10 @@ class Progress:
             self._bar = self._bars.add_task("", rest="")
         rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._elapsed_s()))))
         self._bars.update(self._bar, description=plain(state.what), completed=state.done, total=state.total, rest=rest)
+
+    def show_text(self, title: str, text: str) -> None:
+        """Shows the end of a text below the bars, if these are drawn, until another is shown."""
+        self._bars.title, self._bars.text = title, text
 
     def print_line(self) -> None:
         """Prints what is being done, how much of it is, the time since it began, and the time that is left."""

@@ -11,7 +11,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
-from pipeline.summarize.events import Accepted, Event
+from pipeline.summarize.events import Accepted, Event, Shown
 from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.summarizer import Summarizer
@@ -65,7 +65,7 @@ class SummarizeServicer(SummarizeServiceServicer):
             writer=chosen.writer,
             options=options,
             idempotency_key=request.idempotency_key or None,
-            include_text=request.include_text,
+            shown=Shown(request.include_text, request.include_draft),
         )
         async with aclosing(self._messages(events, chosen)) as messages:
             async for message in messages:
@@ -77,7 +77,8 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
         summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
-        events = summarizer.resume(summary_id, writer=chosen.writer, include_text=request.include_text)
+        shown = Shown(request.include_text, request.include_draft)
+        events = summarizer.resume(summary_id, writer=chosen.writer, shown=shown)
         async with aclosing(self._messages(events, chosen)) as messages:
             async for message in messages:
                 yield pb.ResumeSummaryResponse(event=message)
@@ -133,7 +134,8 @@ class SummarizeServicer(SummarizeServiceServicer):
         self, request: pb.WatchSummaryRequest, context: Context
     ) -> AsyncGenerator[pb.WatchSummaryResponse, None]:
         """Tells how far a summary is."""
-        events = SummaryJobs(self._summaries()).watch(parse_summary_id(request.summary_id))
+        summary_id = parse_summary_id(request.summary_id)
+        events = SummaryJobs(self._summaries()).watch(summary_id, include_draft=request.include_draft)
         async with aclosing(self._messages(events, self._writer())) as messages:
             async for message in messages:
                 yield pb.WatchSummaryResponse(event=message)

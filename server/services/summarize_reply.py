@@ -9,6 +9,7 @@ from pipeline.summarize.document import Document
 from pipeline.summarize.events import (
     Accepted,
     BatchDone,
+    Drafted,
     Event,
     Finished,
     GroupDone,
@@ -99,6 +100,7 @@ _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     Accepted: ("accepted", reply(Accepted, pb.SummaryAccepted)),
     BatchDone: ("batch", reply(BatchDone, pb.BatchDone, _EXCEPTIONS)),
     GroupDone: ("group", reply(GroupDone, pb.GroupDone, _EXCEPTIONS)),
+    Drafted: ("draft", reply(Drafted, pb.SummaryDraft)),
     LayersFound: ("layers", reply(LayersFound, pb.LayersFound, _EXCEPTIONS)),
     Reflected: ("reflect", reply(Reflected, pb.SummaryReflected, _EXCEPTIONS)),
     TopicsFound: ("topics", reply(TopicsFound, pb.TopicsFound, _EXCEPTIONS)),

@@ -1,5 +1,6 @@
 """Completions as an OpenAI-compatible endpoint sends them: whole, or as server-sent events."""
 
+import asyncio
 import json
 import math
 import re
@@ -11,18 +12,26 @@ from tests.scripted_endpoint.replies import Answer, answer, top_logprobs
 from tests.scripted_endpoint.script import Script
 
 
-async def send_completion(exchange: Exchange, script: Script, body: Mapping[str, Any]) -> None:
-    """Sends a good answer the way the request wants it. It is made while the latency passes, not after it."""
+async def send_completion(
+    exchange: Exchange, script: Script, body: Mapping[str, Any], piece_gate: asyncio.Event
+) -> None:
+    """Sends a good answer the way the request wants it. It is made while the latency passes, not after it.
+
+    Args:
+        piece_gate: waited for behind the first half of a streamed answer.
+    """
     asked = body if script.max_tokens_kept else {**body, "max_tokens": None, "max_completion_tokens": None}
     made = answer(asked, script.replies, script.answer_chars, script.author)
-    if not body.get("stream"):
+    if not body.get("stream") or script.streams == "ignored":
         whole = json.dumps(completion(made, body)).encode()
         await exchange.wait_for_age(script.latency_s)
         await exchange.send(200, whole)
         return
     await exchange.wait_for_age(script.latency_s)
     await exchange.start_chunked("text/event-stream")
-    for event in events(made, body, script.stream_pieces):
+    for number, event in enumerate(events(made, body, script.stream_pieces)):
+        if 2 * number >= script.stream_pieces:
+            await piece_gate.wait()
         await exchange.send_chunk(event)
     await exchange.end_chunked()
 

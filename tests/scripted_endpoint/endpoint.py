@@ -21,12 +21,15 @@ class ScriptedEndpoint:
     Attributes:
         log: what it saw.
         gate: cleared, completions are held back until it is set again; set at first.
+        piece_gate: likewise for the second half of those that are sent in pieces.
     """
 
     def __init__(self, script: Script | None = None, *, log_stream: IO[str] | None = None) -> None:
         self.log = RequestLog(stream=log_stream)
         self.gate = asyncio.Event()
         self.gate.set()
+        self.piece_gate = asyncio.Event()
+        self.piece_gate.set()
         self._script = script or Script()
         self._first_faults = list(self._script.first_faults)
         self._connections: set[HttpConnection] = set()
@@ -97,9 +100,9 @@ class ScriptedEndpoint:
             fault = Fault.RATE_LIMIT
         await self.gate.wait()
         if fault is not None:
-            await send_faulty(exchange, fault, self._script, body)
+            await send_faulty(exchange, fault, self._script, body, self.piece_gate)
             return fault.value
-        await send_completion(exchange, self._script, body)
+        await send_completion(exchange, self._script, body, self.piece_gate)
         return "answered"
 
     def _next_fault(self, content: str, attempt: int) -> Fault | None:

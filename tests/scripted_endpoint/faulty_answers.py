@@ -17,8 +17,14 @@ _PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in 
 _FILLER = b" " * 65_536  # blanks are legal before and inside JSON, so only a bound ends such an answer
 
 
-async def send_faulty(exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any]) -> None:
-    """Fails one attempt. HANG and the endless ones return when the client leaves."""
+async def send_faulty(
+    exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any], piece_gate: asyncio.Event
+) -> None:
+    """Fails one attempt. HANG and the endless ones return when the client leaves.
+
+    Args:
+        piece_gate: waited for before a connection is CUT.
+    """
     later = {"retry-after": f"{script.faults.retry_after_s:g}"}
     match fault:
         case Fault.RATE_LIMIT:
@@ -38,10 +44,12 @@ async def send_faulty(exchange: Exchange, fault: Fault, script: Script, body: Ma
         case Fault.ENDLESS_ERROR:
             await _send_forever(exchange, 500)
         case Fault.CUT | Fault.TRUNCATED_JSON | Fault.EMPTY | Fault.ENDLESS | Fault.PACKED:
-            await _send_damaged(exchange, fault, script, body)
+            await _send_damaged(exchange, fault, script, body, piece_gate)
 
 
-async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any]) -> None:
+async def _send_damaged(
+    exchange: Exchange, fault: Fault, script: Script, body: Mapping[str, Any], piece_gate: asyncio.Event
+) -> None:
     """Answers with status 200 that begin well."""
     made = answer(body, script.replies, script.answer_chars, script.author)
     if fault is Fault.EMPTY:
@@ -64,6 +72,7 @@ async def _send_damaged(exchange: Exchange, fault: Fault, script: Script, body: 
         case Fault.CUT:
             await exchange.start_chunked(content_type)
             await exchange.send_chunk(half)
+            await piece_gate.wait()
             exchange.reset()
         case _:
             await _send_forever(exchange, 200, content_type, half)

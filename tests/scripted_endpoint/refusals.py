@@ -39,6 +39,7 @@ def _unsupported(script: Script, body: Mapping[str, Any]) -> Refusal | None:
         *(["response_format"] if not script.supports_json_schema else []),
         *(["logprobs"] if not script.supports_logprobs else []),
         *(["seed"] if not script.supports_seed else []),
+        *(["stream"] if script.streams == "refused" else []),
         *(["max_tokens", "temperature"] if script.is_reasoning_model else []),
     ]
     for param in refused:

@@ -1,6 +1,7 @@
 """What a scripted endpoint is told to be."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Author, Reply
@@ -28,6 +29,7 @@ class Script:
         is_reasoning_model: True refuses `max_tokens` and `temperature`, as OpenAI's reasoning models do.
         max_tokens_kept: False answers at any length, as some endpoints do.
         stream_pieces: pieces of a streamed answer.
+        streams: "ignored" answers whole although pieces were asked for, "refused" says 400.
         keep_bodies: keep what was asked, for tests that look at it.
     """
 
@@ -48,4 +50,5 @@ class Script:
     is_reasoning_model: bool = False
     max_tokens_kept: bool = True
     stream_pieces: int = 8
+    streams: Literal["kept", "ignored", "refused"] = "kept"
     keep_bodies: bool = False

@@ -11,7 +11,7 @@ from langgraph.types import Command, Send
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.errors import StalledReductionError
-from pipeline.summarize.events import GroupDone
+from pipeline.summarize.events import Drafted, GroupDone
 from pipeline.summarize.graph.finish import answer_tokens, ask_merge, finish
 from pipeline.summarize.graph.layers import write_layers
 from pipeline.summarize.graph.notes import critique_for, final_text, stage_of, unique_texts, written_texts
@@ -47,7 +47,10 @@ async def _next_level(runtime: Runtime[Run], iteration: int, level: int) -> Comm
     if len(texts) == 1:
         final, body = await finish(runtime, iteration, level, texts[0])
         await run.job.store.record(run.job.summary_id, StepId(iteration, Stage.FINAL), final, body=body)
-        await write_layers(runtime, iteration, level, texts[0], await final_text(run, iteration))
+        text = await final_text(run, iteration)
+        if run.readers.wants_drafts:
+            run.readers.offer(Drafted(iteration, text, is_checked=True))
+        await write_layers(runtime, iteration, level, texts[0], text)
         return Command(goto="reflect")
     groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
     for index, group in enumerate(groups):

@@ -20,7 +20,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.events import CallOutcome, SummaryObserver
+from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
 from pipeline.summarize.graph.background import Background
 from pipeline.summarize.graph.texts import Task, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope
@@ -29,7 +29,7 @@ from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.writer import Writer
+from pipeline.summarize.writer import DraftListener, Writer
 
 
 class CallGate:
@@ -150,6 +150,7 @@ class Run:
     """One run of one summary.
 
     Attributes:
+        readers: of texts while they are written; all other events go the graph's way.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
         critiques: what later prompts of an iteration carry, by iteration.
@@ -160,6 +161,7 @@ class Run:
     plan: SummaryPlan
     meter: Meter
     terms: BatchTerms
+    readers: DraftReaders
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
     context: WaveContext = field(default_factory=WaveContext)
@@ -173,6 +175,12 @@ class Run:
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
+
+    def listener(self, iteration: int) -> DraftListener | None:
+        """Returns who is told the text of an iteration while it is written; None if no reader wants to see it."""
+        if not self.readers.wants_drafts:
+            return None
+        return lambda text: self.readers.offer(Drafted(iteration, text))
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:

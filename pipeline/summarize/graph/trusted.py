@@ -19,7 +19,7 @@ from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.trust.findings import Checked, CheckedWriter, FaultKind, Gate, GatedCase, Remedy, finding
-from pipeline.summarize.writer import ExtractTask, MergeTask, Written
+from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written, heard_by
 
 TextTask = ExtractTask | MergeTask
 _COMPLAINT_TOKENS = 400
@@ -47,9 +47,11 @@ class TextCall:
     def planned(self, run: Run, step: StepId | None = None, task: TextTask | None = None) -> PlannedCall[TextOutcome]:
         """Returns the call as the graph counts it; as a draft under another step, perhaps with another task."""
         asked = task or self.task
+        listener = run.listener(self.step.iteration) if _is_summary(run, asked) else None
 
         async def ask() -> TextOutcome:
-            return self.outcome(run, await self.write(asked))
+            with heard_by(listener):
+                return self.outcome(run, await self.write(asked))
 
         return PlannedCall(
             step or self.step,
@@ -65,6 +67,13 @@ class TextCall:
         """Returns a text with what was measured on it."""
         text, first_chunk = written.text, self.output.chunk_indexes[0]
         return TextOutcome(written, run.count_tokens(text), self.measure(text), first_chunk=first_chunk)
+
+
+def _is_summary(run: Run, task: TextTask) -> bool:
+    """Tells whether the answer becomes the text of an iteration, if nothing is wrong with it."""
+    if isinstance(task, ExtractTask):
+        return task.batch_count == 1 and run.plan.shape.is_plain
+    return task.stage in (MergeStage.FINAL, MergeStage.SHAPE)
 
 
 async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:

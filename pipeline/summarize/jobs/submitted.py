@@ -8,7 +8,8 @@ from typing import Protocol
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError, SummaryAsideError
-from pipeline.summarize.events import Accepted, Event, EventChannel, Finished
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import Accepted, Event, Finished
 from pipeline.summarize.result import SummaryView
 from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
@@ -34,7 +35,7 @@ class SummaryHost(Protocol):
     async def get(self, summary_id: str) -> SummaryView:
         """Returns where it stands."""
 
-    def watch(self, summary_id: str) -> EventChannel | None:
+    def watch(self, summary_id: str, *, include_draft: bool) -> EventChannel | None:
         """Returns what happens in a run of this process."""
 
     async def forget_checkpoints(self, summary_id: str) -> None:
@@ -85,7 +86,7 @@ class SummaryJobs:
         """
         return await self._queue(await self._summarizer.find(summary_id), priority)
 
-    async def watch(self, summary_id: str) -> AsyncGenerator[Event, None]:
+    async def watch(self, summary_id: str, *, include_draft: bool = False) -> AsyncGenerator[Event, None]:
         """Tells how far a summary is, wherever it runs; leaving does not stop it. Finished comes last.
 
         Of a run in this process: what happened so far, then every event. Of one elsewhere only its end is seen, with
@@ -98,7 +99,7 @@ class SummaryJobs:
         await self._summarizer.find(summary_id)
         yield Accepted(summary_id, is_resumed=True)
         while True:
-            channel = self._summarizer.watch(summary_id)
+            channel = self._summarizer.watch(summary_id, include_draft=include_draft)
             while channel is not None and (event := await channel.take()) is not None:
                 yield event
                 if isinstance(event, Finished):

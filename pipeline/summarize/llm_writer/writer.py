@@ -31,12 +31,15 @@ from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
     CritiqueTask,
+    DraftListener,
     ExtractTask,
+    MergeStage,
     MergeTask,
     TopicList,
     TopicsTask,
     WriterLimits,
     Written,
+    draft_listener,
 )
 
 _log = logging.getLogger(__name__)
@@ -81,13 +84,15 @@ class LlmWriter:
 
     async def extract(self, task: ExtractTask) -> Written:
         """Map."""
-        return await self._write(extract_messages(task), self.limits.output_tokens)
+        return await self._write(extract_messages(task), self.limits.output_tokens, draft_listener())
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce."""
         if task.json_schema:
             return await self._write_json(task)
-        return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens))
+        # What is compressed on the way to a text is no draft of it.
+        on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
+        return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens), on_draft)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
@@ -113,8 +118,8 @@ class LlmWriter:
         in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
         return TopicList(clean_topics(in_turn, task.max_topics), usage)
 
-    async def _write(self, messages: Messages, max_tokens: int) -> Written:
-        request = ChatRequest(messages, max_tokens, self._config.extraction_temperature)
+    async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+        request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
         return replace(answer, text=answer.text.strip())
 
@@ -237,7 +242,10 @@ def _continuation(chat: ChatModel, request: ChatRequest, text: str) -> ChatReque
     room = chat.context_tokens - sum(chat.count_tokens(message.content) for message in messages)
     if room < request.max_tokens // 4:
         return None
-    return replace(request, messages=messages, max_tokens=min(request.max_tokens, room))
+    more = replace(request, messages=messages, max_tokens=min(request.max_tokens, room))
+    if (on_draft := request.on_draft) is not None:
+        more = replace(more, on_draft=lambda continuation: on_draft(join_overlapping(text, continuation)))
+    return more
 
 
 def _runs_in_circle(text: str) -> bool:

@@ -122,7 +122,7 @@ class ModelIdentity(_message.Message):
     precision: _builtins.str
     """Arithmetic of the graph and how its weights are stored, from the manifest: "fp32" or "int8_rows", then perhaps a
     comma and more, for example "int8_rows, word embeddings stored in int8". int8_rows: weight products in 8 bits with
-    one scale for each row; a score still does not depend on what shares its batch. "core-1 rows8" or "core-1 rows15" in
+    one scale for each row; a score still does not depend on what shares its batch. "core-2 rows8" or "core-2 rows15" in
     front: the compiled core, whose bits are the same on every CPU, in rows of 8 or 15 bits.
     """
     def __init__(

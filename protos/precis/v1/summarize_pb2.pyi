@@ -301,12 +301,18 @@ class SummarizeRequest(_message.Message):
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     INCLUDE_TEXT_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
+    INCLUDE_DRAFT_FIELD_NUMBER: _builtins.int
     idempotency_key: _builtins.str
     """The caller's name for this request, at most 200 characters. Sent again, it names the same summary and resumes it
     if it is not done. Every tenant (see the server's keys) has names of its own. Empty: every request is a new summary.
     """
     include_text: _builtins.bool
     """Put what was written into every `batch` and `group` event. No event is then left out, however slow the reader is."""
+    include_draft: _builtins.bool
+    """Send `draft` events: the text of the summary while it is written. A language model's endpoint is then asked to send
+    that text in pieces; one that cannot is asked whole, and what it writes comes checked alone. Calls, tokens and the
+    summary are the same. Default: none are sent.
+    """
     @_builtins.property
     def document(self) -> Global___Document:
         """The document. Required."""
@@ -330,10 +336,11 @@ class SummarizeRequest(_message.Message):
         idempotency_key: _builtins.str = ...,
         include_text: _builtins.bool = ...,
         budget: Global___SummaryBudget | None = ...,
+        include_draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "document", b"document", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "document", b"document", "idempotency_key", b"idempotency_key", "include_text", b"include_text", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "document", b"document", "idempotency_key", b"idempotency_key", "include_draft", b"include_draft", "include_text", b"include_text", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -411,9 +418,12 @@ class ResumeSummaryRequest(_message.Message):
     SUMMARY_ID_FIELD_NUMBER: _builtins.int
     INCLUDE_TEXT_FIELD_NUMBER: _builtins.int
     BUDGET_FIELD_NUMBER: _builtins.int
+    INCLUDE_DRAFT_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """From the `accepted` event. Required."""
     include_text: _builtins.bool
+    """As in SummarizeRequest."""
+    include_draft: _builtins.bool
     """As in SummarizeRequest."""
     @_builtins.property
     def budget(self) -> Global___SummaryBudget:
@@ -425,10 +435,11 @@ class ResumeSummaryRequest(_message.Message):
         summary_id: _builtins.str = ...,
         include_text: _builtins.bool = ...,
         budget: Global___SummaryBudget | None = ...,
+        include_draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "include_text", b"include_text", "summary_id", b"summary_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "include_draft", b"include_draft", "include_text", b"include_text", "summary_id", b"summary_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -627,7 +638,7 @@ class SubmitSummaryRequest(_message.Message):
     """Interactive is taken before bulk, the default; among equals the oldest is taken first."""
     @_builtins.property
     def request(self) -> Global___SummarizeRequest:
-        """As sent to Summarize; `include_text` has no effect. Either this or `summary_id` is required."""
+        """As sent to Summarize; `include_text` and `include_draft` have no effect. Either this or `summary_id` is required."""
 
     @_builtins.property
     def budget(self) -> Global___SummaryBudget:
@@ -682,16 +693,20 @@ class WatchSummaryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SUMMARY_ID_FIELD_NUMBER: _builtins.int
+    INCLUDE_DRAFT_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """From SubmitSummary, or the `accepted` event. Required."""
+    include_draft: _builtins.bool
+    """As in SummarizeRequest, of what this server begins to write from now on."""
     def __init__(
         self,
         *,
         summary_id: _builtins.str = ...,
+        include_draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["summary_id", b"summary_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_draft", b"include_draft", "summary_id", b"summary_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1072,6 +1087,7 @@ class SummaryEvent(_message.Message):
     WARNING_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     LAYERS_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def accepted(self) -> Global___SummaryAccepted:
         """First: the summary is stored and can be resumed by its id."""
@@ -1108,6 +1124,10 @@ class SummaryEvent(_message.Message):
     def layers(self) -> Global___LayersFound:
         """The text of an iteration is there, and above it an overview and sections: what to read while the critic does."""
 
+    @_builtins.property
+    def draft(self) -> Global___SummaryDraft:
+        """A piece of the text while it is written, or the checked text; only if the request asked for it."""
+
     def __init__(
         self,
         *,
@@ -1120,12 +1140,13 @@ class SummaryEvent(_message.Message):
         warning: Global___SummaryWarning | None = ...,
         summary: Global___Summary | None = ...,
         layers: Global___LayersFound | None = ...,
+        draft: Global___SummaryDraft | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "draft", b"draft", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "batch", b"batch", "draft", b"draft", "event", b"event", "group", b"group", "layers", b"layers", "plan", b"plan", "reflect", b"reflect", "summary", b"summary", "topics", b"topics", "warning", b"warning"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning", "summary", "layers"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["accepted", "plan", "batch", "group", "reflect", "topics", "warning", "summary", "layers", "draft"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -1511,6 +1532,49 @@ class GroupDone(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__text) -> _WhichOneofReturnType__text | None: ...
 
 Global___GroupDone: _TypeAlias = GroupDone  # noqa: Y015
+
+@_typing.final
+class SummaryDraft(_message.Message):
+    """A piece of the text of an iteration: of the draft, as the language model writes it, or the text that replaces it.
+
+    Joined from the last one on that `begins_anew`, the pieces are the text so far. A slow reader gets fewer, longer
+    pieces, never a gap; of a text that is replaced before he read it he gets the one that replaces it. Nothing is kept of
+    a draft: a resumed summary begins it anew, and an answer from the store has none. `summary` has the last word.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITERATION_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    BEGINS_ANEW_FIELD_NUMBER: _builtins.int
+    IS_CHECKED_FIELD_NUMBER: _builtins.int
+    iteration: _builtins.int
+    """Which iteration's text it is, from 1."""
+    text: _builtins.str
+    """What follows the pieces before; may end anywhere in a word."""
+    begins_anew: _builtins.bool
+    """True: the pieces before are void. So begins every text: also after a call that failed, and an answer that the checks
+    refused.
+    """
+    is_checked: _builtins.bool
+    """False: a draft that no check has read; its numbers may be wrong and its sentences may not stay. True: `text` is the
+    whole text of the iteration, as it came through the checks and into its length.
+    """
+    def __init__(
+        self,
+        *,
+        iteration: _builtins.int = ...,
+        text: _builtins.str = ...,
+        begins_anew: _builtins.bool = ...,
+        is_checked: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begins_anew", b"begins_anew", "is_checked", b"is_checked", "iteration", b"iteration", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SummaryDraft: _TypeAlias = SummaryDraft  # noqa: Y015
 
 @_typing.final
 class LayersFound(_message.Message):

@@ -21,7 +21,7 @@ from server.cli.console import output_console, print_note
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection
-from server.cli.progress import Progress
+from server.cli.progress import Progress, is_live
 from server.cli.summarize.ordered import Ordered, to_options
 from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, print_plan
@@ -66,12 +66,14 @@ async def remote_summaries(connection: Connection, timeout_s: float | None) -> A
                 options=request.options,
                 idempotency_key=request.idempotency_key,
                 budget=request.budget if request.HasField("budget") else None,
+                include_draft=request.include_draft,
                 timeout_s=timeout_s,
             )
             return events_of(stream, connection)
 
         def resume(summary_id: str, budget: pb.SummaryBudget | None) -> AsyncIterator[pb.SummaryEvent]:
-            return events_of(client.resume_summary(summary_id, budget=budget, timeout_s=timeout_s), connection)
+            stream = client.resume_summary(summary_id, budget=budget, include_draft=is_live(), timeout_s=timeout_s)
+            return events_of(stream, connection)
 
         yield SummaryCalls(
             flags="" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}",
@@ -134,6 +136,7 @@ async def summarize_document(paths: Sequence[Path], asked: Ordered, calls: Summa
     """Reads, summarizes, writes. Raises CliError."""
     to_options(asked.options)  # what excludes each other is refused before anything is read
     request = asked.request(read_document(paths))
+    request.include_draft = is_live()
     await write_summary(calls.summarize(request), calls, target, request.document)
 
 

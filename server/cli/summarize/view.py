@@ -23,6 +23,7 @@ class ProgressView:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._resumed_id = ""
+        self._text = ""
         progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
@@ -39,12 +40,20 @@ class ProgressView:
             print_note(f"Summary {event.accepted.summary_id} begins.")
         elif kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
             print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
+        elif kind == "draft":
+            self._read(event.draft)
         elif kind == "warning":
             print_note(f"warning: {event.warning.message}")
         elif kind == "layers" and event.layers.overview:
             print_note(f"Overview: {event.layers.overview}")
         elif kind == "reflect" and event.reflect.begins_again:
             print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
+
+    def _read(self, piece: pb.SummaryDraft) -> None:
+        """Shows the text as it is written, and says that nobody has checked it."""
+        self._text = piece.text if piece.begins_anew else self._text + piece.text
+        title = "Checked text" if piece.is_checked else "Draft, not checked yet"
+        self._progress.show_text(f"{title}, iteration {piece.iteration}", self._text)
 
     def _move(self, progress: pb.SummaryProgress) -> None:
         state = State(

@@ -131,15 +131,21 @@ async function summarize(signal) {
   byId("passage").textContent = "Choose a sentence.";
   say("Planning …");
   const options = words ? { target_words: Number(words) } : {};
-  const body = { document: { text: source }, options, include_text: true };
+  const body = { document: { text: source }, options, include_text: true, include_draft: true };
   for await (const [name, { event }] of events("/v1/summarize", body, signal)) {
     byId("written").hidden = false;
     if (name === "summary") return showSummary(event.summary, source);
     const progress = event[name]?.progress;
     if (progress) say(`${progress.phase.replace("SUMMARY_PHASE_", "").toLowerCase()}: ${progress.calls_done} of ${progress.calls_total} calls`);
-    if (event[name]?.text) byId("text").textContent = event[name].text;
-    else if (name === "layers") byId("text").textContent = event.layers.overview;
+    if (name === "draft") showDraft(event.draft);
+    else if (event[name]?.text) byId("text").textContent = event[name].text;
   }
+}
+
+function showDraft({ text = "", begins_anew, is_checked }) {
+  if (begins_anew) byId("text").textContent = "";
+  byId("text").append(text);
+  say(is_checked ? "Checked. The critic reads it." : "Writing: a draft, not checked yet.");
 }
 
 function showSummary(summary, source) {

@@ -50,7 +50,7 @@ def test_a_package_that_hides_ours_is_named(tmp_path: Path, name: str) -> None:
     [line] = ended.stderr.splitlines()
     assert line.startswith(f"precis: the package `{name}` of Precis is hidden by another one of this name in ")
     assert str(tmp_path / name) in line
-    assert "pipx install precis" in line
+    assert "uv tool install . --with ./protos" in line
 
 
 def test_a_package_whose_files_lie_among_ours_is_named(tmp_path: Path) -> None:
@@ -65,4 +65,5 @@ def test_without_the_server_the_client_says_how_to_install_it(tmp_path: Path, *,
         foreign(tmp_path, "server")
     ended = run(tmp_path, ROOT / "protos", isolated=True)
     assert ended.returncode == 4
-    assert ended.stderr == "precis: the server and its commands are not installed: pip install precis\n"
+    problem = "the server and its commands are not installed: `pip install .` in a checkout of Precis"
+    assert ended.stderr == f"precis: {problem}\n"

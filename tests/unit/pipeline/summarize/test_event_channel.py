@@ -4,10 +4,11 @@ import asyncio
 from pathlib import Path
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import (
     BatchDone,
+    Drafted,
     Event,
-    EventChannel,
     Finished,
     GroupDone,
     LayersFound,
@@ -63,6 +64,69 @@ async def test_a_reader_who_wants_texts_gets_every_batch() -> None:
     for index in range(1_000):
         channel.offer(batch_done(index))
     assert len(await take_all(channel)) == 1_000
+
+
+async def pieces_of(*drafts: Drafted, taken: int) -> list[Drafted]:
+    """What a reader gets who takes the first pieces at once, and the others when all is written."""
+    channel = EventChannel(2, include_draft=True)
+    pieces: list[Event | None] = []
+    for number, draft in enumerate(drafts):
+        channel.offer(draft)
+        if number < taken:
+            pieces.append(await channel.take())
+    return [piece for piece in [*pieces, *await take_all(channel)] if isinstance(piece, Drafted)]
+
+
+async def test_a_quick_reader_gets_what_follows_what_he_has() -> None:
+    drafts = [Drafted(1, text) for text in ("Oil", "Oil the", "Oil the pump.")]
+    assert await pieces_of(*drafts, taken=3) == [
+        Drafted(1, "Oil", begins_anew=True),
+        Drafted(1, " the"),
+        Drafted(1, " pump."),
+    ]
+
+
+async def test_a_slow_reader_gets_pieces_joined_and_no_gap() -> None:
+    drafts = [Drafted(1, "word " * count) for count in range(1, 1_000)]
+    first, rest = await pieces_of(*drafts, taken=1)
+    assert (first.text + rest.text, rest.begins_anew) == (drafts[-1].text, False)
+
+
+async def test_a_text_that_begins_anew_voids_what_was_read() -> None:
+    drafts = (Drafted(1, "Oil the"), Drafted(1, ""), Drafted(1, "Never"), Drafted(2, "Never oil"))
+    assert [(one.iteration, one.text, one.begins_anew) for one in await pieces_of(*drafts, taken=4)] == [
+        *((1, "Oil the", True), (1, "", True), (1, "Never", False), (2, "Never oil", True))
+    ]
+
+
+async def test_the_checked_text_is_whole_and_replaces_a_draft_that_waits() -> None:
+    drafts = (Drafted(1, "Oil the"), Drafted(1, "Oil the pump"), Drafted(1, "Oil the pump.", is_checked=True))
+    assert await pieces_of(*drafts, taken=1) == [
+        Drafted(1, "Oil the", begins_anew=True),
+        Drafted(1, "Oil the pump.", begins_anew=True, is_checked=True),
+    ]
+
+
+async def test_drafts_keep_their_place_among_other_events() -> None:
+    channel = EventChannel(2, include_draft=True)
+    for text in ("Oil", "Oil it"):
+        channel.offer(Warned("code", text))
+        channel.offer(Drafted(1, text))
+    channel.offer(Warned("code", "end"))
+    kinds = [event.text if isinstance(event, Drafted) else type(event).__name__ for event in await take_all(channel)]
+    assert kinds == ["Warned", "Warned", "Oil it", "Warned"]
+
+
+async def test_only_readers_who_want_drafts_get_them() -> None:
+    channel = EventChannel(2)
+    plain = channel.copy(2, include_draft=False)
+    before = channel.wants_drafts
+    reader = channel.copy(2, include_draft=True)
+    assert (before, channel.wants_drafts) == (False, True)
+    channel.offer(Drafted(1, "Oil"))
+    late = channel.copy(2, include_draft=True)
+    assert await take_all(channel) == await take_all(plain) == []
+    assert await take_all(reader) == await take_all(late) == [Drafted(1, "Oil", begins_anew=True)]
 
 
 async def test_a_waiting_reader_is_woken() -> None:

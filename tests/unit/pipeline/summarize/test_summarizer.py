@@ -17,6 +17,7 @@ from pipeline.summarize.events import (
     LayersFound,
     Planned,
     Reflected,
+    Shown,
     TopicsFound,
     Warned,
 )
@@ -238,7 +239,9 @@ async def test_an_unknown_id_is_refused(tmp_path: Path) -> None:
 
 async def test_texts_come_with_their_batches_for_a_reader_who_wants_them(tmp_path: Path) -> None:
     async with summarizer_in(tmp_path) as summarizer:
-        events = await read_all(summarizer.stream(numbered_document(20), writer=ScriptedWriter(), include_text=True))
+        events = await read_all(
+            summarizer.stream(numbered_document(20), writer=ScriptedWriter(), shown=Shown(include_text=True))
+        )
     texts = {event.batch_index: event.text for event in events if isinstance(event, BatchDone)}
     assert sorted(texts) == [0, 1, 2]
     assert all(text and text.startswith(f"Batch {index} keeps") for index, text in texts.items())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.places import CitationSupport
-from pipeline.summarize.events import BatchDone, GroupDone
+from pipeline.summarize.events import BatchDone, GroupDone, Shown
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask
 from tests.fakes_summarize import ScriptedWriter, Task
@@ -50,7 +50,7 @@ async def test_a_summary_says_at_which_batch_it_is(tmp_path: Path) -> None:
 
 async def test_the_texts_on_the_way_are_in_the_events_and_in_the_view(tmp_path: Path) -> None:
     async with summarizer_in(tmp_path) as summarizer:
-        events = await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(), include_text=True))
+        events = await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(), shown=Shown(include_text=True)))
         view = await summarizer.get(result_of(events).summary_id)
     batches = {event.batch_index: event.text for event in events if isinstance(event, BatchDone)}
     groups = {(event.level, event.group_index): event.text for event in events if isinstance(event, GroupDone)}

@@ -38,6 +38,21 @@ def test_progress_without_a_call_promises_nothing() -> None:
     assert describe(pb.SummaryProgress(calls_done=3, calls_reused=3, elapsed=Duration(seconds=1))) == "0 tokens"
 
 
+def test_a_draft_is_shown_as_such_until_the_checked_text_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, str]] = []
+    progress = Progress()
+    monkeypatch.setattr(progress, "show_text", lambda title, text: seen.append((title, text)))
+    view = ProgressView(progress)
+    for piece in (
+        pb.SummaryDraft(iteration=1, text="Oil", begins_anew=True),
+        pb.SummaryDraft(iteration=1, text=" it."),
+        pb.SummaryDraft(iteration=1, text="Never oil it.", begins_anew=True, is_checked=True),
+    ):
+        view.show(pb.SummaryEvent(draft=piece))
+    draft, checked = "Draft, not checked yet, iteration 1", "Checked text, iteration 1"
+    assert seen == [(draft, "Oil"), (draft, "Oil it."), (checked, "Never oil it.")]
+
+
 def test_the_ending_says_what_was_kept() -> None:
     summary = pb.Summary(
         summary_id="a1", calls_done=9, calls_reused=4, input_tokens=5_000, output_tokens=700, writer="extractive-1/x"
