@@ -55,7 +55,8 @@ def metrics_page() -> str:
 
 def _collectors() -> list[Collector]:
     registry = RecordingRegistry()
-    for make in (CallMetrics, BatchMetrics, EvaluateMetrics, JudgeMetrics, AnswerMetrics, SummaryMetrics):
+    CallMetrics(registry).method("")  # its histogram shows labels of series only
+    for make in (BatchMetrics, EvaluateMetrics, JudgeMetrics, AnswerMetrics, SummaryMetrics):
         make(registry)
     show_models(registry, {role: ModelIdentity("", "", "", "") for role in ROLES})
     zero = ModelStatistics(**{field.name: 0 for field in fields(ModelStatistics)})
