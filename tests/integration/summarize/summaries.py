@@ -18,8 +18,12 @@ from tests.scripted_endpoint.script import Script
 PASS = Reply("PASS or FAIL|PASS|FAIL", "PASS: complete.")
 """Contents a critic; the other prompts do not hold these words."""
 
-Call = AsyncIterable[pb.SummarizeResponse] | AsyncIterable[pb.ResumeSummaryResponse]
-"""A stream of either RPC."""
+Call = (
+    AsyncIterable[pb.SummarizeResponse]
+    | AsyncIterable[pb.ResumeSummaryResponse]
+    | AsyncIterable[pb.WatchSummaryResponse]
+)
+"""A stream of any RPC that follows a summary."""
 
 QUICK = {"retries": {"max_attempts": 2, "base_delay_s": 0.0}}
 
