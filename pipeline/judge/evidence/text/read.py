@@ -1,8 +1,10 @@
-"""Reads a text into sentences and words, after detokenization, and finds its quotations and capitals.
+"""Reads a text into sentences and words as a person sees it, and finds its quotations and capitals.
 
 Detokenization puts together "235, 000", "31. 8 per cent", "71 - year - old", "U. S.", as corpora and extraction tools
 often write them. Sentences would else end inside a number, and "1, 600" and "1,600" would be two numbers. Only texts
-that show signs of it are touched; positions still lead back to what was sent.
+that show signs of it are touched. What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
+letters that have none. Letters of other scripts that look Latin are read as Latin in words of nothing else. A word in
+such a disguise would be unknown to models and rules. Positions still lead back to what was sent.
 """
 
 import re
@@ -150,16 +152,40 @@ _GAPS = re.compile(
 )
 
 
+_LATIN = r"A-Za-z\u00c0-\u024f"
+_MARKS = r"\u0300-\u036f\u20d0-\u20ff"  # combining; NFKC leaves those that make no letter
+_UNSEEN = re.compile(
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"  # default-ignorable characters of Unicode
+    rf"|(?<=[0-9{_LATIN}{_MARKS}])[{_MARKS}]"
+)
+_CYRILLIC_AND_GREEK = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
+_LOOKALIKES = str.maketrans(_CYRILLIC_AND_GREEK, "aeopcyxijshdqwlABEKMHOPCTXYIJSABEZHIKMNOPTYXo")
+_DISGUISED = re.compile(
+    rf"(?<![^\W\d_])(?=[{_LATIN}]*[{_CYRILLIC_AND_GREEK}])[{_LATIN}{_CYRILLIC_AND_GREEK}]++(?![^\W\d_])"
+)
+
+
 def read_respaced(text_id: str, original: str) -> NormalizedText:
-    """Normalises a text, with numbers, ages and abbreviations put together. Linear in its length."""
+    """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length."""
     text, offsets = nfkc(original)
-    gaps = [match.start() for match in stoppable(_GAPS.finditer(text))] if _SIGNS.search(text) else []
-    if not gaps:
-        return NormalizedText(text_id, original, text, offsets)
-    kept = np.delete(np.arange(len(text), dtype=np.int32), gaps)
+    if not text.isascii():
+        text, offsets = _without(text, offsets, _UNSEEN)
+        text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
+    if _SIGNS.search(text):
+        text, offsets = _without(text, offsets, _GAPS)
+    return normalize_decoded(text_id, original, text, offsets)
+
+
+def _without(text: str, offsets: OffsetMap, pattern: re.Pattern[str]) -> tuple[str, OffsetMap]:
+    """Leaves out single characters, unless nothing is left."""
+    gaps = [match.start() for match in stoppable(pattern.finditer(text))]
     bounds = [-1, *gaps, len(text)]
-    respaced = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
-    return normalize_decoded(text_id, original, respaced, offsets.then(OffsetMap(kept, kept + 1)))
+    rest = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
+    if not gaps or not rest.strip():
+        return text, offsets
+    kept = np.delete(np.arange(len(text), dtype=np.int32), gaps)
+    return rest, offsets.then(OffsetMap(kept, kept + 1))
 
 
 _QUOTATION = re.compile(r'"[^"\n]{1,600}"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」')

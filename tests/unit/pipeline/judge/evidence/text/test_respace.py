@@ -37,11 +37,36 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert read_respaced("source", text).text == text
 
 
+@pytest.mark.parametrize(
+    "disguised",
+    [
+        "The m\u00adayor was\u200b arr\u200dested in P\ufeffaris.",
+        "\u202aThe mayor\u202c was arrested in Paris.\U000e0041",
+        "T\u0332h\u0332e\u0332 mayor was arrested in Pa\u0336r\u0336is.",
+        "Thе mауоr wаs аrrеstеd іn Раris.",
+        "The mayοr was arrested in Ρaris.",
+    ],
+)
+def test_a_disguised_text_is_read_as_it_looks(disguised: str) -> None:
+    read = read_respaced("summary", disguised)
+    assert read.text == "The mayor was arrested in Paris."
+    assert read.whole().quote in disguised
+
+
+@pytest.mark.parametrize("text", ["Он жил в Москве.", "The β-blocker and Δx.", "Café, naïve, Łódź.", "Ελλάδα", "x²"])
+def test_words_of_other_scripts_and_letters_with_marks_stay(text: str) -> None:
+    assert read_respaced("source", text).text == text.replace("²", "2")
+
+
+def test_a_text_of_nothing_that_is_seen_is_kept() -> None:
+    assert read_respaced("summary", "\u200b\u00ad").text == "\u200b\u00ad"
+
+
 def test_a_decimal_no_longer_ends_a_sentence() -> None:
     assert len(ReadText.of("source", "It rose 31. 8 per cent in a year. Then it fell.", 700).passages) == 2
 
 
-@given(st.text(alphabet="ab1 ,.-'`()ﬁ２é", max_size=80))
+@given(st.text(alphabet="ab1 ,.-'`()ﬁ２éа\u200b\u0332", max_size=80))
 def test_every_place_leads_back_to_what_was_sent(original: str) -> None:
     read = read_respaced("source", original)
     for index in range(len(read.text)):
