@@ -1,10 +1,10 @@
 """Cuts a summary into claims and segments.
 
 A claim is a sentence, or a clause of one. Each is checked alone, by a model that reads whole sentences, so that a
-sentence is cut rarely: at a semicolon, or at a comma with a conjunction, before a clause with a noun as its subject
-and a verb of its own. A clause that begins with a pronoun stays with what the pronoun means, and one that may stand
-within "he said", "if" or "because" stays there. A segment is a sentence, cut at semicolons and at line
-ends too, those of wrapped prose among them.
+sentence is cut rarely: at a semicolon, or at a comma with a conjunction, in a run-on sentence at any comma, before a
+clause with a noun as its subject and a verb of its own. A clause that begins with a pronoun stays with what the pronoun
+means, and one that may stand within "he said", "if" or "because" stays there. A segment is a sentence, cut at
+semicolons and at line ends too, those of wrapped prose among them.
 """
 
 import re
@@ -19,6 +19,8 @@ from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
 
 _BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|so)|;)\s+(?=\w)", re.IGNORECASE)
+_RUN_ON_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|,\s+(?=\w)", re.IGNORECASE)
+_RUN_ON_WORDS = 40  # of longer sentences any comma may end a statement
 _BREAK = re.compile(r'[,;:()"“”–—]')
 _PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "there"])
 _DETERMINER_LIST = """
@@ -94,7 +96,7 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
 def _is_mark(summary: ReadText, words: range, end: int) -> bool:
     """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"."""
     is_short = len(words) <= _LONGEST_MARK and summary.text.text.endswith(":", 0, end)
-    return is_short and not any(_is_verb(summary.table.words[word]) for word in words)
+    return is_short and not any(is_verb(summary.table.words[word]) for word in words)
 
 
 def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int) -> tuple[ClaimSpan, ...]:
@@ -114,10 +116,13 @@ def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int
 
 def _clauses(summary: ReadText, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cuts a sentence before clauses that are statements of their own; not inside quotation marks and brackets."""
-    first = start
-    for boundary in _BOUNDARY.finditer(summary.text.text, start, end):
+    first, table = start, summary.table
+    pattern = _RUN_ON_BOUNDARY if len(table.between(start, end)) > _RUN_ON_WORDS else _BOUNDARY
+    for boundary in pattern.finditer(summary.text.text, start, end):
         at_semicolon = boundary.group().startswith(";")
         before, after = (first, boundary.start()), (boundary.end(), end)
+        if boundary.group().strip() == "," and any(table.words[word] in _OPENERS for word in table.between(*before)):
+            continue
         if _stands_alone(summary, *before, at_semicolon=at_semicolon) and _has_subject(
             summary, *after, at_semicolon=at_semicolon
         ):
@@ -130,14 +135,14 @@ def _stands_alone(summary: ReadText, start: int, end: int, *, at_semicolon: bool
     """Tells whether words end a statement: nothing is open, no list is under way, nothing governs what follows."""
     text, table, words = summary.text.text[start:end], summary.table, summary.table.between(start, end)
     is_open = text.count('"') % 2 == 1 or text.count("“") > text.count("”") or text.count("(") > text.count(")")
-    if is_open or len(words) < _FEWEST_WORDS or not any(_is_verb(table.words[index]) for index in words[1:]):
+    if is_open or len(words) < _FEWEST_WORDS or not any(is_verb(table.words[index]) for index in words[1:]):
         return False
     if at_semicolon:
         return True
     if table.words[words[0]] in _OPENERS or any(table.words[index] in _SCOPES for index in words):
         return False
     last = table.between(start + text.rfind(",") + 1, end)  # an item of a list has no verb
-    return any(_is_verb(table.words[index]) for index in last)
+    return any(is_verb(table.words[index]) for index in last)
 
 
 def _has_subject(summary: ReadText, start: int, end: int, *, at_semicolon: bool) -> bool:
@@ -161,13 +166,13 @@ def _has_subject(summary: ReadText, start: int, end: int, *, at_semicolon: bool)
 def _is_finite(table: WordTable, index: int) -> bool:
     """Tells whether a word is a finite verb; one that may be a participle or a noun is, in front of an object."""
     word = table.words[index]
-    if word in _FINITE or not _is_verb(word):
+    if word in _FINITE or not is_verb(word):
         return word in _FINITE
     following = table.words[index + 1] if index + 1 < len(table) else ""
     return table.words[index - 1] not in _BEFORE_PARTICIPLES and (following in _OBJECTS or following[:1].isdigit())
 
 
-def _is_verb(word: str) -> bool:
+def is_verb(word: str) -> bool:
     """Tells whether a word may be a verb that states something."""
     is_past = word.endswith("ed") and len(word) >= _SHORTEST_PAST and word not in _NAMING
     return is_past or word in _FINITE or word in _MAYBE_VERBS

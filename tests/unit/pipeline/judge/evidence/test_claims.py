@@ -59,6 +59,18 @@ def test_a_clause_stays_where_it_means_something() -> None:
         assert claims(text) == [text]
 
 
+def test_a_run_on_sentence_is_cut_at_bare_commas_and_a_shorter_one_is_not() -> None:
+    clauses = [
+        f"The {name} of the old town was closed on Monday by order of the council"
+        for name in ("bridge", "mill", "bank")
+    ]
+    assert claims(f"{', '.join(clauses)}.") == [*clauses[:2], f"{clauses[2]}."]
+    assert len(claims(f"{', '.join(clauses[:2])}.")) == 1
+    subordinate = f"Overall, while {', '.join(clauses)}."
+    assert claims(subordinate)[0].startswith("Overall, while The bridge of the old town was closed on Monday by order")
+    assert len(claims(subordinate)) == 1
+
+
 def test_words_that_name_what_follows_are_no_claims() -> None:
     assert claims("Key points:\n\n- The bridge was closed.\n\nAnn Holt:\n\n- Fees rose.") == [
         "The bridge was closed.",
