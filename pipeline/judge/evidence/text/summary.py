@@ -9,12 +9,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pipeline.judge.evidence.claims import is_verb
 from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
 from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
 from pipeline.text.meta_commentary import lead_in_length
-from pipeline.text.sentences import Sentence, claims, split_sentences
+from pipeline.text.sentences import BlockKind, Sentence, claims, split_sentences
 
 _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
 
@@ -22,9 +23,9 @@ _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
 def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
     """Reads a summary without what states nothing of its source; linear in its length.
 
-    Left out are markup, sentences that tell the judge how to grade, lead-ins, also those in front of a statement,
-    and what repeats another sentence. What is left out is blank, so that places stay. When nothing else is left,
-    it is kept.
+    Left out are headings that only name what follows, markup, sentences that tell the judge how to grade, lead-ins,
+    also those in front of a statement, and what repeats another sentence. What is left out is blank, so that places
+    stay. When nothing else is left, it is kept.
 
     Args:
         source: what the summary is about.
@@ -33,7 +34,8 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     marked = without_markup(text.text)
     turns = {turn.end(): turn.start() for turn in _TURN.finditer(marked)}
     bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)
-    whole = claims(split_sentences(bare, max_sentence_chars))
+    split = split_sentences(bare, max_sentence_chars)
+    whole = [one for one in split if one.kind is not BlockKind.HEADING or _states(bare, one)] or split
     sentences = tuple(split_unrelated(bare, whole, source))
     said = [
         sentence
@@ -52,6 +54,21 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         lead_in_count=len(said) - len(stated),
         repeat_count=len(frozenset(stated).difference(kept)),
     )
+
+
+_WORD = re.compile(r"[\w'’-]+")
+_TITLE_WORDS = range(4, 9)  # fewer state nothing, more are a statement
+_TITLE_OPENINGS = frozenset(["how", "why", "what", "when", "where", "who", "which", "whether"])
+
+
+def _states(text: str, heading: Sentence) -> bool:
+    """Tells whether a heading is a statement, such as "Mayor arrested for fraud": no claim may hide in a heading."""
+    written = text[heading.start : heading.end].rstrip("*_# ")
+    words = _WORD.findall(written.casefold())
+    if len(words) < _TITLE_WORDS.start or words[0] in _TITLE_OPENINGS:
+        return written.endswith((".", "!")) and len(words) > 1
+    says = any(is_verb(word) or word[0].isdigit() for word in words[1:])
+    return says or written.endswith((".", "!", "?")) or len(words) not in _TITLE_WORDS
 
 
 def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:

@@ -43,3 +43,26 @@ def test_the_marks_of_a_chat_s_turns_belong_to_no_sentence(text: str, notes: tup
     table = build(summary=text)
     assert [claim.passage.text for claim in table.claims] == [claim.passage.text for claim in build().claims]
     assert table.notes == notes
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# Mayor arrested for fraud",
+        "**Cost of the bridge: 61 million dollars**",
+        "## The bridge has been closed.",
+        "### Shop owners of the old town cheer the closing of the bridge",
+    ],
+)
+def test_no_claim_hides_in_a_heading(heading: str) -> None:
+    table = build(summary=f"{heading}\n\n{SUMMARY}")
+    assert table.claims[0].passage.text in heading
+    assert len(table.claims) == 1 + len(build().claims)
+
+
+@pytest.mark.parametrize(
+    "heading", ["# Bridge closed", "## Key points", "**Costs and funding of repairs**", "# How the bridge was closed"]
+)
+def test_a_heading_that_names_what_follows_changes_nothing(heading: str) -> None:
+    table = build(summary=f"{heading}\n\n{SUMMARY}")
+    assert [claim.passage.text for claim in table.claims] == [claim.passage.text for claim in build().claims]
