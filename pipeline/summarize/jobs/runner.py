@@ -106,7 +106,7 @@ class JobRunner:
                             pass
                 await self._jobs.remove_done(summary_id)
         except SummaryRunningError:
-            pass  # another server was faster
+            await self._jobs.leave(summary_id)  # another server was faster
         except UnknownSummaryError:
             await self._jobs.remove(summary_id)
         except SummaryAsideError:

@@ -87,6 +87,11 @@ class JobTable:
         )
         return int(rows[0][0]) if rows else 0
 
+    async def leave(self, summary_id: str) -> None:
+        """Takes back an attempt at a job that another server runs."""
+        left = Statement("UPDATE jobs SET attempts = attempts - 1 WHERE summary_id = ? AND attempts > 0", (summary_id,))
+        await self._database.transact([left])
+
     async def put_back(self, summary_id: str) -> None:
         """Leaves a job to another server, or to this one after its restart."""
         await self._database.transact(

@@ -15,8 +15,10 @@ _log = logging.getLogger(__name__)
 _TAKE = """
     UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, result = NULL, cancel_requested = 0,
     updated_at = NOW_S WHERE summary_id = ? AND """
-_TAKE_FREE = _TAKE + "lease_expires_at < NOW_S"
+_TAKE_FREE = _TAKE + "lease_owner IS NULL"
 _TAKE_FROM = _TAKE + "lease_owner = ?"
+_TAKE_NOT_RENEWED = _TAKE_FROM + " AND lease_expires_at = ?"
+_RENEWALS = 3  # that a lease lasts for at least, see SummarizeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,17 @@ class Lease:
 
 
 class LeaseTable:
-    """The lease columns of the table `summaries`. Times are the database's."""
+    """The lease columns of the table `summaries`. Times are the database's.
+
+    Its clock may leap, and then leases of living runs seem to be over. So a lease is taken from a living server only
+    after it was over and was not renewed while another server looked.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def acquire(self, summary_id: str, ttl_s: float) -> Lease:
-        """Takes a summary that nobody runs, or whose server has ended.
+        """Takes a summary that nobody runs, or whose server has ended; of one that is stuck after a third of `ttl_s`.
 
         Raises:
             SummaryRunningError: a living server runs it.
@@ -113,20 +119,27 @@ class LeaseTable:
 
     async def _acquire(self, lease: Lease, ttl_s: float) -> Lease:
         summary_id = lease.summary_id
-        if await self._take(lease, ttl_s, _TAKE_FREE):
-            return lease
         rows = await self._database.fetch(
             Statement(
-                "SELECT lease_owner, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
+                "SELECT lease_owner, lease_expires_at, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
                 (summary_id,),
             )
         )
         if not rows:
             raise UnknownSummaryError(summary_id)
-        holder, seconds_left = str(rows[0][0]), float(rows[0][1])
-        if await self._has_ended(holder) and await self._take(lease, ttl_s, _TAKE_FROM, holder):
-            return lease
-        raise SummaryRunningError(summary_id, max(0.0, seconds_left))
+        holder, expires_at, seconds_left = rows[0]
+        if holder is None:
+            is_taken = await self._take(lease, ttl_s, _TAKE_FREE)
+        elif await self._has_ended(holder):
+            is_taken = await self._take(lease, ttl_s, _TAKE_FROM, holder)
+        elif seconds_left < 0 and holder not in self._database.held_leases:
+            await asyncio.sleep(ttl_s / _RENEWALS)
+            is_taken = await self._take(lease, ttl_s, _TAKE_NOT_RENEWED, holder, expires_at)
+        else:
+            is_taken = False
+        if not is_taken:
+            raise SummaryRunningError(summary_id, max(0.0, seconds_left))
+        return lease
 
     async def _has_ended(self, holder: str) -> bool:
         """Tells whether the run that holds a lease is known to be over."""
@@ -147,6 +160,6 @@ class LeaseTable:
         finally:
             self._database.held_leases.discard(lease.holder)
 
-    async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str) -> bool:
+    async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str | float) -> bool:
         row = (lease.holder, ttl_s, SummaryStatus.RUNNING, lease.summary_id)
         return await self._database.transact([Statement(sql, (*row, *values))]) == [1]

@@ -1,4 +1,4 @@
-"""Benchmark: what clients can do to a server and to each other, honest crowds and hostile ones."""
+"""Benchmark: what crowds, hostile clients and a leaping clock can do to a server and its other clients."""
 
 import asyncio
 import time
@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.progress import Progress
 
+from scripts.benchmarks.chaos.clock import clock_jumps
 from scripts.benchmarks.chaos.fuzz import fuzz
 from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unread
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
@@ -28,6 +29,9 @@ TARGETS = (
     Target("unread_peak_mb", 1_000, at_least=False),
     Target("cancel_left_s", 0, at_least=False),
     Target("tenant_leaks", 0, at_least=False),
+    Target("clock_failed", 0, at_least=False),
+    Target("clock_repeated", 0, at_least=False),
+    Target("clock_given_away", 0, at_least=False),
     Target("fuzz_internal", 0, at_least=False),
     Target("fuzz_crashes", 0, at_least=False),
     Target("rss_growth", 0.02, at_least=False),
@@ -44,9 +48,18 @@ def run(models: Path, _data: Path, *, quick: bool) -> Report:
             started_s = time.monotonic()
             found = asyncio.run(_finished(parts[name], server))
             figures |= found
-            shown = ", ".join(f"{key} {value:.4g}" for key, value in found.items() if isinstance(value, int | float))
-            rows.append((name, f"{time.monotonic() - started_s:.1f}", shown))
+            rows.append((name, f"{time.monotonic() - started_s:.1f}", _shown(found)))
+    started_s = time.monotonic()
+    found = asyncio.run(clock_jumps(models, 1 if quick else 3))
+    rows.append(("clock jumps", f"{time.monotonic() - started_s:.1f}", _shown(found)))
+    figures |= found
     return Report("chaos", ("attack", "s", "found"), rows, figures, TARGETS)
+
+
+def _shown(found: Mapping[str, Figure]) -> str:
+    """Writes what one part found; of the values that are no numbers, why there are none."""
+    parts = (f"{key} {value:.4g}" for key, value in found.items() if isinstance(value, int | float))
+    return ", ".join([*parts, *(value for value in found.values() if isinstance(value, str))])
 
 
 async def _finished(part: Part, server: PrecisServer) -> Mapping[str, Figure]:

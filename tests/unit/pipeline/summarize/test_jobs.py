@@ -13,7 +13,9 @@ from pipeline.summarize.errors import JobQueueFullError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
 from pipeline.summarize.jobs.runner import JobRunner
 from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
+from pipeline.summarize.storage.job_table import QueuedJob
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
+from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
@@ -92,6 +94,17 @@ async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: 
         done = last(await read_all(jobs.watch(queued.summary_id))).result
     assert done.status is SummaryStatus.DONE
     assert len(writer.answered) == len(set(writer.answered)) >= done.calls_done
+
+
+async def test_a_job_that_another_server_runs_loses_no_attempt(tmp_path: Path) -> None:
+    writer = ScriptedWriter()
+    async with summarizer_in(tmp_path, **QUICK) as one, summarizer_in(tmp_path, **QUICK) as two:
+        summary_id = (await submit(SummaryJobs(one), writer)).summary_id
+        await one.store.leases.acquire(summary_id, 60)
+        for _ in range(two.config.jobs.max_attempts):
+            await JobRunner(two, writer)._run(QueuedJob(summary_id, one.owner))  # noqa: SLF001 - as if it was free
+        assert await two.store.jobs.begin(summary_id) == 1
+    assert not writer.asked
 
 
 async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> None:
@@ -175,6 +188,9 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
     async with summarizer_in(tmp_path) as summarizer:
         jobs = SummaryJobs(summarizer)
         made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
+        for second, summary_id in enumerate(made, 1):  # made within one tick of the clock, they would be equally old
+            made_at = Statement("UPDATE summaries SET created_at = ? WHERE summary_id = ?", (second, summary_id))
+            await summarizer.store._database.transact([made_at])  # noqa: SLF001
         await submit(SummaryJobs(summarizer.owned_by("another")), writer, 25)
         listed: list[str] = []
         token = ""

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
-from pipeline.summarize.errors import LeaseLostError, StorageError, StorageFullError, SummaryRunningError
+from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
 from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
 from pipeline.summarize.storage.postgres import PostgresDatabase
@@ -137,63 +137,6 @@ async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(
         assert await database.fetch(Statement("SELECT body FROM texts WHERE sha256 = ?", (key,))) == [("body",)]
 
 
-async def test_a_lease_has_one_holder(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
-        mine, theirs = SummaryStore(one), SummaryStore(two)
-        summary_id = (await create(mine)).summary_id
-        lease = await mine.leases.acquire(summary_id, 60)
-        for store in (mine, theirs):
-            with pytest.raises(SummaryRunningError) as refusal:
-                await store.leases.acquire(summary_id, 60)
-            assert 50 < refusal.value.retry_after_s <= 60
-        assert not await mine.leases.renew(lease, 60)
-        await theirs.leases.request_cancel(summary_id)
-        assert await mine.leases.renew(lease, 60)
-        await mine.leases.release(lease, SummaryStatus.CANCELLED, None)
-        assert not await mine.leases.renew(await theirs.leases.acquire(summary_id, 60), 60)
-
-
-async def test_the_lease_of_a_process_that_ended_is_free_at_once(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as two:
-        async with opened(tmp_path, postgres_url_or_none) as one:
-            summary_id = (await create(SummaryStore(one))).summary_id
-            lease = await SummaryStore(one).leases.acquire(summary_id, 3_600)
-            assert not await two.is_gone(one.owner)
-        assert await two.is_gone(one.owner)
-        taken = await SummaryStore(two).leases.acquire(summary_id, 60)
-        with pytest.raises(LeaseLostError):
-            await SummaryStore(two).leases.renew(lease, 60)
-        await SummaryStore(two).leases.release(lease, SummaryStatus.DONE, "stale")  # changes nothing
-        assert not await SummaryStore(two).leases.renew(taken, 60)
-
-
-async def test_a_lease_that_could_not_be_released_is_free_for_its_own_process(tmp_path: Path) -> None:
-    async with opened(tmp_path, None) as database:
-        store = SummaryStore(database)
-        summary_id = (await create(store)).summary_id
-        lease = await store.leases.acquire(summary_id, 3_600)
-        connection = _connection(database)
-        connection.execute("PRAGMA query_only = ON")
-        with pytest.raises(StorageError):
-            await store.leases.release(lease, SummaryStatus.FAILED, None)
-        connection.execute("PRAGMA query_only = OFF")
-        assert (await store.leases.acquire(summary_id, 60)).holder != lease.holder
-
-
-async def test_of_many_that_take_a_dead_ones_lease_one_gets_it(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one:
-        summary_id = (await create(SummaryStore(one))).summary_id
-        await SummaryStore(one).leases.acquire(summary_id, 3_600)
-    async with opened(tmp_path, postgres_url_or_none) as two, opened(tmp_path, postgres_url_or_none) as three:
-        attempts = [SummaryStore(database).leases.acquire(summary_id, 60) for database in (two, three) * 3]
-        answers = await asyncio.gather(*attempts, return_exceptions=True)
-    assert sum(not isinstance(answer, SummaryRunningError) for answer in answers) == 1
-
-
 async def test_old_summaries_are_deleted_with_all_that_only_they_need(
     tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
@@ -261,7 +204,7 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
         events = summarizer.stream(document, writer=writer)
         accepted = await anext(events)
         assert isinstance(accepted, Accepted)
-        connection = _connection(summarizer.store._database)  # noqa: SLF001
+        connection = sqlite_connection(summarizer.store._database)  # noqa: SLF001
         while not isinstance(await anext(events), BatchDone):
             pass
         connection.execute("PRAGMA max_page_count = 1")  # as large as the file is now
@@ -290,6 +233,6 @@ async def test_a_full_disk_for_checkpoints_is_a_clear_error_and_the_summary_goes
     assert result.status is SummaryStatus.DONE
 
 
-def _connection(database: Database) -> sqlite3.Connection:
+def sqlite_connection(database: Database) -> sqlite3.Connection:
     assert isinstance(database, SqliteDatabase)
     return database._connected  # noqa: SLF001
