@@ -79,10 +79,10 @@ class SummarizeConfig(FrozenModel):
         ),
     )
     detail: SummaryDetail = Field(
-        default=SummaryDetail.FULL,
+        default=SummaryDetail.SCHEDULE,
         description=(
-            'Length where the caller sets none. "schedule": that of the evaluation\'s compression schedule; '
-            '"full": all that the writer has room for.'
+            'Length where the caller sets none. "schedule": that of the evaluation\'s compression schedule, where it '
+            'is shorter than the document; "full": all that the writer has room for.'
         ),
     )
     source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')

@@ -108,9 +108,13 @@ class SummaryPlan:
         return iterations * each + _TOPICS_CALLS + self.json_calls
 
     def most_repeats(self, iterations: int = 1) -> int:
-        """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again."""
+        """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again.
+
+        And the last text of each iteration once more where a language model misses the length.
+        """
+        corrections = iterations * int(self.shape.goal is not None and self.limits.shapes_merges)
         texts = iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
-        return texts * self.limits.repeats
+        return (texts + corrections) * self.limits.repeats + corrections
 
     def max_prompt_tokens(self, iterations: int = 1) -> int:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""

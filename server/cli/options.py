@@ -209,7 +209,9 @@ class SummaryOptions:
     ] = None
     detail: Annotated[
         Detail | None,
-        typer.Option("--detail", help="Length by rule: that of the evaluation's schedule, or all that can be kept."),
+        typer.Option(
+            "--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."
+        ),
     ] = None
     focus: Annotated[
         str, typer.Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")

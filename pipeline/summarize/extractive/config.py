@@ -22,7 +22,9 @@ class ExtractiveConfig(FrozenModel):
         le=1,
         description="Share of a batch that is kept. Values, warnings, procedures and commands may take more.",
     )
-    min_map_tokens: int = Field(default=200, ge=0, description="A smaller batch is kept whole.")
+    min_map_tokens: int = Field(
+        default=300, ge=0, description="A batch of no more is kept whole: the shortest length of the schedule."
+    )
     fill_share: float = Field(
         default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
     )

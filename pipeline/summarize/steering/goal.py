@@ -54,9 +54,10 @@ def set_goal(wish: LengthWish, size: DocumentSize, most_tokens: int) -> LengthGo
             most_share = f"at most {most_tokens / size.tokens:.3f}, which is {most_tokens} tokens"
             raise InvalidInputError("options.target_share", most_share, f"{wish.share}")
         return LengthGoal(amount, LengthUnit.TOKENS)
-    if wish.detail is SummaryDetail.FULL:
+    scheduled = get_target_summary_length(size.tokens)
+    if wish.detail is SummaryDetail.FULL or scheduled >= size.tokens:
         return None
-    return LengthGoal(max(1, min(get_target_summary_length(size.tokens), size.tokens, most_tokens)), LengthUnit.TOKENS)
+    return LengthGoal(min(scheduled, most_tokens), LengthUnit.TOKENS)
 
 
 def _refuse_above(most: int, amount: int, field: str) -> None:

@@ -31,7 +31,9 @@ class _SummaryDetailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Summary
     SUMMARY_DETAIL_UNSPECIFIED: _SummaryDetail.ValueType  # 0
     """The server's default."""
     SUMMARY_DETAIL_SCHEDULE: _SummaryDetail.ValueType  # 1
-    """As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book."""
+    """As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book. A document that is
+    no longer than that has no length to be held: FULL.
+    """
     SUMMARY_DETAIL_FULL: _SummaryDetail.ValueType  # 2
     """Extraction: everything that the writer has room for."""
 
@@ -41,7 +43,9 @@ class SummaryDetail(_SummaryDetail, metaclass=_SummaryDetailEnumTypeWrapper):
 SUMMARY_DETAIL_UNSPECIFIED: SummaryDetail.ValueType  # 0
 """The server's default."""
 SUMMARY_DETAIL_SCHEDULE: SummaryDetail.ValueType  # 1
-"""As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book."""
+"""As long as the compression schedule of Evaluate asks for: 300 tokens of a page, 2,500 of a book. A document that is
+no longer than that has no length to be held: FULL.
+"""
 SUMMARY_DETAIL_FULL: SummaryDetail.ValueType  # 2
 """Extraction: everything that the writer has room for."""
 Global___SummaryDetail: _TypeAlias = SummaryDetail  # noqa: Y015
@@ -1001,7 +1005,7 @@ class SummarizeOptions(_message.Message):
     target_share: _builtins.float
     """As a share of the document's tokens, above 0 and at most 1."""
     detail: Global___SummaryDetail.ValueType
-    """By rule. Default: the server's setting `summarize.detail`."""
+    """By rule. Default: the server's setting `summarize.detail`, the schedule unless it is changed."""
     focus: _builtins.str
     """A subject or question that comes first, at most 500 characters: what the document says of it is preferred at every
     step, and what fills the rest is what is central. Data, never an order. Default: none.
@@ -1260,13 +1264,13 @@ class SummaryPlan(_message.Message):
     summary: the counts are then exact, else estimates; what is taken over costs nothing.
     """
     most_repeats: _builtins.int
-    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again; 0
-    without checks.
+    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again,
+    and a language model misses the length, which costs one call of each iteration. 0 without checks and length.
     """
     target_tokens: _builtins.int
     """The length that was asked for, in tokens; 0 for all that the writer has room for."""
     shape_calls: _builtins.int
-    """Calls of one iteration that give the last text its length and form: 0 or 1. A length that is missed costs another."""
+    """Calls of one iteration that give the last text its length and form: 0 or 1."""
     max_cost: _builtins.float
     """What `max_prompt_tokens` and `max_completion_tokens` cost at the server's prices (settings `llm.prices`), in their
     currency; not set without prices.

@@ -17,6 +17,7 @@ from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.steering.wishes import SummaryDetail
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from pipeline.summarize.writer import Writer
@@ -111,7 +112,7 @@ async def open_bench(base_url: str, concurrency: int, **llm: object) -> AsyncIte
     with TemporaryDirectory(prefix="precis-bench-") as name:
         folder = Path(name)
         async with (
-            open_summarizer(SummarizeConfig(), StorageConfig(directory=folder)) as summarizer,
+            open_summarizer(SummarizeConfig(detail=SummaryDetail.FULL), StorageConfig(directory=folder)) as summarizer,
             Endpoint(config) as endpoint,
         ):
             writer = LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig(concurrency=concurrency))

@@ -22,6 +22,7 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.steering.wishes import SummaryDetail
 from pipeline.summarize.summarizer import open_summarizer
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.gate import GatedWriter, TrustGate
@@ -34,7 +35,7 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
 _PARAGRAPHS_PER_CHUNK, _CHUNKS_PER_BATCH = 8, 3
-_OPTIONS = SummarizeOptions(batch_size=_CHUNKS_PER_BATCH, wave=1)
+_OPTIONS = SummarizeOptions(batch_size=_CHUNKS_PER_BATCH, wave=1, detail=SummaryDetail.FULL)
 _MADE_FALSE = {Lie.INVENTED_VALUES, Lie.WRONG_UNITS, Lie.SWAPPED_NAMES, Lie.NEGATION}
 _SHOWN_CHARS = 60
 _MAY_REMAIN = {Lie.DEGENERATE, Lie.ECHO, Lie.TRUNCATION}  # what they say is true, said too often or too little

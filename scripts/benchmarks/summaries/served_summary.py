@@ -38,14 +38,16 @@ class ServedSummary:
 
 
 async def summarize(server: PrecisServer, document: pb.Document) -> ServedSummary:
-    """Plans and summarizes a document. Raises RuntimeError unless the summary is complete."""
+    """Plans and summarizes a document in full detail. Raises RuntimeError unless the summary is complete."""
+    options = pb.SummarizeOptions(detail=pb.SUMMARY_DETAIL_FULL)
     async with grpc.aio.insecure_channel(server.address, options=CHANNEL_OPTIONS) as channel:
         stub = SummarizeServiceStub(channel)
-        planned = await stub.PlanSummary(pb.PlanSummaryRequest(document=document), timeout=TIMEOUT_S)
+        planned = await stub.PlanSummary(pb.PlanSummaryRequest(document=document, options=options), timeout=TIMEOUT_S)
         before, started_s = read_usage(server.pid), time.perf_counter()
         times_s, resident_mb = [], [before.resident_mb]
         event = pb.SummaryEvent()
-        async for response in stub.Summarize(pb.SummarizeRequest(document=document), timeout=TIMEOUT_S):
+        request = pb.SummarizeRequest(document=document, options=options)
+        async for response in stub.Summarize(request, timeout=TIMEOUT_S):
             event = response.event
             times_s.append(time.perf_counter() - started_s)
             resident_mb.append(read_usage(server.pid).resident_mb)

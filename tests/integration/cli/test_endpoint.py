@@ -42,7 +42,7 @@ async def summarize(tmp_path: Path, endpoint: ScriptedEndpoint, *arguments: obje
 
 async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manual: Path, key_file: Path) -> None:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write, api_key=KEY)) as endpoint:
-        keyed = ("--api-key-file", key_file, "--json")
+        keyed = ("--api-key-file", key_file, "--json", "--detail", "full")
         plan = await summarize(tmp_path, endpoint, manual, "--plan", *keyed)
         assert (plan.code, endpoint.log.requests.total()) == (0, 0)
         written = await summarize(tmp_path, endpoint, manual, *keyed)

@@ -39,10 +39,14 @@ class Bench:
 
 @asynccontextmanager
 async def bench(start: Start, script: Script | None = None, **sections: dict[str, object]) -> AsyncIterator[Bench]:
-    """Starts a server whose summaries a scripted endpoint writes."""
+    """Starts a server whose summaries a scripted endpoint writes, in full detail: its texts have no length to hold."""
     async with ScriptedEndpoint(script or Script(replies=(PASS,), author=write)) as endpoint:
         llm = {"base_url": endpoint.base_url, "model": "scripted", **QUICK, **sections.pop("llm", {})}
-        async with start(llm=llm, **sections) as app, grpc.aio.insecure_channel(app.address) as channel:
+        summarize = {"detail": "full", **sections.pop("summarize", {})}
+        async with (
+            start(llm=llm, summarize=summarize, **sections) as app,
+            grpc.aio.insecure_channel(app.address) as channel,
+        ):
             try:
                 yield Bench(app, SummarizeServiceStub(channel), endpoint)
             finally:

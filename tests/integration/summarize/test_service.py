@@ -11,6 +11,7 @@ from grpc.aio import AioRpcError
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
+from pipeline.text.compression import get_target_summary_length
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, Call, bench, chunks, follow
@@ -275,6 +276,20 @@ async def test_without_a_language_model_sentences_are_chosen_and_the_plan_says_s
     assert plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE
     assert followed.summary.status == pb.SUMMARY_STATUS_DONE
     assert "Torque bolt 0 to 10 Nm before start." in followed.summary.text
+
+
+async def test_a_caller_who_asks_for_no_length_gets_that_of_the_schedule(app: App) -> None:
+    document, full = chunks(140), pb.SummarizeOptions(detail=pb.SUMMARY_DETAIL_FULL)
+    async with grpc.aio.insecure_channel(app.address) as channel:
+        stub = SummarizeServiceStub(channel)
+        followed = await follow(stub.Summarize(pb.SummarizeRequest(document=document)))
+        plan = (await stub.PlanSummary(pb.PlanSummaryRequest(document=document))).plan
+        of_all = (await stub.PlanSummary(pb.PlanSummaryRequest(document=document, options=full))).plan
+    wanted = get_target_summary_length(plan.input_tokens)
+    assert 0 < wanted < plan.input_tokens
+    assert (plan.target_tokens, followed.summary.length.target, of_all.target_tokens) == (wanted, wanted, 0)
+    assert (followed.summary.length.is_met, followed.summary.calls_done) == (True, plan.calls)
+    assert plan.calls == of_all.calls + 1
 
 
 async def test_without_a_model_and_an_endpoint_it_says_what_to_configure(start: Start) -> None:

@@ -24,6 +24,7 @@ async def precis_serve(
         "INFERENCE__RUNTIME__WORKERS": "1",
         "LLM__MODEL": "scripted",
         "LLM__BASE_URL": endpoint.base_url,
+        "SUMMARIZE__DETAIL": "full",  # the texts of the script have no length to hold
         **settings,
     }
     async with server_process("precis", "serve", **all_settings) as server:

@@ -34,8 +34,11 @@ def full_plan(document: Document, writer: Writer, **options: object) -> SummaryP
 
 @asynccontextmanager
 async def summarizer_in(place: Path | str, **settings: object) -> AsyncIterator[Summarizer]:
-    """Opens a summarizer in a folder, or in the Postgres of a URL; open it again to come after a restart."""
-    config = SummarizeConfig.model_validate(settings)
+    """Opens a summarizer in a folder, or in the Postgres of a URL; open it again to come after a restart.
+
+    In full detail unless told otherwise: the texts of a scripted writer have no length that could be held.
+    """
+    config = SummarizeConfig.model_validate({"detail": "full", **settings})
     storage = StorageConfig(postgres_url=SecretStr(place)) if isinstance(place, str) else StorageConfig(directory=place)
     async with open_summarizer(config, storage) as summarizer:
         yield summarizer

@@ -22,8 +22,10 @@ from pipeline.summarize.steering.wishes import (
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import Writer
+from pipeline.text.compression import get_target_summary_length
 from tests.fakes_pipeline import fake_models
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 SIZE = DocumentSize(tokens=1_000, words=800)
@@ -37,8 +39,41 @@ def test_a_length_is_never_longer_than_the_document() -> None:
 
 def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
     assert set_goal(WIDE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
-    assert set_goal(WIDE, DocumentSize(100, 80), 12_000) == LengthGoal(100, LengthUnit.TOKENS)
+    assert set_goal(WIDE, SIZE, 250) == LengthGoal(250, LengthUnit.TOKENS)
     assert set_goal(LengthWish(None, None, None, SummaryDetail.FULL), SIZE, 12_000) is None
+
+
+def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
+    document = numbered_document(100)
+    asked_nothing, asked_full = full_plan(document, extractive()), full_plan(document, extractive(), detail="full")
+    assert asked_nothing.target_tokens == get_target_summary_length(asked_nothing.input_tokens)
+    assert (asked_full.target_tokens, asked_full.calls()) == (0, asked_nothing.calls() - 1)
+
+
+@pytest.mark.parametrize("tokens", [1, 299, 300])
+def test_the_schedule_compresses_nothing_that_is_no_longer_than_its_length(tokens: int) -> None:
+    assert set_goal(WIDE, DocumentSize(tokens, tokens), 12_000) is None
+
+
+async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_without_a_call(tmp_path: Path) -> None:
+    document = numbered_document(30)
+    writer = ExtractiveWriter(ExtractiveConfig(), fake_models())
+    tokens = sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
+    assert ExtractiveConfig().min_map_tokens - 100 < tokens <= get_target_summary_length(tokens)
+    async with summarizer_in(tmp_path, detail="schedule") as summarizer:
+        options = SummarizeOptions(batch_size=30)
+        result = result_of(await read_all(summarizer.stream(document, writer=writer, options=options)))
+    assert all(chunk.text.strip() in result.text for chunk in document.chunks)
+    assert (result.length, result.calls_done, result.calls_planned) == (None, 3, 3)
+
+
+def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls() -> None:
+    document = numbered_document(100)
+    gate = TrustGate(TrustConfig(), fake_models().entailment, extractive())
+    for writer, checks in ((ScriptedWriter(), 0), (GatedWriter(ScriptedWriter(), gate), 1)):
+        full, scheduled = (full_plan(document, writer, detail=detail) for detail in ("full", "schedule"))
+        assert scheduled.calls() == full.calls()
+        assert scheduled.most_repeats(2) - full.most_repeats(2) == 2 * (1 + checks)
 
 
 @pytest.mark.parametrize(
