@@ -20,6 +20,7 @@ client gets.
 Messages of listed errors reach the client, so they name fields, limits and numbers, never a text. All else is INTERNAL.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,9 +131,8 @@ class NotOfferedError(ServerError):
 class StartingError(ServerError):
     """The server listens, and what answers calls is not there yet."""
 
-    retry_after_s = 1.0  # models load in seconds
-
     def __init__(self) -> None:
+        self.retry_after_s = 1.0 + random.random() / 2  # noqa: S311 - models load in seconds; not all come back at once
         super().__init__("the server is starting and loads its models; try again soon, or another server")
 
 

@@ -5,8 +5,10 @@ A caller is a tenant, or without keys the host at the other end. It may have as 
 one who comes. Calls are shared between tenants alone, since without keys all callers may be one proxy.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +24,9 @@ Context = ServicerContext[Any, Any]
 
 RETRY_AFTER_S = 1.0  # calls take tens of milliseconds: by then the crowd has gone
 MIB = 1 << 20
+_LONGEST_RETRY_S = 30.0
+_LONGEST_JITTER = 0.5  # of a retry time: who is refused together shall not come back together
+_RATE_CALLS = 64  # over which it is measured how fast calls end
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +70,40 @@ class CallPolicy:
         )
 
 
+class DrainRate:
+    """How fast calls end: what a refused one needs to know."""
+
+    def __init__(self, clock: Callable[[], float], jitter: Callable[[], float]) -> None:
+        """Takes a clock in seconds, and what spreads retry times: numbers in [0, 1)."""
+        self._clock = clock
+        self._jitter = jitter
+        self._ended_s: deque[float] = deque(maxlen=_RATE_CALLS)
+
+    def note_end(self, in_flight: int) -> None:
+        """Notes that a call has ended, and how many are left."""
+        if in_flight:
+            self._ended_s.append(self._clock())
+        else:
+            self._ended_s.clear()  # what follows may be an idle time, which is no rate
+
+    def retry_after_s(self, in_flight: int) -> float:
+        """Returns when half of the calls will have ended at the rate of the last ones; 1 to 45 s, spread."""
+        span_s = self._clock() - self._ended_s[0] if self._ended_s else 0.0
+        half_s = in_flight / 2 * span_s / max(1, len(self._ended_s))
+        return min(max(half_s, RETRY_AFTER_S), _LONGEST_RETRY_S) * (1 + _LONGEST_JITTER * self._jitter())
+
+
 class CallAdmission:
     """Counts what is in flight, and refuses what would be too much."""
 
-    def __init__(self, policy: CallPolicy) -> None:
+    def __init__(
+        self,
+        policy: CallPolicy,
+        clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Takes what `DrainRate` needs."""
+        self._rate = DrainRate(clock, jitter)
         self.in_flight = 0
         self.unsent_bytes = 0
         self._policy = policy
@@ -95,10 +130,10 @@ class CallAdmission:
         free = policy.max_concurrent_calls - self.in_flight
         if free <= 0:
             limit = policy.max_concurrent_calls
-            raise _refusal(f"{limit} calls are in flight, the most this server accepts")
+            raise self._refusal(f"{limit} calls are in flight, the most this server accepts")
         is_shared = policy.keys is not None and policy.keys.tenant_count > 1
         if is_shared and self._calls_of[owner] >= free:
-            raise _refusal(
+            raise self._refusal(
                 f"{self._calls_of[owner]} calls of this key's owner are in flight, all but the share of others"
             )
         self._check_unsent(owner, 1)
@@ -109,7 +144,7 @@ class CallAdmission:
     def receive(self, own: int, size: int) -> None:
         """Counts more of a request that has some. Raises TooManyCallsError; an only one is let in whatever its size."""
         if self._request_bytes > own and self._request_bytes + size > self._policy.max_request_bytes:
-            raise _refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
+            raise self._refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
         self._request_bytes += size
 
     def finish(self, size: int) -> None:
@@ -119,6 +154,7 @@ class CallAdmission:
     def leave(self, owner: str, request_bytes: int) -> None:
         """Takes back a place."""
         self.in_flight -= 1
+        self._rate.note_end(self.in_flight)
         self.finish(request_bytes)
         _take(self._calls_of, owner, 1)
 
@@ -140,7 +176,10 @@ class CallAdmission:
     def _check_unsent(self, owner: str, size: int) -> None:
         own = self._unsent_bytes_of[owner]
         if own and own + size > self._policy.max_unsent_bytes - self.unsent_bytes:
-            raise _refusal("answers wait to be read by this client; read them first")
+            raise self._refusal("answers wait to be read by this client; read them first")
+
+    def _refusal(self, reason: str) -> TooManyCallsError:
+        return TooManyCallsError(f"{reason}; try again later", retry_after_s=self._rate.retry_after_s(self.in_flight))
 
     def _release(self, owner: str, size: int) -> None:
         self.unsent_bytes -= size
@@ -194,10 +233,6 @@ class Place:
     def hold(self, context: Context, size: int) -> None:
         """Counts the call's answer beyond its end, until it is sent. Raises TooManyCallsError."""
         self._admission.hold(context, self._owner, size)
-
-
-def _refusal(reason: str) -> TooManyCallsError:
-    return TooManyCallsError(f"{reason}; try again later", retry_after_s=RETRY_AFTER_S)
 
 
 def _take(counter: Counter[str], key: str, size: int) -> None:
