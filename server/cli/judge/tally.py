@@ -116,8 +116,9 @@ def print_tally(console: Console, tally: JudgeTally) -> None:
     if tally.claim_count:
         console.print(f"{claims_said(tally)}.", markup=False)
     if tally.done_count:
-        console.print(spread_table(tally.scores_by_name(), digits=2))
-        tally.print_categories(console, digits=2)
+        if any(tally.scores.values()):
+            console.print(spread_table(tally.scores_by_name(), digits=2))
+            tally.print_categories(console, digits=2)
         for (key, status), count in tally.statuses.items():
             console.print(shown(f"{words_of(key)}: {status} in {count} items", style="dim"))
         rows = ((item_id, "-" if mean is None else f"{mean:.2f}") for _, (item_id, mean) in tally.worst.ranked())

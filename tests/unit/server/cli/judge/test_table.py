@@ -189,6 +189,17 @@ def test_only_scores_that_count_are_in_the_spread() -> None:
     assert not [line for line in text.splitlines() if line.split()[:2] == ["ultra", "alignment"] and "6.40" in line]
 
 
+def test_without_any_score_there_is_no_table_of_scores() -> None:
+    silent = judgement()
+    for metric in (metric for framework in silent.frameworks for metric in framework.metrics):
+        metric.status = pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE
+        metric.ClearField("score")
+    text = summarized(tallied(silent))
+    assert "median" in summarized(tallied(judgement()))
+    assert "median" not in text
+    assert "ultra coverage: unsupported language in 1 items" in text
+
+
 def test_items_under_a_limit_are_worse_than_any_other() -> None:
     good, low, breached = judgement(), judgement(), judgement()
     for result in (good, low):
