@@ -154,10 +154,12 @@ _GAPS = re.compile(
 
 _LATIN = r"A-Za-z\u00c0-\u024f"
 _MARKS = r"\u0300-\u036f\u20d0-\u20ff"  # combining; NFKC leaves those that make no letter
+_IGNORABLE = (  # by default (Unicode); without those that turn the direction of a text, which is seen
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a\u2060-\u2066\u206a-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
+)
 _UNSEEN = re.compile(
-    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"  # default-ignorable characters of Unicode
-    rf"|(?<=[0-9{_LATIN}{_MARKS}])[{_MARKS}]"
+    rf"(?<=[0-9{_LATIN}])[{_IGNORABLE}{_MARKS}]++|(?<=\w)[{_IGNORABLE}]++|(?<![{_IGNORABLE}])[{_IGNORABLE}]++(?=\w)"
 )
 _CYRILLIC_AND_GREEK = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
 _LOOKALIKES = str.maketrans(_CYRILLIC_AND_GREEK, "aeopcyxijshdqwlABEKMHOPCTXYIJSABEZHIKMNOPTYXo")
@@ -178,8 +180,8 @@ def read_respaced(text_id: str, original: str) -> NormalizedText:
 
 
 def _without(text: str, offsets: OffsetMap, pattern: re.Pattern[str]) -> tuple[str, OffsetMap]:
-    """Leaves out single characters, unless nothing is left."""
-    gaps = [match.start() for match in stoppable(pattern.finditer(text))]
+    """Leaves out what matches, unless nothing is left."""
+    gaps = [place for match in stoppable(pattern.finditer(text)) for place in range(*match.span())]
     bounds = [-1, *gaps, len(text)]
     rest = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
     if not gaps or not rest.strip():

@@ -41,7 +41,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     "disguised",
     [
         "The m\u00adayor was\u200b arr\u200dested in P\ufeffaris.",
-        "\u202aThe mayor\u202c was arrested in Paris.\U000e0041",
+        "\u202aThe mayor was arrest\u2060\u200b\u200bed in Par\U000e0041\u0336is.",
         "T\u0332h\u0332e\u0332 mayor was arrested in Pa\u0336r\u0336is.",
         "Thе mауоr wаs аrrеstеd іn Раris.",
         "The mayοr was arrested in Ρaris.",
@@ -56,6 +56,11 @@ def test_a_disguised_text_is_read_as_it_looks(disguised: str) -> None:
 @pytest.mark.parametrize("text", ["Он жил в Москве.", "The β-blocker and Δx.", "Café, naïve, Łódź.", "Ελλάδα", "x²"])
 def test_words_of_other_scripts_and_letters_with_marks_stay(text: str) -> None:
     assert read_respaced("source", text).text == text.replace("²", "2")
+
+
+@pytest.mark.parametrize("text", ["It rained. \U000e0041\U000e0042.", "\u202edeniar tI\u202c It rained.", "So. \u200b"])
+def test_what_is_no_part_of_a_word_stays_between_sentences(text: str) -> None:
+    assert read_respaced("summary", text).text == text
 
 
 def test_a_text_of_nothing_that_is_seen_is_kept() -> None:
