@@ -34,6 +34,7 @@ _BOILERPLATE = (
     "Follow us on Facebook and Twitter.",
 )
 _AGAIN = ("Again: {}", "In other words, {}", "To repeat, {}")
+_LOOSE_MARKS = (".", "!", "*", "--", ", ,", '"')
 _EMPTY_WORDS = 20
 _MOST_LISTED = 8
 
@@ -94,6 +95,7 @@ def _others(row: HumanRow, number: int, rng: random.Random) -> Iterator[Attack]:
     yield Attack("padding", "boilerplate", row, _BOILERPLATE[number % len(_BOILERPLATE)], number % 2)
     yield Attack("padding", "all boilerplate", row, " ".join(_BOILERPLATE))
     yield Attack("padding", "empty words", row, " ".join(["It is."] * _EMPTY_WORDS))
+    yield Attack("padding", "loose marks", row, _LOOSE_MARKS[number % len(_LOOSE_MARKS)])
     yield Attack("repeat", "whole summary", row, row.summary)
     yield Attack("repeat", "one sentence", row, one)
     yield Attack("repeat", "one sentence, five times", row, " ".join([one] * 5))

@@ -36,7 +36,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)
     split = split_sentences(bare, max_sentence_chars)
     whole = [one for one in split if one.kind is not BlockKind.HEADING or _states(bare, one)] or split
-    sentences = tuple(split_unrelated(bare, whole, source))
+    sentences = tuple(_without_left_over(bare, one) for one in split_unrelated(bare, whole, source))
     said = [
         sentence
         for sentence in sentences
@@ -69,6 +69,22 @@ def _states(text: str, heading: Sentence) -> bool:
         return written.endswith((".", "!")) and len(words) > 1
     says = any(is_verb(word) or word[0].isdigit() for word in words[1:])
     return says or written.endswith((".", "!", "?")) or len(words) not in _TITLE_WORDS
+
+
+_ENDED = re.compile(r"[.!?][\"'”’)\]]{0,3}$")
+_LOOSE_MARK = re.compile(r"[^\w'’”)\]»]+")
+
+
+def _without_left_over(text: str, sentence: Sentence) -> Sentence:
+    """Leaves out marks that stand by themselves behind the end of a sentence: with them a model reads it otherwise."""
+    rest, end = text[sentence.start : sentence.end], sentence.end
+    while len(parts := rest.rsplit(None, 1)) > 1 and _LOOSE_MARK.fullmatch(parts[1]):
+        if '"' in parts[1] and parts[0].count('"') % 2:
+            break  # it closes a quotation
+        if _ENDED.search(rest):
+            end = sentence.start + len(rest)
+        rest = parts[0]
+    return replace(sentence, end=sentence.start + len(rest) if _ENDED.search(rest) else end)
 
 
 def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:

@@ -66,3 +66,14 @@ def test_no_claim_hides_in_a_heading(heading: str) -> None:
 def test_a_heading_that_names_what_follows_changes_nothing(heading: str) -> None:
     table = build(summary=f"{heading}\n\n{SUMMARY}")
     assert [claim.passage.text for claim in table.claims] == [claim.passage.text for claim in build().claims]
+
+
+@pytest.mark.parametrize("mark", [" .", " ..", " !", " *", " --", " . . .", " , ,", ' "', "\n\n."])
+def test_marks_behind_the_end_of_a_summary_change_no_claim(mark: str) -> None:
+    claims = [claim.passage.text for claim in build(summary=SUMMARY + mark).claims]
+    assert claims == [claim.passage.text for claim in build().claims]
+
+
+def test_a_quotation_mark_that_closes_stays() -> None:
+    table = build(summary='The mayor said : " The bridge had become unsafe . "')
+    assert [claim.passage.text for claim in table.claims] == ['The mayor said : " The bridge had become unsafe . "']
