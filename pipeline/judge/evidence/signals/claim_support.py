@@ -3,10 +3,10 @@
 The NLI model was trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is
 nearly all. The rest is how much of the claim's words the source has nowhere: the model has learned from claims that
 belong to their documents, and is not sure about one that has nothing to do with it. Words that are known say nothing:
-once half of them are, more make no difference.
+once a quarter of them are, more make no difference.
 
-The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` to documents that the model was not trained
-on, and to no human judgement of a summary. No weight may have the wrong sign.
+The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` or `scripts/fit_claim_support.py` to
+documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
 """
 
 import math
@@ -19,7 +19,7 @@ from pipeline.frozen import FrozenModel
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_ENOUGH = 0.5
+_ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
 
 

@@ -43,8 +43,8 @@ def test_words_that_the_source_does_not_have_never_raise_support(entailment: flo
     assert support(entailment, fewer) <= support(entailment, more)
 
 
-@given(SHARES, st.floats(0.5, 1))
-def test_of_known_words_half_are_as_good_as_all(entailment: float, known_share: float) -> None:
+@given(SHARES, st.floats(0.25, 1))
+def test_of_known_words_a_quarter_is_as_good_as_all(entailment: float, known_share: float) -> None:
     assert support(entailment, known_share) == support(entailment)
 
 

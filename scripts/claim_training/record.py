@@ -1,0 +1,66 @@
+"""The record beside the updates of the claim model: what was measured on development documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from scripts.claim_training.examples import FOREIGN
+from scripts.claim_training.measure import (
+    Claims,
+    balanced_accuracy,
+    confidence_correlation,
+    confident_half_gain,
+    expected_calibration_error,
+    threshold_gap,
+)
+
+DIGITS = 4
+LEFT_OUT = "leave_one_source_out"
+"""Balanced accuracy of each source that a model was not trained on."""
+
+
+def add_to_record(updates: Path, record: Mapping[str, object]) -> None:
+    """Writes figures beside the updates; those that a run did not measure stay."""
+    path = updates.with_suffix(".json")
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    left_out = {**kept.get(LEFT_OUT, {}), **dict(record.get(LEFT_OUT, {}))}  # type: ignore[call-overload]
+    path.write_text(json.dumps({**kept, **record, LEFT_OUT: left_out}, indent=2) + "\n", encoding="utf-8")
+
+
+def claim_figures(judged: Claims) -> dict[str, object]:
+    """Returns the figures of people's claims, of foreign ones and of edited ones.
+
+    Args:
+        judged: all of these, each with a probability by weights that were not fitted to its source.
+    """
+    is_edited = np.array([example.edit not in ("", FOREIGN) for example in judged.examples])
+    is_foreign = np.array([example.edit == FOREIGN for example in judged.examples])
+    foreign, edited = balanced_accuracy(judged.of(is_foreign)), balanced_accuracy(judged.of(is_edited))
+    return {
+        "development": _figures(judged.of(~is_edited & ~is_foreign)),
+        "foreign": {"claims": int(is_foreign.sum()), "found": round(foreign, DIGITS)},
+        "edited": {"claims": int(is_edited.sum()), "balanced_accuracy": round(edited, DIGITS)},
+    }
+
+
+def accuracy_by_source(claims: Claims) -> dict[str, float]:
+    """Returns the balanced accuracy of each source."""
+    return {name: round(balanced_accuracy(one), DIGITS) for name, one in claims.by_source().items()}
+
+
+def _figures(claims: Claims) -> dict[str, object]:
+    gaps = {name: gap for name, one in claims.by_source().items() if (gap := threshold_gap(one)) is not None}
+    accuracies = accuracy_by_source(claims)
+    return {
+        "claims": len(claims.examples),
+        "balanced_accuracy": round(float(np.mean(list(accuracies.values()))), DIGITS),
+        "balanced_accuracy_by_source": accuracies,
+        "best_threshold_gain_by_source": {name: round(value, DIGITS) for name, value in gaps.items()},
+        "expected_calibration_error": round(expected_calibration_error(claims), DIGITS),
+        "confident_half_gain": round(confident_half_gain(claims), DIGITS),
+        "confidence_correlation": round(confidence_correlation(claims), DIGITS),
+    }
