@@ -102,7 +102,7 @@ class InferenceConfig(_Config):
     models_dir: Path = Field(default=Path("models"), description="Folder with one model directory for each role.")
     roles: tuple[Role, ...] = Field(default=("embedding", "nli"), min_length=1, description="Models to load.")
     backend: Literal["onnxruntime", "core", "auto"] = Field(
-        default="onnxruntime",
+        default="auto",
         description="What runs the models. `core`: the compiled core, on the CPU: two to four times as fast, other "
         "last digits; it needs `precis models pack`, and a C compiler when Precis was installed. `auto`: the core "
         "where a model is packed and the core was compiled and has fast code for the CPU, else ONNX Runtime.",

@@ -14,7 +14,7 @@ import numpy as np
 
 from inference.backend import Float32, Int64
 from inference.core.library import Bytes, CoreBatch, CoreLibrary, InstructionSet, Int32, Status
-from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROW_BITS, file_version, map_file, read_header
+from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROWS, file_version, map_file, read_header
 from inference.errors import CorruptModelError
 from inference.models.directory import ModelDirectory
 from inference.models.manifest import MODEL_FILE
@@ -117,7 +117,7 @@ def packing_problem(directory: ModelDirectory) -> str:
     manifest, repack = directory.manifest, "run `precis models pack`"
     if manifest.core is None or CORE_FILE not in manifest.files:
         return f"the model has no packed weights: {repack}"
-    if manifest.core not in ROW_BITS or file_version(directory.path / CORE_FILE) != FILE_VERSION:
+    if manifest.core not in ROWS or file_version(directory.path / CORE_FILE) != FILE_VERSION:
         return f"this version does not compute {manifest.core} as it was packed: {repack}"
     if manifest.core_source != manifest.files[MODEL_FILE]:
         return f"the weights were packed from another {MODEL_FILE}: {repack}"

@@ -14,15 +14,18 @@ import numpy.typing as npt
 
 CORE_FILE = "core.bin"  # in a model directory
 MAGIC = b"PRECISCO"
-FILE_VERSION = 2
+FILE_VERSION = 3
 ALIGNMENT = 64
 COLUMNS = 64  # of a weight matrix that lie together
 LANES = 16
 
-RowBits = Literal[8, 15]
+Rows = Literal["rows8", "mixed", "rows15"]
+RowBits = tuple[int, int, int, int]
+ROW_BITS: dict[Rows, RowBits] = {"rows8": (8, 8, 8, 8), "mixed": (8, 8, 15, 8), "rows15": (15, 15, 15, 15)}
+"""Bits of the rows that go into the products of a layer: projections, attention's output, inner, outer."""
 ARITHMETIC = 2  # the number of ARITHMETIC.md
 # By the manifest's word for the arithmetic.
-ROW_BITS: dict[str, RowBits] = {f"core-{ARITHMETIC} rows8": 8, f"core-{ARITHMETIC} rows15": 15}
+ROWS: dict[str, Rows] = {f"core-{ARITHMETIC} {rows}": rows for rows in ROW_BITS}
 
 BERT, DEBERTA = 0, 1
 IDENTITY, GELU, RELU = 0, 1, 2
@@ -31,7 +34,7 @@ CONTENT_TO_POSITION, POSITION_TO_CONTENT = 1, 2
 
 # As `core_header` in csrc/core.h.
 _INTEGERS = (
-    *("version", "kind", "bits", "layers", "hidden", "heads", "inner", "vocab", "positions", "word_bytes"),
+    *("version", "kind", "layers", "hidden", "heads", "inner", "vocab", "positions", "word_bytes"),
     *("word_zero", "relations", "activation", "output", "head_layers"),
 )
 HEADER = np.dtype(
@@ -41,9 +44,10 @@ HEADER = np.dtype(
         ("head_width", "<i4", 2),
         ("head_activation", "<i4", 2),
         ("has_marks", "<i4"),
+        ("bits", "<i4", 4),
         ("word_scale", "<f4"),
         ("epsilon", "<f4"),
-        ("reserved", "<i4", 8),
+        ("reserved", "<i4", 5),
     ]
 )
 

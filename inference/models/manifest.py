@@ -46,7 +46,7 @@ class Manifest(BaseModel):
     core: str | None = Field(
         default=None,
         min_length=1,
-        description="Arithmetic of the packed weights `core.bin` (core-2 rows8, core-2 rows15), where they are there.",
+        description="Arithmetic of the packed weights `core.bin` (core-2 rows8, mixed or rows15), where there are any.",
     )
     core_source: Sha256 | None = Field(
         default=None, description="sha256 of the `model.onnx` whose weights `core.bin` holds."

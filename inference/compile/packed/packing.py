@@ -47,7 +47,8 @@ from inference.core.packed_file import (
     MEAN,
     POSITION_TO_CONTENT,
     ROW_BITS,
-    RowBits,
+    ROWS,
+    Rows,
     score_limit,
 )
 from inference.errors import CoreUnavailableError
@@ -59,27 +60,29 @@ _MAX_POSITIONS = 512
 _SMALLEST_STEP = 1e-30
 _MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
 _STEPS = 3  # weights packed, files written, answers compared
-RowChoice = Literal["auto", "rows8", "rows15"]
+RowChoice = Literal["auto"] | Rows
 
 
-def packed_bytes(model: onnx.ModelProto, manifest: Manifest, bits: RowBits) -> bytes:
+def packed_bytes(model: onnx.ModelProto, manifest: Manifest, rows: Rows) -> bytes:
     """Returns the packed file of a graph.
 
     Raises:
         UnsupportedModelError: the core cannot compute this graph.
     """
-    return _Packer(GraphReader(model), manifest, bits).packed()
+    return _Packer(GraphReader(model), manifest, rows).packed()
 
 
 class _Packer:
     """Writes header and sections of one file, in the order of `core_map` in csrc/model.c."""
 
-    def __init__(self, graph: GraphReader, manifest: Manifest, bits: RowBits) -> None:
+    def __init__(self, graph: GraphReader, manifest: Manifest, rows: Rows) -> None:
         self._graph = graph
         self._manifest = manifest
         self._sections: list[bytes] = []
         self._header = np.zeros((), HEADER)
-        self._set(magic=MAGIC, version=FILE_VERSION, bits=bits, epsilon=graph.epsilon(), heads=graph.head_count())
+        self._set(
+            magic=MAGIC, version=FILE_VERSION, bits=ROW_BITS[rows], epsilon=graph.epsilon(), heads=graph.head_count()
+        )
         self._positions = -(-manifest.max_tokens // LANES) * LANES
         if self._positions > _MAX_POSITIONS:
             raise UnsupportedModelError(f"the core reads {_MAX_POSITIONS} tokens, the model {manifest.max_tokens}")
@@ -185,8 +188,9 @@ def pack_directory(
     Args:
         path: of the directory; replaced as a whole, or left as it was.
         library: None where the core was not compiled.
-        choice: rows8; rows15, which decides as fp32 does; or `auto`: as it is packed, else rows8 for a packaged model,
-            where its decisions were measured, and for a graph in int8_rows, else rows15.
+        choice: rows8; mixed, rows of 15 bits in one product of four; rows15, which decides as fp32 does; or `auto`: as
+            it is packed, else rows15 for an exported fp32 graph; of packaged models and graphs in int8_rows, rows8 for
+            an embedder and mixed for a classifier, whose decisions need it.
         progress: told of every step.
 
     Raises:
@@ -201,7 +205,7 @@ def pack_directory(
         manifest = directory.manifest
         finish_step = count_steps("pack", manifest.name, _STEPS, progress)
         arithmetic = _arithmetic(manifest, choice)
-        data = packed_bytes(onnx.load(directory.model_path), manifest, ROW_BITS[arithmetic])
+        data = packed_bytes(onnx.load(directory.model_path), manifest, ROWS[arithmetic])
         finish_step()
         with staged(path) as folder:
             for name in manifest.files:
@@ -241,10 +245,11 @@ def pack_if_possible(
 
 
 def _arithmetic(manifest: Manifest, choice: RowChoice) -> str:
-    if choice == "auto" and manifest.core in ROW_BITS:
+    if choice == "auto" and manifest.core in ROWS:
         return manifest.core
     is_coarse = manifest.is_int8 or RECIPE in manifest.producer
-    rows = choice if choice != "auto" else "rows8" if is_coarse else "rows15"
+    fast: Rows = "mixed" if manifest.task == "nli" else "rows8"
+    rows = choice if choice != "auto" else fast if is_coarse else "rows15"
     return f"core-{ARITHMETIC} {rows}"
 
 

@@ -11,7 +11,7 @@
 
 #define CORE_API __attribute__((visibility("default")))
 
-enum { CORE_FILE_VERSION = 2, CORE_ALIGNMENT = 64, CORE_MAX_TOKENS = 512 };
+enum { CORE_FILE_VERSION = 3, CORE_ALIGNMENT = 64, CORE_MAX_TOKENS = 512 };
 
 enum core_kind { CORE_BERT = 0, CORE_DEBERTA = 1 };
 enum core_activation { CORE_IDENTITY = 0, CORE_GELU = 1, CORE_RELU = 2 };
@@ -34,7 +34,7 @@ enum core_status {
 /* The first 128 bytes of a packed file; little endian. Sections follow in the order of `core_map` (model.c). */
 typedef struct {
     char magic[8]; /* "PRECISCO" */
-    int32_t version, kind, bits, layers, hidden, heads, inner, vocab;
+    int32_t version, kind, layers, hidden, heads, inner, vocab;
     int32_t positions;      /* longest input, rounded up to a multiple of 16 */
     int32_t word_bytes;     /* of one number in the word embeddings: 4 (float) or 1 (signed byte) */
     int32_t word_zero;      /* byte b stands for (b - word_zero) * word_scale */
@@ -45,8 +45,9 @@ typedef struct {
     int32_t head_width[2];  /* outputs of each */
     int32_t head_activation[2];
     int32_t has_marks;      /* a number for each marked token */
+    int32_t bits[4];        /* of the rows that go into each product of a layer: project, output, inner, outer */
     float word_scale, epsilon;
-    int32_t reserved[8];
+    int32_t reserved[5];
 } core_header;
 
 /* One forward pass. Items lie one behind the other, without padding. */

@@ -35,9 +35,8 @@ static void multiply15(const core_matrix *m, const uint8_t *rows, const float *s
     multiply_as(m, 15, rows, steps, count, out);
 }
 
-static void multiply(const run *r, const core_matrix *m, const uint8_t *rows, const float *steps, int32_t count,
-                     float *out) {
-    (r->h->bits == 8 ? multiply8 : multiply15)(m, rows, steps, count, out);
+static void multiply(const core_matrix *m, const uint8_t *rows, const float *steps, int32_t count, float *out) {
+    (m->bits == 8 ? multiply8 : multiply15)(m, rows, steps, count, out);
 }
 
 /* The sum of a token's embeddings, normalized. */
@@ -116,11 +115,11 @@ static void feed_forward(const run *r, const core_layer *layer, int32_t count) {
     for (int32_t t = 0; t < count; t += CORE_FEED_ROWS) {
         int32_t some = count - t < CORE_FEED_ROWS ? count - t : CORE_FEED_ROWS;
         float *state = w->states + (size_t)t * h->hidden;
-        multiply(r, &layer->inner, w->bytes + t * row_stride(h->bits, h->hidden), w->scales + t, some, w->inner);
+        multiply(&layer->inner, w->bytes + t * row_stride(layer->inner.bits, h->hidden), w->scales + t, some, w->inner);
         for (size_t i = 0; i < (size_t)some * h->inner; i += CORE_LANES)
             lanes_store(w->inner + i, lanes_activate(h->activation, lanes_load(w->inner + i)));
-        quantize_rows(w->inner, some, h->inner, h->bits, w->inner_bytes, steps);
-        multiply(r, &layer->outer, w->inner_bytes, steps, some, w->added);
+        quantize_rows(w->inner, some, h->inner, layer->outer.bits, w->inner_bytes, steps);
+        multiply(&layer->outer, w->inner_bytes, steps, some, w->added);
         for (int32_t i = 0; i < some; i++)
             add_and_normalize(w->added + (size_t)i * h->hidden, state + (size_t)i * h->hidden, layer->norm, h,
                               state + (size_t)i * h->hidden);
@@ -133,18 +132,18 @@ static void compute_layer(run *r, int32_t index) {
     core_layer layer = core_layer_at(r->model, index);
     int32_t is_last = index + 1 == h->layers;
     if (index == 0 || is_last) choose_rows(r, is_last);
-    quantize_rows(w->states, r->tokens, h->hidden, h->bits, w->bytes, w->scales);
-    multiply(r, &layer.project, w->bytes, w->scales, r->tokens, w->projected);
+    quantize_rows(w->states, r->tokens, h->hidden, layer.project.bits, w->bytes, w->scales);
+    multiply(&layer.project, w->bytes, w->scales, r->tokens, w->projected);
     for (int32_t head = 0; head < h->heads; head++) attend_head(r, &layer, head, is_last);
     int32_t count = w->first[r->batch->items];
     if (is_last) keep_rows(r);
-    quantize_rows(w->context, count, h->hidden, h->bits, w->bytes, w->scales);
-    multiply(r, &layer.output, w->bytes, w->scales, count, w->added);
+    quantize_rows(w->context, count, h->hidden, layer.output.bits, w->bytes, w->scales);
+    multiply(&layer.output, w->bytes, w->scales, count, w->added);
     for (int32_t t = 0; t < count; t++) {
         float *state = w->states + (size_t)t * h->hidden;
         add_and_normalize(w->added + (size_t)t * h->hidden, state, layer.attention_norm, h, state);
     }
-    quantize_rows(w->states, count, h->hidden, h->bits, w->bytes, w->scales);
+    quantize_rows(w->states, count, h->hidden, layer.inner.bits, w->bytes, w->scales);
     feed_forward(r, &layer, count);
 }
 

@@ -16,8 +16,8 @@ static const void *take(cursor *c, size_t bytes) {
 
 static const float *take_floats(cursor *c, size_t count) { return take(c, count * sizeof(float)); }
 
-static core_matrix take_matrix(cursor *c, int32_t inputs, int32_t outputs) {
-    core_matrix m = {.inputs = inputs, .outputs = outputs};
+static core_matrix take_matrix(cursor *c, int32_t inputs, int32_t outputs, int32_t bits) {
+    core_matrix m = {.inputs = inputs, .outputs = outputs, .bits = bits};
     m.weight = take(c, (size_t)inputs * outputs);
     m.scale = take_floats(c, outputs);
     m.bias = take_floats(c, outputs);
@@ -47,11 +47,11 @@ static const int16_t *take_distances(cursor *c, const core_header *h, const floa
 
 static core_layer take_layer(cursor *c, const core_header *h) {
     core_layer layer = {.position_keys = NULL};
-    layer.project = take_matrix(c, h->hidden, 3 * h->hidden);
-    layer.output = take_matrix(c, h->hidden, h->hidden);
+    layer.project = take_matrix(c, h->hidden, 3 * h->hidden, h->bits[0]);
+    layer.output = take_matrix(c, h->hidden, h->hidden, h->bits[1]);
     layer.attention_norm = take_norm(c, h->hidden);
-    layer.inner = take_matrix(c, h->hidden, h->inner);
-    layer.outer = take_matrix(c, h->inner, h->hidden);
+    layer.inner = take_matrix(c, h->hidden, h->inner, h->bits[2]);
+    layer.outer = take_matrix(c, h->inner, h->hidden, h->bits[3]);
     layer.norm = take_norm(c, h->hidden);
     if (h->relations & CORE_CONTENT_TO_POSITION) layer.position_keys = take_distances(c, h, &layer.position_key_steps);
     if (h->relations & CORE_POSITION_TO_CONTENT)
@@ -73,10 +73,16 @@ static int has_good_head(const core_header *h) {
     return 1;
 }
 
+static int has_good_bits(const core_header *h) {
+    for (int i = 0; i < 4; i++)
+        if (h->bits[i] != 8 && h->bits[i] != 15) return 0;
+    return 1;
+}
+
 static int is_good(const core_header *h) {
     int is_bert = h->kind == CORE_BERT;
     return memcmp(h->magic, "PRECISCO", 8) == 0 && h->version == CORE_FILE_VERSION &&
-           is_within(h->kind, CORE_BERT, CORE_DEBERTA) && (h->bits == 8 || h->bits == 15) &&
+           is_within(h->kind, CORE_BERT, CORE_DEBERTA) && has_good_bits(h) &&
            is_within(h->layers, 1, CORE_MAX_LAYERS) && is_within(h->hidden, CORE_COLUMNS, 2048) &&
            h->hidden % CORE_COLUMNS == 0 && is_within(h->heads, 1, h->hidden / CORE_LANES) &&
            h->hidden % h->heads == 0 && h->hidden / h->heads % CORE_LANES == 0 &&

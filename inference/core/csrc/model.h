@@ -14,7 +14,7 @@ enum {
 
 /* out = row * weight + bias. Weights: [outputs / 64][inputs / 4][64][4]. */
 typedef struct {
-    int32_t inputs, outputs;
+    int32_t inputs, outputs, bits; /* bits of a row: 8 or 15 */
     const int8_t *weight;
     const float *scale, *bias; /* of each output */
     const int32_t *offset;     /* 128 * the sum of each output's weights */

@@ -24,7 +24,7 @@ from inference.compile.probe import PROBE_PAIRS
 from inference.compile.wheels import default_cache_dir
 from inference.core.core_backend import CoreBackend
 from inference.core.library import CoreLibrary, InstructionSet, load_library
-from inference.core.packed_file import RowBits
+from inference.core.packed_file import ROW_BITS, Rows
 from inference.models.directory import ModelDirectory
 from inference.models.session import OrtBackend
 from inference.tokens.tokenization import TextEncoder
@@ -55,26 +55,26 @@ QUICK, FULL = Effort(rounds=7, pairs=160, checked_pairs=16), Effort(rounds=40, p
 
 
 class Contenders:
-    """One packaged model in fp32: its graph in ONNX Runtime, and the core with rows of 8 and of 15 bits."""
+    """One packaged model in fp32: its graph in ONNX Runtime, and the core in all its rows."""
 
     def __init__(self, model: PackagedModel, folder: Path, library: CoreLibrary) -> None:
         installer = Installer(None, default_cache_dir(), "fp32")
         self.directory: ModelDirectory = installer.install(model, folder / model.task).directory
         self._library = library
         self.graph = OrtBackend(self.directory.model_path, "cpu")
-        self._files: dict[RowBits, Path] = {}
-        for bits in (8, 15):
-            self._files[bits] = folder / f"{model.task}-{bits}.bin"
-            self._files[bits].write_bytes(packed_bytes(onnx.load(self.directory.model_path), self.manifest, bits))
+        self._files: dict[Rows, Path] = {}
+        for rows in ROW_BITS:
+            self._files[rows] = folder / f"{model.task}-{rows}.bin"
+            self._files[rows].write_bytes(packed_bytes(onnx.load(self.directory.model_path), self.manifest, rows))
 
     @property
     def manifest(self) -> Any:  # noqa: ANN401  # inference.models.manifest.Manifest
         """What the model is."""
         return self.directory.manifest
 
-    def core(self, bits: RowBits, instruction_set: InstructionSet | None = None) -> CoreBackend:
+    def core(self, rows: Rows, instruction_set: InstructionSet | None = None) -> CoreBackend:
         """Opens the core."""
-        return CoreBackend(self._files[bits], self._library, instruction_set)
+        return CoreBackend(self._files[rows], self._library, instruction_set)
 
     def random_feed(self, rows: int, tokens: int) -> Feed:
         """Rows of one length with random ids; the last third is the second text."""
@@ -111,13 +111,13 @@ def labels(backend: Backend, feeds: Sequence[Feed]) -> Float32:
 
 
 def differing_bits(nli: Contenders, pairs: Sequence[tuple[str, str]], library: CoreLibrary) -> int:
-    """Pairs whose logits differ between company and none, or between instruction sets, in either precision."""
+    """Pairs whose logits differ between company and none, or between instruction sets, in any rows."""
     together, alone = nli.pair_feeds(pairs, BATCH_ROWS), nli.pair_feeds(pairs, 1)
     others = [level for level in (InstructionSet.SCALAR, InstructionSet.AVX2) if level < library.level]
     differing: set[int] = set()
-    for bits in (8, 15):
-        expected = labels(nli.core(bits), together)
-        found = [labels(nli.core(bits), alone), *(labels(nli.core(bits, level), together) for level in others)]
+    for rows in ROW_BITS:
+        expected = labels(nli.core(rows), together)
+        found = [labels(nli.core(rows), alone), *(labels(nli.core(rows, level), together) for level in others)]
         for logits in found:
             differing |= {at for at, row in enumerate(expected) if row.tobytes() != logits[at].tobytes()}
     return len(differing)
@@ -143,13 +143,14 @@ def speeds(nli: Contenders, embedder: Contenders, rounds: int) -> dict[str, Figu
     """How many times as fast as the graph in fp32."""
     single, eight = nli.random_feed(1, PAIR_TOKENS), nli.random_feed(BATCH_ROWS, PAIR_TOKENS)
     texts = embedder.random_feed(BATCH_ROWS, TEXT_TOKENS)
-    core, wide = nli.core(8), nli.core(15)
+    core, wide = nli.core("rows8"), nli.core("rows15")
     long = [speedup(nli.graph, core, nli.random_feed(1, tokens), max(rounds // 3, 2)) for tokens in LONG_TOKENS]
     return {
         "nli_speedup_b1": speedup(nli.graph, core, single, 2 * rounds),
         "nli_speedup_b8": speedup(nli.graph, core, eight, rounds),
+        "nli_mixed_speedup_b8": speedup(nli.graph, nli.core("mixed"), eight, rounds),
         "nli15_speedup_b8": speedup(nli.graph, wide, eight, rounds),
-        "embed_speedup_b8": speedup(embedder.graph, embedder.core(8), texts, 2 * rounds),
+        "embed_speedup_b8": speedup(embedder.graph, embedder.core("rows8"), texts, 2 * rounds),
         "long_speedup": min(long),
     }
 
@@ -158,8 +159,11 @@ def decisions(nli: Contenders, pairs: Sequence[tuple[str, str]]) -> dict[str, Fi
     """Share of pairs with the label that fp32 gives."""
     feeds = nli.pair_feeds(pairs, BATCH_ROWS)
     expected = labels(nli.graph, feeds).argmax(axis=1)
-    shares = {bits: (labels(nli.core(bits), feeds).argmax(axis=1) == expected).mean() for bits in (8, 15)}
-    return {"decisions_equal": float(shares[8]), "decisions_equal_15": float(shares[15])}
+    keys: dict[str, Rows] = {"": "rows8", "_mixed": "mixed", "_15": "rows15"}
+    return {
+        f"decisions_equal{key}": float((labels(nli.core(rows), feeds).argmax(axis=1) == expected).mean())
+        for key, rows in keys.items()
+    }
 
 
 def sample_pairs(data: Path, count: int) -> list[tuple[str, str]]:

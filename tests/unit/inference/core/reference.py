@@ -130,7 +130,7 @@ class Reference:
     def __init__(self, data: npt.NDArray[np.uint8]) -> None:
         self._data, self._at = data, -(-HEADER.itemsize // ALIGNMENT) * ALIGNMENT
         self.header = header = read_header(data)
-        self.hidden, self.heads, self.bits = (int(header[name]) for name in ("hidden", "heads", "bits"))
+        self.hidden, self.heads = int(header["hidden"]), int(header["heads"])
         kind = np.int8 if header["word_bytes"] == 1 else F32
         self.words = self._take((int(header["vocab"]), self.hidden), kind)
         is_bert = header["kind"] == BERT
@@ -215,9 +215,9 @@ class Reference:
         mixed = (fma(weights, steps, SHIFT) - SHIFT).astype(np.int64) @ values
         return np.asarray(mixed.astype(F32) * (value_step / (steps * total)), F32)
 
-    def _multiply(self, matrix: tuple[Array, Float32, Float32], rows: Float32) -> Float32:
-        values, scale, bias = matrix
-        factor = F32(1) / F32(127 if self.bits == 8 else 16256)
+    def _multiply(self, matrix: tuple[Array, Float32, Float32, int], rows: Float32) -> Float32:
+        values, scale, bias, bits = matrix
+        factor = F32(1) / F32(127 if bits == 8 else 16256)
         step = np.maximum(np.abs(rows).max(axis=1, keepdims=True) * factor, F32(1e-30))
         integers = fma(rows, F32(1) / step, SHIFT) - SHIFT
         sums = (integers.astype(np.float64) @ values.astype(np.float64)).astype(F32)  # whole numbers below 2^53
@@ -232,9 +232,16 @@ class Reference:
 
     def _layer(self) -> dict[Any, Any]:
         hidden, inner = self.hidden, int(self.header["inner"])
-        layer: dict[Any, Any] = {"project": self._matrix(hidden, 3 * hidden), "output": self._matrix(hidden, hidden)}
+        layer: dict[Any, Any] = {
+            "project": self._matrix(hidden, 3 * hidden, 0),
+            "output": self._matrix(hidden, hidden, 1),
+        }
         layer["attention_norm"] = self._norm()
-        layer |= {"inner": self._matrix(hidden, inner), "outer": self._matrix(inner, hidden), "norm": self._norm()}
+        layer |= {
+            "inner": self._matrix(hidden, inner, 2),
+            "outer": self._matrix(inner, hidden, 3),
+            "norm": self._norm(),
+        }
         for flag in (CONTENT_TO_POSITION, POSITION_TO_CONTENT):
             layer[flag] = self._by_distance() if self.header["relations"] & flag else None
         return layer
@@ -245,12 +252,12 @@ class Reference:
         table = blocks.transpose(0, 1, 3, 2, 4).reshape(self.heads, distances, size)
         return table, self._take((self.heads,))
 
-    def _matrix(self, inputs: int, outputs: int) -> tuple[Array, Float32, Float32]:
+    def _matrix(self, inputs: int, outputs: int, place: int) -> tuple[Array, Float32, Float32, int]:
         blocks = self._take((outputs // COLUMNS, inputs // 4, COLUMNS, 4), np.int8)
         values = blocks.transpose(1, 3, 0, 2).reshape(inputs, outputs)
         scale, bias = self._take((outputs,)), self._take((outputs,))
         self._take((outputs,), np.int32)
-        return values, scale, bias
+        return values, scale, bias, int(self.header["bits"][place])
 
     def _norm(self) -> tuple[Float32, Float32]:
         return self._take((self.hidden,)), self._take((self.hidden,))

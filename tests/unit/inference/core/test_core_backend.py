@@ -21,7 +21,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def write_core(path: Path, name: str) -> Path:
-    path.write_bytes(packed(name, 8).tobytes())
+    path.write_bytes(packed(name, "rows8").tobytes())
     return path
 
 
@@ -39,7 +39,7 @@ def test_padding_changes_nothing_and_many_rows_are_run_in_groups(tmp_path: Path)
     values = backend.run(inputs)
     types = inputs["token_type_ids"]
     marked = [(ids, types[at, : len(ids)].tolist()) for at, (ids, _) in enumerate(given)]
-    results, marks = run(library(), packed(name, 8), marked, library().level)
+    results, marks = run(library(), packed(name, "rows8"), marked, library().level)
     assert values[:, :3].tobytes() == results.tobytes()
     for at, item_marks in enumerate(marks):
         assert values[at, 3 : 3 + len(item_marks)].tobytes() == item_marks.tobytes()
@@ -65,6 +65,6 @@ def test_an_id_that_has_no_embedding_fails_the_run_and_no_other(tmp_path: Path) 
 @pytest.mark.parametrize("size", [0, 1, HEADER.itemsize, -1])
 def test_a_packed_file_of_another_length_is_refused(tmp_path: Path, size: int) -> None:
     path = tmp_path / CORE_FILE
-    path.write_bytes(packed("embedder by mean", 8).tobytes()[:size])
+    path.write_bytes(packed("embedder by mean", "rows8").tobytes()[:size])
     with pytest.raises(CorruptModelError, match="packed file"):
         CoreBackend(path, library())

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from inference.core.library import InstructionSet
-from inference.core.packed_file import RowBits
+from inference.core.packed_file import ROW_BITS, Rows
 from tests.unit.inference.core.building import library
 from tests.unit.inference.core.models import GRAPHS, items, packed, run
 from tests.unit.inference.core.reference import Reference
-
-BITS: tuple[RowBits, ...] = (8, 15)
 
 
 def levels() -> tuple[InstructionSet, ...]:
@@ -22,10 +20,10 @@ def levels() -> tuple[InstructionSet, ...]:
     ]
 
 
-@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("rows", ROW_BITS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_all_instruction_sets_give_the_bits_of_the_specification(name: str, bits: RowBits) -> None:
-    file, given = packed(name, bits), items(4)
+def test_all_instruction_sets_give_the_bits_of_the_specification(name: str, rows: Rows) -> None:
+    file, given = packed(name, rows), items(4)
     expected = [Reference(file).run(*item) for item in given]
     for level in levels():
         results, marks = run(library(), file, given, level)
@@ -34,10 +32,10 @@ def test_all_instruction_sets_give_the_bits_of_the_specification(name: str, bits
             assert marks[at].tobytes() == item_marks.tobytes(), f"{level.name}, marks of item {at}"
 
 
-@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("rows", ROW_BITS)
 @pytest.mark.parametrize("name", ["embedder by mean", "classifier with marks"])
-def test_a_result_is_the_same_alone_and_in_any_company(name: str, bits: RowBits) -> None:
-    file, given = packed(name, bits), items(40, seed=5)
+def test_a_result_is_the_same_alone_and_in_any_company(name: str, rows: Rows) -> None:
+    file, given = packed(name, rows), items(40, seed=5)
     level = library().level
     together, _ = run(library(), file, given, level)
     backwards, _ = run(library(), file, given[::-1], level)
@@ -46,7 +44,7 @@ def test_a_result_is_the_same_alone_and_in_any_company(name: str, bits: RowBits)
 
 
 def test_every_length_is_computed() -> None:
-    file = packed("classifier with marks", 8)
+    file = packed("classifier with marks", "rows8")
     given = [items(2, seed=length, longest=length)[1] for length in range(1, 41)]
     results = [run(library(), file, given, level)[0] for level in levels()]
     assert np.isfinite(results[0]).all()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from inference.core.library import CoreBatch, CoreRunError, InstructionSet, Status, aligned_bytes
-from inference.core.packed_file import RowBits
+from inference.core.packed_file import ROW_BITS, Rows
 from tests.unit.inference.core.building import SANITIZERS, compiled, library
 from tests.unit.inference.core.models import GRAPHS, Item, items, packed, run
 
@@ -30,14 +30,12 @@ def write_batch(path: Path, given: list[Item]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("bits", [8, 15])
+@pytest.mark.parametrize("rows", ROW_BITS)
 @pytest.mark.parametrize("name", FUZZED)
-def test_damaged_files_and_wrong_batches_are_survived_under_sanitizers(
-    tmp_path: Path, name: str, bits: RowBits
-) -> None:
+def test_damaged_files_and_wrong_batches_are_survived_under_sanitizers(tmp_path: Path, name: str, rows: Rows) -> None:
     driver = compiled(*SANITIZERS, sources=(DRIVER,), suffix="")
     file = tmp_path / "core.bin"
-    file.write_bytes(packed(name, bits).tobytes())
+    file.write_bytes(packed(name, rows).tobytes())
     # A host that preloads libraries must not stand in front of the sanitizer's own.
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     done = subprocess.run([driver, "fuzz", file, str(ROUNDS)], capture_output=True, text=True, env=environment)  # noqa: PLW1510  # its report is shown below
@@ -55,10 +53,10 @@ def test_another_processor_gives_the_same_bits(tmp_path: Path, name: str) -> Non
     driver = compiled("-static", sources=(DRIVER,), suffix="", compiler=compiler)
     given = items(3)
     batch = write_batch(tmp_path / "batch", given)
-    for bits in (8, 15):
+    for rows in ROW_BITS:
         file = tmp_path / "core.bin"
-        file.write_bytes(packed(name, bits).tobytes())
-        results, marks = run(library(), packed(name, bits), given, library().level)
+        file.write_bytes(packed(name, rows).tobytes())
+        results, marks = run(library(), packed(name, rows), given, library().level)
         for level in (InstructionSet.SCALAR, InstructionSet.NEON):
             command: list[str | Path] = [emulator, driver, "run", file, batch, str(int(level))]
             found = subprocess.run(command, capture_output=True, check=True).stdout
@@ -72,7 +70,7 @@ def test_another_processor_gives_the_same_bits(tmp_path: Path, name: str) -> Non
     [([0], 0, Status.BAD_BATCH), ([-1], 1, Status.BAD_BATCH), ([49], 49, Status.BAD_BATCH), ([], 0, Status.BAD_BATCH)],
 )
 def test_a_wrong_length_is_refused(lengths: list[int], count: int, status: Status) -> None:
-    file = packed("embedder by mean", 8)
+    file = packed("embedder by mean", "rows8")
     batch = CoreBatch(np.array(lengths, np.int32), np.ones(count, np.int32))
     with pytest.raises(CoreRunError) as caught:
         library().run(file, batch, workspace=library().workspace(file, 512), instruction_set=library().level)
@@ -80,7 +78,7 @@ def test_a_wrong_length_is_refused(lengths: list[int], count: int, status: Statu
 
 
 def test_too_little_room_is_refused() -> None:
-    file = packed("embedder by mean", 8)
+    file = packed("embedder by mean", "rows8")
     batch = CoreBatch(np.array([40], np.int32), np.ones(40, np.int32))
     room = aligned_bytes(library().workspace(file, 39).nbytes)
     with pytest.raises(CoreRunError) as caught:

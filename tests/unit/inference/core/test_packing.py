@@ -51,7 +51,7 @@ def test_a_graph_of_other_parts_is_not_packed(tmp_path: Path) -> None:
 def test_a_weight_that_nothing_reads_is_refused() -> None:
     model, manifest = classifier(replace(WIDE_DEBERTA, token_type_count=2), has_marks=True)
     with pytest.raises(UnsupportedModelError, match="token_type"):
-        packed_bytes(model, manifest, 8)
+        packed_bytes(model, manifest, "rows8")
 
 
 def test_without_the_core_nothing_is_packed(directory: ModelDirectory) -> None:
@@ -73,15 +73,17 @@ def test_what_is_packed_stays_unless_other_rows_are_asked_for(directory: ModelDi
 
 
 @pytest.mark.parametrize(
-    ("facts", "rows"),
+    ("facts", "graph", "rows"),
     [
-        ({"precision": "fp32"}, "rows15"),
-        ({"precision": "int8_rows"}, "rows8"),
-        ({"precision": "fp32", "producer": {RECIPE: "0123"}}, "rows8"),
+        ({"precision": "fp32"}, "classifier with marks", "rows15"),
+        ({"precision": "int8_rows"}, "classifier with marks", "mixed"),
+        ({"precision": "fp32", "producer": {RECIPE: "0123"}}, "classifier with marks", "mixed"),
+        ({"precision": "int8_rows"}, "embedder by mean", "rows8"),
     ],
-    ids=["exported in fp32", "exported in int8_rows", "packaged"],
+    ids=["exported in fp32", "exported in int8_rows", "packaged", "embedder"],
 )
-def test_rows_follow_from_what_was_measured(directory: ModelDirectory, facts: dict[str, object], rows: str) -> None:
+def test_rows_follow_from_what_was_measured(tmp_path: Path, facts: dict[str, object], graph: str, rows: str) -> None:
+    directory = write_directory(tmp_path / "model", graph)
     write_manifest(directory.path, directory.manifest.model_copy(update=facts))
     packed, _ = pack_if_possible(load_model_directory(directory.path), library())
     assert packed.manifest.core == f"core-2 {rows}"
