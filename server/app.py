@@ -30,7 +30,7 @@ from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
-from server.observe.metrics_server import MetricsServer
+from server.observe.metrics_server import offered
 from server.observe.service_metrics import AnswerMetrics, EvaluateMetrics, JudgeMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
@@ -148,9 +148,8 @@ class App:
     async def _start(self, stack: AsyncExitStack) -> None:
         settings, registry = self._settings, new_registry()
         health = HealthServicer(SERVICES, settings.listen.max_health_watches)
-        if settings.metrics.enabled:
-            metrics = MetricsServer(settings.metrics, registry, lambda: health.is_serving)
-            self.metrics_port = stack.enter_context(metrics).port
+        offer = offered(settings.metrics, registry, lambda: health.is_serving)
+        self.metrics_port = stack.enter_context(offer)
         policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
         runner = CallRunner(policy, CallMetrics(registry))
         services, probes = self._table(runner), HandlerTable(None)

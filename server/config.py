@@ -208,11 +208,25 @@ class HttpConfig(FrozenModel):
 
 
 class MetricsConfig(FrozenModel):
-    """Prometheus metrics over HTTP."""
+    """Prometheus metrics over HTTP, and the same ones sent to an OpenTelemetry collector."""
 
     enabled: bool = Field(default=True, description="Serve /metrics.")
     host: str = Field(default="127.0.0.1", description="Address of the metrics server.")
     port: int = Field(default=9464, ge=0, le=65535, description="Port of the metrics server; 0: the system chooses.")
+    otlp_endpoint: str | None = Field(
+        default=None,
+        description="Where they are also sent by OTLP over HTTP, path included: http://127.0.0.1:4318/v1/metrics. "
+        "Needs the extra tracing.",
+    )
+    otlp_headers: dict[str, SecretStr] = Field(
+        default={}, description="Sent along; for keys, as JSON in the environment."
+    )
+    otlp_every_s: float = Field(default=15.0, gt=0, le=3_600, description="How often they are sent.")
+
+    @field_validator("otlp_endpoint")
+    @classmethod
+    def _check_endpoint(cls, value: str | None) -> str | None:
+        return _checked_address(value)
 
 
 class TracingConfig(FrozenModel):
@@ -238,10 +252,14 @@ class TracingConfig(FrozenModel):
     @field_validator("endpoint")
     @classmethod
     def _check_endpoint(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "http://none")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password:
-            raise ValueError("must be an http:// or https:// address without user and password: a key goes in headers")
-        return value
+        return _checked_address(value)
+
+
+def _checked_address(value: str | None) -> str | None:
+    parts = urlsplit(value or "http://none")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password:
+        raise ValueError("must be an http:// or https:// address without user and password: a key goes in headers")
+    return value
 
 
 class LogLevel(StrEnum):

@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from socketserver import ThreadingMixIn
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from server.config import MetricsConfig
 from server.errors import StartupError
+from server.observe.otlp_metrics import pushed
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -84,6 +86,13 @@ class MetricsServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+@contextmanager
+def offered(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Iterator[int]:
+    """Offers and sends metrics, as the settings say, while entered. Yields the port of the page; 0 without one."""
+    with pushed(config, registry), ExitStack() as stack:
+        yield stack.enter_context(MetricsServer(config, registry, is_ready)).port if config.enabled else 0
 
 
 def _at_paths(app: Callable[..., Iterable[bytes]], is_ready: Callable[[], bool]) -> Callable[..., Iterable[bytes]]:

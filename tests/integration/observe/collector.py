@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector: takes spans by OTLP over HTTP, as any real one does, and keeps them."""
+"""An OpenTelemetry collector: takes spans and metrics by OTLP over HTTP, as any real one does, and keeps them."""
 
 import asyncio
 import gzip
@@ -6,11 +6,15 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.scripted_endpoint.http import Exchange, HttpConnection
+
+METRICS_PATH = "/v1/metrics"
 
 
 @dataclass
@@ -18,14 +22,18 @@ class Collector:
     """What arrived.
 
     Attributes:
-        endpoint: address for the settings.
+        endpoint: address for the settings, of spans.
+        metrics_endpoint: likewise, of metrics.
         spans: in order of arrival.
+        metrics: as last sent, by name.
         resource: attributes of the process that sent them.
         headers: of the last request.
     """
 
     endpoint: str = ""
+    metrics_endpoint: str = ""
     spans: list[Span] = field(default_factory=list)
+    metrics: dict[str, Metric] = field(default_factory=dict)
     resource: Mapping[str, object] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -35,9 +43,14 @@ class Collector:
         is_zipped = request.headers.get("content-encoding") == "gzip"
         body = gzip.decompress(request.body) if is_zipped else request.body
         self.headers = request.headers
-        for sent in ExportTraceServiceRequest.FromString(body).resource_spans:
-            self.resource = attributes_of(sent.resource.attributes)
-            self.spans += [span for scope in sent.scope_spans for span in scope.spans]
+        if request.path == METRICS_PATH:
+            for part in ExportMetricsServiceRequest.FromString(body).resource_metrics:
+                self.resource = attributes_of(part.resource.attributes)
+                self.metrics |= {one.name: one for scope in part.scope_metrics for one in scope.metrics}
+        else:
+            for sent in ExportTraceServiceRequest.FromString(body).resource_spans:
+                self.resource = attributes_of(sent.resource.attributes)
+                self.spans += [span for scope in sent.scope_spans for span in scope.spans]
         await exchange.send(200, b"", content_type="application/x-protobuf")
 
     def named(self, name: str) -> list[Span]:
@@ -51,7 +64,8 @@ async def collector() -> AsyncIterator[Collector]:
     taken, connections = Collector(), set[HttpConnection]()
     make: Callable[[], HttpConnection] = lambda: HttpConnection(taken.take, connections)  # noqa: E731
     server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
-    taken.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/traces"
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    taken.endpoint, taken.metrics_endpoint = f"{address}/v1/traces", f"{address}{METRICS_PATH}"
     try:
         yield taken
     finally:
