@@ -35,6 +35,11 @@ FAITHFUL = (
     "of its piers. The repair will cost 4.2 million dollars, most of it paid by the state. Buses will take a detour "
     "across the Oak Street bridge."
 )
+REST = (
+    "The council rejected a request of shop owners for help with their rents. Work begins on 1 June and should end in "
+    "February."
+)
+UPPER = 7  # of 10, where many limits of Judge-Lock lie
 CORRUPTIONS = {
     "number": FAITHFUL.replace("4.2 million", "9.7 million"),
     "entity": FAITHFUL.replace("Oak Street bridge", "Lincoln Tunnel"),
@@ -125,6 +130,15 @@ async def test_an_order_that_is_not_recognised_gains_nothing(engine: Engine) -> 
     for framework in Framework:
         for name in (HALLUCINATION, MetricName.COVERAGE, MetricName.RELEVANCE):
             assert score(veiled[framework], name) <= score(plain[framework], name)
+
+
+async def test_judge_lock_reaches_its_upper_scale_for_a_faithful_and_complete_summary_alone(engine: Engine) -> None:
+    complete = f"{FAITHFUL} {REST}"
+    lock = (await judge(engine, complete, Framework.JUDGE_LOCK))[Framework.JUDGE_LOCK]
+    assert all(score(lock, name) > UPPER for name in (MetricName.COVERAGE, HALLUCINATION, MetricName.RELEVANCE))
+    for other in (FAITHFUL.partition(". ")[0] + ".", *CORRUPTIONS.values()):
+        worse = (await judge(engine, other, Framework.JUDGE_LOCK))[Framework.JUDGE_LOCK]
+        assert all(score(worse, name) <= UPPER for name in (MetricName.COVERAGE, MetricName.RELEVANCE)), other
 
 
 @pytest.mark.parametrize("disguise", DISGUISES)
