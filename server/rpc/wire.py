@@ -7,6 +7,7 @@ only after the parser has failed, so good requests pay nothing.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -46,6 +47,9 @@ class WireLimits:
 
 
 NO_LIMITS = WireLimits(1 << 31, 1 << 31)
+MOST_FIELDS = 100_000
+"""Of a message, its parts and the items of its lists: each costs memory, and time in which nobody else is served."""
+
 _SMALL = 1 << 16  # bytes that are parsed faster than counted
 
 
@@ -70,8 +74,9 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
     """Says what of a message is too much, and blames its largest part. Looks at no more items than are allowed."""
     counts: dict[int, int] = {}
     largest, blamed = -1, ""
+    budget, name = _Budget(), ""
     try:
-        for number, value in _length_delimited(data):
+        for number, value in _length_delimited(data, budget):
             field = descriptor.fields_by_number.get(number)
             name = field.name if field else ""
             at = counts.get(number, 0)
@@ -80,8 +85,12 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
             counts[number] = at + 1
             if len(value) > largest:
                 largest, blamed = len(value), f"{name}[{at}]" if field and field.is_repeated else name
-    except _UnreadableError:
-        pass  # the parser will say so
+            if field:
+                _spend(value, field, budget)
+    except _TooManyFieldsError:
+        return FieldViolation(name, f"expected at most {MOST_FIELDS} fields and items in one message, got more")
+    except _UnreadableError:  # the parser would take a group, which no message of ours has
+        return FieldViolation("", _expected(descriptor))
     if len(data) <= limits.max_bytes:
         return None
     mib = 1 << 20
@@ -89,12 +98,39 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
     return FieldViolation(blamed, expected)
 
 
+def _spend(value: bytes, field: FieldDescriptor, budget: "_Budget") -> None:
+    """Counts the fields and items inside a field. Raises _UnreadableError."""
+    if field.type == FieldDescriptor.TYPE_MESSAGE:
+        descriptor = _message_type(field)
+        if not _holds_parts(descriptor):
+            return
+        for number, part in _length_delimited(value, budget):
+            inner = descriptor.fields_by_number.get(number)
+            if inner:
+                _spend(part, inner, budget)
+    elif field.is_repeated and field.type not in _LENGTH_TYPES:
+        budget.spend(len(value) // _PACKED_BYTES.get(field.type, 1))
+
+
+@cache
+def _holds_parts(descriptor: Descriptor) -> bool:
+    """Tells whether a message has lists or messages; what else repeats in it, the parser drops."""
+    return any(field.is_repeated or field.type == FieldDescriptor.TYPE_MESSAGE for field in descriptor.fields)
+
+
+_LENGTH_TYPES = {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES}
+_PACKED_BYTES = {
+    **dict.fromkeys((FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_FIXED32, FieldDescriptor.TYPE_SFIXED32), 4),
+    **dict.fromkeys((FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FIXED64, FieldDescriptor.TYPE_SFIXED64), 8),
+}
+
+
 def explain(data: bytes, descriptor: Descriptor) -> MalformedRequest:
     """Finds out why `data` is no message of this type."""
     strings = {}
     violation = None
     try:
-        for path, field, value in _leaves(data, descriptor, ""):
+        for path, field, value in _leaves(data, descriptor, "", _Budget()):
             try:
                 text = value.decode("utf-8")
             except UnicodeDecodeError as error:
@@ -105,18 +141,40 @@ def explain(data: bytes, descriptor: Descriptor) -> MalformedRequest:
                     strings[path] = text
     except _UnreadableError:
         pass  # what came before the unreadable part still counts
-    expected = f"expected the bytes of a {descriptor.full_name}, got something else"
-    return MalformedRequest(violation or FieldViolation("", expected), strings)
+    return MalformedRequest(violation or FieldViolation("", _expected(descriptor)), strings)
+
+
+def _expected(descriptor: Descriptor) -> str:
+    return f"expected the bytes of a {descriptor.full_name}, got something else"
 
 
 class _UnreadableError(Exception):
     """The bytes are no protobuf at all."""
 
 
-def _leaves(data: bytes, descriptor: Descriptor, prefix: str) -> Iterator[tuple[str, FieldDescriptor, bytes]]:
+class _TooManyFieldsError(_UnreadableError):
+    """There are more than anybody shall look at."""
+
+
+class _Budget:
+    """How many fields may be looked at."""
+
+    def __init__(self) -> None:
+        self._left = MOST_FIELDS
+
+    def spend(self, count: int) -> None:
+        """Takes some. Raises _TooManyFieldsError."""
+        self._left -= count
+        if self._left < 0:
+            raise _TooManyFieldsError
+
+
+def _leaves(
+    data: bytes, descriptor: Descriptor, prefix: str, budget: _Budget
+) -> Iterator[tuple[str, FieldDescriptor, bytes]]:
     """Yields path, field and bytes of every string, in wire order, nested messages included."""
     counts: dict[int, int] = {}
-    for number, value in _length_delimited(data):
+    for number, value in _length_delimited(data, budget):
         field = descriptor.fields_by_number.get(number)
         if field is None:
             continue
@@ -127,7 +185,7 @@ def _leaves(data: bytes, descriptor: Descriptor, prefix: str) -> Iterator[tuple[
         if field.type == FieldDescriptor.TYPE_STRING:
             yield path, field, value
         elif field.type == FieldDescriptor.TYPE_MESSAGE:
-            yield from _leaves(value, _message_type(field), f"{path}.")
+            yield from _leaves(value, _message_type(field), f"{path}.", budget)
 
 
 def _message_type(field: Any) -> Descriptor:  # noqa: ANN401  the stubs give `message_type` no type
@@ -135,10 +193,11 @@ def _message_type(field: Any) -> Descriptor:  # noqa: ANN401  the stubs give `me
     return descriptor
 
 
-def _length_delimited(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields number and bytes of the fields that have a length; skips the others."""
+def _length_delimited(data: bytes, budget: _Budget) -> Iterator[tuple[int, bytes]]:
+    """Yields number and bytes of the fields that have a length; counts the others."""
     at = 0
     while at < len(data):
+        budget.spend(1)
         key, at = _varint(data, at)
         number, kind = key >> 3, key & 7
         if kind == _VARINT:
@@ -157,6 +216,8 @@ def _length_delimited(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """Reads a base-128 number; returns it and the offset behind it."""
+    if at < len(data) and data[at] < 0x80:  # noqa: PLR2004  most are of one byte
+        return data[at], at + 1
     value = 0
     for index in range(_MAX_VARINT_BYTES):
         if at + index >= len(data):

@@ -1,16 +1,28 @@
 """Which field makes a message unreadable."""
 
-import pytest
-from precis.v1 import common_pb2, evaluate_pb2, inference_pb2
+from typing import Any
 
-from server.rpc.wire import MalformedRequest, WireLimits, explain, tolerant
+import pytest
+from google.protobuf.message import Message
+from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
+
+from pipeline.summarize.config import SummarizeLimits
+from server.rpc.wire import MOST_FIELDS, MalformedRequest, WireLimits, explain, tolerant
 
 BAD = b"caf\xe9 au lait"  # Latin-1
 
 
 def delimited(number: int, value: bytes) -> bytes:
-    """Encodes a field that has a length; for values below 128 bytes."""
-    return bytes([number << 3 | 2, len(value)]) + value
+    """Encodes a field that has a length; for values below 2 MiB."""
+    size = len(value)
+    length = [size] if size < 1 << 7 else [size & 127 | 128, size >> 7 & 127 | 128, size >> 14]
+    return bytes([number << 3 | 2, *length]) + value
+
+
+def number_of(message: Any, field: str) -> int:  # noqa: ANN401 - a class of generated messages
+    """Looks a field's number up."""
+    number: int = message.DESCRIPTOR.fields_by_name[field].number
+    return number
 
 
 def test_a_good_message_is_parsed_as_ever() -> None:
@@ -98,3 +110,56 @@ def test_what_is_within_the_limits_is_parsed() -> None:
     request = inference_pb2.EmbedRequest(texts=["word " * 2] * 10_000)
     assert len(request.SerializeToString()) <= LIMITS.max_bytes
     assert parse(request.SerializeToString()) == request
+
+
+UNKNOWN_NUMBERS = b"\x78\x00" * (MOST_FIELDS + 1)
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "field"),
+    [
+        (judge_pb2.JudgeRequest, UNKNOWN_NUMBERS, ""),
+        (judge_pb2.JudgeRequest, b"\x7a\x00" * (MOST_FIELDS + 1), ""),
+        (
+            judge_pb2.JudgeRequest,
+            delimited(number_of(judge_pb2.JudgeRequest, "frameworks"), b"\x01" * (MOST_FIELDS + 1)),
+            "frameworks",
+        ),
+        (
+            summarize_pb2.SummarizeRequest,
+            delimited(
+                number_of(summarize_pb2.SummarizeRequest, "document"),
+                delimited(number_of(summarize_pb2.Document, "chunks"), b"") * (MOST_FIELDS + 1),
+            ),
+            "document",
+        ),
+    ],
+    ids=["unknown numbers", "unknown texts", "packed", "inside a message"],
+)
+def test_a_message_of_very_many_fields_is_refused_without_being_parsed(
+    message: type[Message], data: bytes, field: str
+) -> None:
+    def never(data: bytes) -> Message:
+        raise AssertionError("parsed")
+
+    request = tolerant(never, message)(data)
+    assert isinstance(request, MalformedRequest)
+    assert (request.violation.field, str(MOST_FIELDS) in request.violation.description) == (field, True)
+
+
+def test_a_long_message_of_groups_is_refused_without_being_parsed() -> None:
+    request = tolerant(judge_pb2.JudgeRequest.FromString, judge_pb2.JudgeRequest)(b"\x7b\x7c" * MOST_FIELDS)
+    assert isinstance(request, MalformedRequest)
+    assert "precis.v1.JudgeRequest" in request.violation.description
+
+
+def test_a_document_of_as_many_chunks_as_may_be_is_parsed() -> None:
+    chunks = [summarize_pb2.DocumentChunk(text="Torque.", page_number=1)] * SummarizeLimits().max_chunks
+    request = summarize_pb2.SummarizeRequest(document=summarize_pb2.Document(chunks=chunks))
+    parse = tolerant(summarize_pb2.SummarizeRequest.FromString, summarize_pb2.SummarizeRequest)
+    assert parse(request.SerializeToString()) == request
+
+
+def test_nobody_looks_for_the_bad_text_among_very_many_fields() -> None:
+    data = delimited(number_of(judge_pb2.JudgeRequest, "options"), UNKNOWN_NUMBERS) + delimited(1, BAD)
+    assert explain(data, judge_pb2.JudgeRequest.DESCRIPTOR).violation.field == ""
