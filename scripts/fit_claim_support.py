@@ -18,7 +18,8 @@ import numpy as np
 from inference.compile.install import NLI, NLI_HEAD_FILE
 from inference.core.library import load_library
 from pipeline.judge.evidence.signals.claim_support import ClaimSupportWeights
-from scripts.benchmarks.nli.core import BATCH_ROWS, Contenders, labels
+from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
+from scripts.benchmarks.nli.core import labels
 from scripts.claim_training.examples import ENTAILMENT, Example, read_claims
 from scripts.claim_training.record import add_to_record, claim_figures
 from scripts.claim_training.support import SUPPORT, development_claims, evidence_of, judged_by_others, write_support
