@@ -36,8 +36,9 @@ FAITHFUL = (
     "across the Oak Street bridge."
 )
 REST = (
-    "The council rejected a request of shop owners for help with their rents. Work begins on 1 June and should end in "
-    "February."
+    "Shop owners on Elm Street fear that they will lose customers, but the council rejected help with their rents by "
+    "six votes to three. Work begins on 1 June and should end in February. The bridge was built in 1931 and carries "
+    "12,000 vehicles a day."
 )
 UPPER = 7  # of 10, where many limits of Judge-Lock lie
 CORRUPTIONS = {
