@@ -50,7 +50,7 @@ def run(models: Path, _data: Path, *, quick: bool) -> Report:
             figures |= found
             rows.append((name, f"{time.monotonic() - started_s:.1f}", _shown(found)))
     started_s = time.monotonic()
-    found = asyncio.run(clock_jumps(models, 1 if quick else 3))
+    found = asyncio.run(clock_jumps(models, quick=quick))
     rows.append(("clock jumps", f"{time.monotonic() - started_s:.1f}", _shown(found)))
     figures |= found
     return Report("chaos", ("attack", "s", "found"), rows, figures, TARGETS)

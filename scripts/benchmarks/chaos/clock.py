@@ -38,7 +38,7 @@ _JUDGE = Route("/precis.v1.JudgeService/Judge")
 _SUMMARIES = "/precis.v1.SummarizeService"
 _RESUME = Route(f"{_SUMMARIES}/ResumeSummary", is_read=True)
 _QUOTA = 60  # items a minute of the light key, which owes those of ten minutes
-_LATENCY_S = 0.5  # of the language model, for one round of jumps
+_LATENCY_S = 0.1  # of the language model, for each jump
 _TIMEOUT_S = 120.0
 
 
@@ -49,8 +49,8 @@ def find_faketime() -> Path | None:
     return next((path for folder in _FOLDERS for path in Path(folder).glob(_LIBRARY)), None)
 
 
-async def clock_jumps(models: Path, rounds: int) -> Mapping[str, Figure]:
-    """Lets the clock leap through all jumps, so many times, with calls, a summary and a queued summary in flight.
+async def clock_jumps(models: Path, *, quick: bool) -> Mapping[str, Figure]:
+    """Lets the clock leap, with calls, a summary and a queued summary in flight.
 
     Returns counts: calls that failed; finished calls of summaries that were made again; second readers who were given
     a summary that runs; results that a cache had no more; calls that a quota let in.
@@ -58,9 +58,10 @@ async def clock_jumps(models: Path, rounds: int) -> Mapping[str, Figure]:
     library = find_faketime()
     if library is None:
         return {"clock": f"not measured (no libfaketime, nor {_VARIABLE})", "clock_failed": None}
-    with _leaping_server(library, models, _LATENCY_S * rounds) as (server, endpoint, clock):
+    jumps = _JUMPS[:2] if quick else _JUMPS * 3
+    with _leaping_server(library, models, _LATENCY_S * len(jumps)) as (server, endpoint, clock):
         seen = _Clients(connection(server))
-        found = await seen.watch(clock, rounds)
+        found = await seen.watch(clock, jumps)
         await seen.channel.close()
         llm = endpoint.seen()
     return {"clock": "measured", **found, "clock_llm_calls": llm.answered, "clock_repeated": llm.repeated}
@@ -113,7 +114,7 @@ class _Clients:
     calls: int = 0
     failed: Counter[str] = field(default_factory=Counter)
 
-    async def watch(self, clock: Path, rounds: int) -> dict[str, Figure]:
+    async def watch(self, clock: Path, jumps: Sequence[int]) -> dict[str, Figure]:
         """Sends all kinds of calls while the clock leaps, then waits for the summaries."""
         accepted: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         first, second = (pb.SummarizeRequest(document=_document(hall, 170)) for hall in "BC")
@@ -131,11 +132,11 @@ class _Clients:
         load = [asyncio.create_task(self.repeated(ENTAIL, lambda: pairs(4))) for _ in range(3)]
         load.append(asyncio.create_task(self.repeated(_JUDGE, judged.SerializeToString)))
         load.append(asyncio.create_task(self.repeated(_CHECK, bytes)))
-        found = await self.leaps(clock, list(_JUMPS * rounds), tasks)
-        await asyncio.gather(*tasks.values())
+        found = await self.leaps(clock, jumps, tasks)
         for task in load:
             task.cancel()
         await asyncio.gather(*load, return_exceptions=True)
+        await asyncio.gather(*tasks.values())
         failures: dict[str, float] = dict(self.failed)
         return {"clock_calls": self.calls, "clock_failed": self.failed.total(), "clock_failures": failures, **found}
 
