@@ -17,6 +17,7 @@ from pipeline.text.terms import Term
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
+_STRETCH_TOKENS, _MOST_STRETCHES = 100, 10  # of a summary, for one stretch of its text
 _ACTS_SHARE = 0.6  # of what operators read: warnings, steps and commands, before anything is explained
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
@@ -93,6 +94,7 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
         selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
     if not candidates.has_focus:
         selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
+        selection.cover(central)
     selection.fill(central)
     if central < budget.ceiling:
         selection.keep_values(budget.ceiling)
@@ -179,6 +181,24 @@ class _Selection:
         levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
         for section in sorted(best, key=lambda each: (levels[each], -sizes[each], each)):
             self._add_if_fits(-best[section][1], limit)
+
+    def cover(self, limit: float) -> None:
+        """Takes the best sentence of every stretch of the text that has nothing yet, so that none goes unheard.
+
+        The longer the text may be, the shorter the stretches: what has one stretch is told from its beginning.
+        """
+        excerpts, count = self.candidates.excerpts, min(_MOST_STRETCHES, int(limit / _STRETCH_TOKENS))
+        ends = np.cumsum([excerpt.token_count for excerpt in excerpts])
+        stretches = (count * (ends - 1) // max(1, ends[-1])).tolist()
+        served = {stretches[position] for position in self.chosen if excerpts[position].kind not in STRUCTURE}
+        best: dict[int, tuple[float, int]] = {}
+        for row in self._filling_rows():
+            position = self.candidates.sentences[row]
+            stretch = stretches[position]
+            if stretch not in served:
+                best[stretch] = max(best.get(stretch, (-1.0, 0)), (self._worth(position), -position))
+        for stretch in sorted(best):
+            self._add_if_fits(-best[stretch][1], limit)
 
     def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
