@@ -189,9 +189,14 @@ def _stated(text: str) -> Iterator[Stated]:
             before = own
 
 
+# When somebody speaks is no value of what is said: it goes with a turn that says nothing.
+_TIME_STAMP = re.compile(r"^[\[(]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]\s+(?=\S)")
+
+
 @lru_cache(maxsize=1 << 12)
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     """Returns the values of a part and what they may be of; most parts of an output were read in its input."""
+    words = _TIME_STAMP.sub("", words)
     return _values(words), _subject_words(words)
 
 

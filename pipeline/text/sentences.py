@@ -22,8 +22,9 @@ from pipeline.off_loop import stop_if_nobody_waits, stoppable
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
-SPEAKER = re.compile(r"#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){0,3}\s?:(?=\s)")
-"""Who speaks, in front of a turn of a dialogue: "Ann: " or "#Person1#: "."""
+TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
+SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
+"""Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
 FEWEST_TURNS = 3
 """Of a dialogue: in other texts a line may begin with such words by chance."""
 _QUOTE_MARK = re.compile(r"(?:>\s?)+")
@@ -138,6 +139,8 @@ def _prose_ends(text: str) -> set[int]:
     ends = _spans_by_parts(bounded)
     if _is_german(text):
         ends = _german_ends(text, ends)
+    else:  # a sentence alone may be too short to tell
+        ends = {end for end in ends if not _is_german_day(text, end)}
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
@@ -202,6 +205,7 @@ _MONTH = re.compile(
     r"\s*(?:Jan(?:uar)?|Jän|Feb(?:ruar)?|März|Mrz|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?"
     r"|Nov(?:ember)?|Dez(?:ember)?)\b"
 )
+_GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
 _BEFORE_ORDINAL_LIST = """
     ab am an auf beim bis das dem den der des die diese diesem diesen dieser ein eine einem einen einer eines im ins
     jede jedem jeden jeder jedes seit vom vor zum zur als
@@ -228,6 +232,12 @@ def _german_ends(text: str, ends: set[int]) -> set[int]:
     """Returns the ends of sentences of a German text, given those that a splitter for English found. Linear."""
     kept = {end for end in ends if not _goes_on(text, end)}
     return kept | {match.start() for match in _missed(text)}
+
+
+def _is_german_day(text: str, end: int) -> bool:
+    """Tells whether the day of a date ends here: "am 3. Mai"."""
+    before = text[max(0, end - _LOOK_BACK) : end].rstrip()
+    return bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -7,10 +7,11 @@ is the only place where the extractive writer does not keep the document's chara
 import re
 from collections.abc import Sequence
 
-from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
+from pipeline.text.sentences import FEWEST_TURNS, SPEAKER, TIME_STAMP
 
 _FEWEST_TURN_SHARE = 0.5  # of the lines; "Note: ..." and "Example: ..." stand in any text
 _MOST_SPEAKER_SHARE = 0.5  # of the turns: people answer each other
+_TIME_STAMP = re.compile(TIME_STAMP)
 _MARKUP = re.compile(
     r"\{[a-z]+\}|[\[(](?:laugh(?:s|ter)?|inaudible|crosstalk|pause|applause|noise)[\])]", re.IGNORECASE
 )
@@ -34,15 +35,21 @@ _OUTCOME = re.compile(
 def is_dialogue(lines: Sequence[str]) -> bool:
     """Tells whether lines are turns of people who answer each other, at least three."""
     said = [line.strip() for line in lines if line.strip()]
-    speakers = [speaker for line in said if (speaker := speaker_of(line))]
+    speakers = [_TIME_STAMP.sub("", speaker, count=1) for line in said if (speaker := speaker_of(line))]
     is_talk = len(speakers) >= max(FEWEST_TURNS, _FEWEST_TURN_SHARE * len(said))
     return is_talk and len(set(speakers)) <= max(2, _MOST_SPEAKER_SHARE * len(speakers))
 
 
 def speaker_of(line: str) -> str:
-    """Returns who begins to speak in a line, with a colon; empty if it goes on with what stands before it."""
+    """Returns when and who begins to speak in a line, with a colon; empty if it goes on with what is before it."""
     match = SPEAKER.match(line.lstrip())
     return f"{match.group().rstrip(' :')}:" if match else ""
+
+
+def speech_of(line: str) -> int:
+    """Returns where in a line stands what its speaker says."""
+    match = SPEAKER.match(line, len(line) - len(line.lstrip()))
+    return match.end() if match else 0
 
 
 def tidy(text: str) -> str:

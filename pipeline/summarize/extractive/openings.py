@@ -21,7 +21,7 @@ _CONNECTIVES = (POINTING_WORDS - _PRONOUNS - _EXPLETIVE) | frozenset(_CONNECTIVE
 _PHRASE = re.compile(
     r"in (?:addition|contrast|turn|other words|particular|such cases?)|for (?:example|instance)|unlike"
     r"|as a (?:result|consequence)|on the (?:other hand|contrary)|at the same time|of (?:course|these|those|them)"
-    r"|among (?:them|these)",
+    r"|among (?:them|these)|(?:second|third|fourth|fifth)(?:ly|,)",
     re.IGNORECASE,
 )
 # What belongs to something that was named before: "The default is 8 MB.", "The latter runs."

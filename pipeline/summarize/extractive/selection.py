@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import LIST_KINDS, PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
@@ -19,6 +19,7 @@ _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choic
 _SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
 _STRETCH_TOKENS, _MOST_STRETCHES = 100, 10  # of a summary, for one stretch of its text
 _ACTS_SHARE = 0.6  # of what operators read: warnings, steps and commands, before anything is explained
+_MOST_LIST_SHARE, _FEW_ITEMS = 0.2, 3  # of the room, for one list of more items
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
 
@@ -101,6 +102,9 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
         if not candidates.has_focus:
             selection.open_sections(min(budget.ceiling, selection.tokens + _SECTIONS_SHARE * central))
     selection.fill(fill)
+    if selection.tokens < _POOR_SHARE * fill:  # a text of nothing but lists
+        selection.takes_lists = True
+        selection.fill(fill)
     if selection.tokens < _POOR_SHARE * fill:  # a transcript without full stops, a list of titles
         selection.fill(fill, takes_cut=True)
     selection.keep_values(budget.ceiling)
@@ -109,13 +113,18 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
 
 @dataclass(slots=True)
 class _Selection:
-    """What was chosen so far."""
+    """What was chosen so far.
+
+    Attributes:
+        takes_lists: lists may take as much of the room as they need.
+    """
 
     candidates: Candidates
     chosen: set[int] = field(default_factory=set)
     tokens: int = 0
     said: set[Term] = field(default_factory=set)
     rows: dict[int, int] = field(default_factory=dict)
+    takes_lists: bool = False
 
     def __post_init__(self) -> None:
         """Remembers where the sentences stand in the arrays."""
@@ -163,7 +172,8 @@ class _Selection:
                 heapq.heappush(heap, (-density, position))
                 continue
             bundle = self.bundle(position)
-            if self.tokens + self.cost(bundle) <= limit:
+            is_long = not only_flagged and self._is_long_list(bundle, limit)
+            if self.tokens + self.cost(bundle) <= limit and not is_long:
                 self.add(bundle)
 
     def open_sections(self, limit: float) -> None:
@@ -245,10 +255,15 @@ class _Selection:
         if position in self.chosen:
             return False
         bundle = self.bundle(position)
-        if self.tokens + self.cost(bundle) > limit:
+        if self.tokens + self.cost(bundle) > limit or self._is_long_list(bundle, limit):
             return False
         self.add(bundle)
         return True
+
+    def _is_long_list(self, bundle: Sequence[int], limit: float) -> bool:
+        """Tells whether a list would take so much of the room that other sections go unheard for it."""
+        items = sum(self.candidates.excerpts[position].kind in LIST_KINDS for position in bundle)
+        return not self.takes_lists and items > _FEW_ITEMS and self.cost(bundle) > _MOST_LIST_SHARE * limit
 
     def _filling_rows(self, *, takes_cut: bool = False) -> list[int]:
         excerpts = self.candidates.excerpts

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of
+from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of, speech_of
 from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_wordy
 
 GAP_MARK = "[…]"
@@ -29,6 +29,8 @@ _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[
 _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]+\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
+_CLAUSE_TITLE = re.compile(r"(\d{1,3})\.?\s+([^\W\d_a-z].*)")
+_CLAUSE_LEVEL = 2
 _SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
 _WORD_CHARACTER = re.compile(r"[^\W_]")
@@ -93,7 +95,7 @@ def split_source(text: str) -> list[SourceBlock]:
         line = lines[position]
         if is_talk and speaker_of(line.text):
             end = _turn_end(lines, position)
-            start = line.start + line.text.index(":") + 1
+            start = line.start + speech_of(line.text)
             blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker_of(line.text)))
             position, is_after_listing = end, False
         elif fence := _FENCE.match(line.text):
@@ -110,6 +112,8 @@ def split_source(text: str) -> list[SourceBlock]:
             end = _run_end(lines, position)
             if is_after_listing and end == position + 1 and _is_comment(lines, position):
                 blocks.append(SourceBlock(SourceBlockKind.LISTING, line.start + line.indent, line.end))
+            elif _is_clause_title(lines, position, end):
+                blocks.append(SourceBlock(SourceBlockKind.HEADING, line.start + line.indent, line.end, _CLAUSE_LEVEL))
             else:
                 blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
             position, is_after_listing = end, blocks[-1].kind is SourceBlockKind.LISTING
@@ -150,6 +154,15 @@ def _turn_end(lines: list[_Line], start: int) -> int:
             break
         end += 1
     return end
+
+
+def _is_clause_title(lines: list[_Line], start: int, end: int) -> bool:
+    """Tells whether a line such as "3. Fees" is the title of clauses that follow it: "3.1 The Client shall ..."."""
+    title = _CLAUSE_TITLE.fullmatch(lines[start].text.strip())
+    if title is None or end != start + 1 or len(title.group(2).split()) > _MOST_LABEL_WORDS:
+        return False
+    after = next((line.text.strip() for line in lines[end:] if line.text.strip()), "")
+    return not is_sentence_end(title.group()) and after.startswith(f"{title.group(1)}.1")
 
 
 def _is_comment(lines: list[_Line], position: int) -> bool:

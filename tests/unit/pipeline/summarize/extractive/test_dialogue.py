@@ -3,6 +3,7 @@ import pytest
 from pipeline.summarize.extractive.dialogue import is_decision, is_dialogue, is_outcome, speaker_of, tidy
 from pipeline.summarize.extractive.excerpt import ExcerptKind, write_markdown
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.retention import find_stated
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 
 MEETING = """\
@@ -76,3 +77,31 @@ def test_minutes_name_their_outcomes(text: str) -> None:
 @pytest.mark.parametrize("text", ["The decision: wait.", "Action is needed: now.", "Decisions take time."])
 def test_other_sentences_are_no_outcomes(text: str) -> None:
     assert not is_outcome(text)
+
+
+CHAT = """\
+[09:02] Mara: um, the checkout errors are back
+[09:03] Jonas: which ones are back?
+[09:05] Mara: Decision: the pool stays at 20 connections.
+09:06:10 - Jonas: I will write to them today.
+"""
+
+
+def test_a_turn_may_begin_with_its_time() -> None:
+    excerpts = read_excerpts([CHAT], count_tokens)
+    assert [(excerpt.kind, excerpt.mark) for excerpt in excerpts] == [
+        (ExcerptKind.TURN, "[09:02] Mara:"),
+        (ExcerptKind.TURN, "[09:03] Jonas:"),
+        (ExcerptKind.TURN, "[09:05] Mara:"),
+        (ExcerptKind.TURN, "09:06:10 - Jonas:"),
+    ]
+    assert excerpts[0].text == "The checkout errors are back"
+    assert is_outcome(excerpts[2].text)
+    written = write_markdown(excerpts, range(4))
+    assert [each.text for each in read_excerpts([written], count_tokens)] == [each.text for each in excerpts]
+
+
+def test_when_somebody_speaks_is_no_value_that_a_summary_could_lose() -> None:
+    stated = [one.value.text for one in find_stated(CHAT.replace("09:06:10 -", "[09:06:10]"))]
+    assert any("20" in value for value in stated)
+    assert not any("09" in value for value in stated)

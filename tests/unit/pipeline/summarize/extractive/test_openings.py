@@ -16,6 +16,8 @@ from pipeline.summarize.extractive.openings import Opening, opening_of, starts_i
         "As a consequence, nothing is said.",
         "In both of these cases, wait.",
         "Those are red.",
+        "Third, the pump is red.",
+        "Secondly, the pump is red.",
     ],
 )
 def test_a_sentence_that_points_back_needs_the_one_before(text: str) -> None:

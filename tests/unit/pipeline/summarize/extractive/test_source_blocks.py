@@ -128,3 +128,12 @@ def test_levels_of_headings_and_list_items_are_kept() -> None:
 def test_reading_takes_linear_time_whatever_the_line(line: str) -> None:
     """A quadratic pattern would need hours for one of these, and run into the time limit of the tests."""
     split_source(f"Something first.\n\n{line}\n\n{line}\n{line}")
+
+
+def test_a_numbered_title_above_its_clauses_is_a_heading_and_a_step_is_none() -> None:
+    contract = "3. Fees\n\n3.1 The Client shall pay EUR 400 a month.\n3.2 Invoices are payable in May."
+    (title, *clauses) = split_source(contract)
+    assert (title.kind.name, title.level) == ("HEADING", 2)
+    assert [clause.kind.name for clause in clauses] == ["PROSE"]
+    assert [kind for kind, _ in blocks("3. Open the valve\n\n4. Close the drain")] == ["STEP", "STEP"]
+    assert [kind for kind, _ in blocks("3. Open the valve.\n\n3.1 The valve is red.")] == ["STEP", "PROSE"]
