@@ -137,10 +137,9 @@ def _prose_ends(text: str) -> set[int]:
     """Asks nupunkt, and leaves a footnote mark with the sentence before it."""
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
     ends = _spans_by_parts(bounded)
-    if _is_german(text):
-        ends = _german_ends(text, ends)
-    else:  # a sentence alone may be too short to tell
-        ends = {end for end in ends if not _is_german_day(text, end)}
+    # A sentence alone may be too short to tell its language.
+    is_german = _is_german(text)
+    ends = _german_ends(text, ends) if is_german else {end for end in ends if not _is_german_day(text, end)}
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 

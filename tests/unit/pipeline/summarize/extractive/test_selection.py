@@ -182,7 +182,7 @@ def ranked(text: str, worth: Sequence[float]) -> Candidates:
 
 def test_every_stretch_of_a_plain_text_is_heard_where_there_is_room() -> None:
     text = " ".join(f"The pump of hall {number} is washed in spring by its crew." for number in range(120))
-    candidates = ranked(text, np.linspace(1, 0, 120))
+    candidates = ranked(text, [1 - number / 120 for number in range(120)])
     halves = []
     for room in (100.0, 450.0):
         chosen = select(candidates, Budget(room, room, room))
