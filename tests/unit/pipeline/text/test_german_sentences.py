@@ -31,7 +31,7 @@ def test_a_german_sentence_goes_on_behind_ordinals_and_abbreviations(sentence: s
 
 
 def test_a_date_is_whole_in_a_text_that_is_too_short_to_be_known_as_german() -> None:
-    sentences = ["Beginn ist am 14. April um 9 Uhr.", "Ende ist am 3.", "Dann folgt Neues."]
+    sentences = ["Sitzung ist am 14. April um 9 Uhr.", "Schluss ist am 3.", "Dann folgt Neues."]
     assert quotes(" ".join(sentences)) == sentences
 
 
