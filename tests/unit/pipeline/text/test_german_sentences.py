@@ -30,11 +30,6 @@ def test_a_german_sentence_goes_on_behind_ordinals_and_abbreviations(sentence: s
     assert quotes(f"{OPENING} {sentence} Dann folgt Neues.") == [OPENING, sentence, "Dann folgt Neues."]
 
 
-def test_a_date_is_whole_in_a_text_that_is_too_short_to_be_known_as_german() -> None:
-    sentences = ["Sitzung ist am 14. April um 9 Uhr.", "Schluss ist am 3.", "Dann folgt Neues."]
-    assert quotes(" ".join(sentences)) == sentences
-
-
 @pytest.mark.parametrize(
     "sentence",
     [

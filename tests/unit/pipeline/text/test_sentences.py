@@ -168,3 +168,9 @@ def test_sentences_lie_in_order_and_hold_every_letter(parts: list[str]) -> None:
     assert [c for c in inside if c.isalnum()] == [c for c in text if c.isalnum()]
     assert all(0 < s.end - s.start <= 50 for s in sentences)
     assert all(text[s.start : s.end].strip() == text[s.start : s.end] for s in sentences)
+
+
+def test_a_german_date_is_whole_in_a_text_that_is_too_short_to_be_known_as_german() -> None:
+    sentences = ["Sitzung ist am 14. April um 9 Uhr.", "Schluss war am 3.", "Pumpe P-3 steht."]
+    text = " ".join(sentences)
+    assert [text[one.start : one.end] for one in split_sentences(text, 2_000)] == sentences
