@@ -1,4 +1,4 @@
-"""Benchmark: what crowds, hostile clients and a leaping clock can do to a server and its other clients."""
+"""Benchmark: what crowds, hostile clients, a leaping clock and dying servers do to a server and its other clients."""
 
 import asyncio
 import time
@@ -9,6 +9,7 @@ from typing import Any
 from rich.progress import Progress
 
 from scripts.benchmarks.chaos.clock import clock_jumps
+from scripts.benchmarks.chaos.failover import failover
 from scripts.benchmarks.chaos.fuzz import fuzz
 from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unread
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
@@ -18,7 +19,7 @@ from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from server.cli.console import error_console
 
-Part = Callable[[PrecisServer], Coroutine[Any, Any, Mapping[str, Figure]]]
+Part = Callable[[], Coroutine[Any, Any, Mapping[str, Figure]]]
 SEED = 20
 TARGETS = (
     Target("burst_cancelled", 0, at_least=False),
@@ -32,6 +33,8 @@ TARGETS = (
     Target("clock_failed", 0, at_least=False),
     Target("clock_repeated", 0, at_least=False),
     Target("clock_given_away", 0, at_least=False),
+    Target("failover_failed", 0, at_least=False),
+    Target("failover_repeated", 0, at_least=False),
     Target("fuzz_internal", 0, at_least=False),
     Target("fuzz_crashes", 0, at_least=False),
     Target("rss_growth", 0.02, at_least=False),
@@ -41,18 +44,20 @@ TARGETS = (
 def run(models: Path, _data: Path, *, quick: bool) -> Report:
     """Attacks one server in every way, one after the other; the ways that leave much memory behind come last."""
     figures: dict[str, Figure] = {"quick": quick}
-    rows = []
-    parts = _parts(quick=quick)
+    rows: list[tuple[str, str, str]] = []
+
+    def attack(name: str, part: Part) -> None:
+        started_s = time.monotonic()
+        found = asyncio.run(_finished(part))
+        rows.append((name, f"{time.monotonic() - started_s:.1f}", _shown(found)))
+        figures.update(found)
+
     with victim(models) as server, Progress(console=error_console(), transient=True) as bar:
-        for name in bar.track(parts, description="attacks"):
-            started_s = time.monotonic()
-            found = asyncio.run(_finished(parts[name], server))
-            figures |= found
-            rows.append((name, f"{time.monotonic() - started_s:.1f}", _shown(found)))
-    started_s = time.monotonic()
-    found = asyncio.run(clock_jumps(models, quick=quick))
-    rows.append(("clock jumps", f"{time.monotonic() - started_s:.1f}", _shown(found)))
-    figures |= found
+        for name, part in bar.track(_parts(server, quick=quick).items(), description="attacks"):
+            attack(name, part)
+    attack("clock jumps", lambda: clock_jumps(models, quick=quick))
+    if not quick:
+        attack("failover", lambda: failover(models.resolve()))
     return Report("chaos", ("attack", "s", "found"), rows, figures, TARGETS)
 
 
@@ -62,19 +67,19 @@ def _shown(found: Mapping[str, Figure]) -> str:
     return ", ".join([*parts, *(value for value in found.values() if isinstance(value, str))])
 
 
-async def _finished(part: Part, server: PrecisServer) -> Mapping[str, Figure]:
-    return await part(server)
+async def _finished(part: Part) -> Mapping[str, Figure]:
+    return await part()
 
 
-def _parts(*, quick: bool) -> dict[str, Part]:
+def _parts(server: PrecisServer, *, quick: bool) -> dict[str, Part]:
     return {
-        "tenants": tenants,
-        "fuzz": lambda server: fuzz(server, 100_000, limit_s=10 if quick else 3_600, seed=SEED),
-        "work after a cancel": lambda server: cancelled_work(server, quick=quick),
-        "a crowd beside one": lambda server: fairness(server, 4 if quick else 25),
-        "burst": lambda server: burst(server, 2_000 if quick else 8_000),
-        "idle streams": lambda server: idle_streams(server, 1_200),
-        "bodies without a key": lambda server: unauthenticated(server, 6 if quick else 24),
-        "unread answers": lambda server: unread(server, 60 if quick else 250),
-        "overload": lambda server: overload(server, *((6, 5) if quick else (60, 30))),
+        "tenants": lambda: tenants(server),
+        "fuzz": lambda: fuzz(server, 100_000, limit_s=10 if quick else 3_600, seed=SEED),
+        "work after a cancel": lambda: cancelled_work(server, quick=quick),
+        "a crowd beside one": lambda: fairness(server, 4 if quick else 25),
+        "burst": lambda: burst(server, 2_000 if quick else 8_000),
+        "idle streams": lambda: idle_streams(server, 1_200),
+        "bodies without a key": lambda: unauthenticated(server, 6 if quick else 24),
+        "unread answers": lambda: unread(server, 60 if quick else 250),
+        "overload": lambda: overload(server, *((6, 5) if quick else (60, 30))),
     }
