@@ -87,8 +87,9 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
                 largest, blamed = len(value), f"{name}[{at}]" if field and field.is_repeated else name
             if field:
                 _spend(value, field, budget)
-    except _TooManyFieldsError:
-        return FieldViolation(name, f"expected at most {MOST_FIELDS} fields and items in one message, got more")
+    except _TooManyFieldsError as error:
+        path = ".".join(filter(None, (name, *error.path)))
+        return FieldViolation(path, f"expected at most {MOST_FIELDS} fields and items in one message, got more")
     except _UnreadableError:  # the parser would take a group, which no message of ours has
         return FieldViolation("", _expected(descriptor))
     if len(data) <= limits.max_bytes:
@@ -99,15 +100,21 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
 
 
 def _spend(value: bytes, field: FieldDescriptor, budget: "_Budget") -> None:
-    """Counts the fields and items inside a field. Raises _UnreadableError."""
+    """Counts the fields and items inside a field. Raises _UnreadableError; of too many, with the path to the last."""
     if field.type == FieldDescriptor.TYPE_MESSAGE:
         descriptor = _message_type(field)
         if not _holds_parts(descriptor):
             return
-        for number, part in _length_delimited(value, budget):
-            inner = descriptor.fields_by_number.get(number)
-            if inner:
-                _spend(part, inner, budget)
+        name = ""
+        try:
+            for number, part in _length_delimited(value, budget):
+                inner = descriptor.fields_by_number.get(number)
+                name = inner.name if inner else ""
+                if inner:
+                    _spend(part, inner, budget)
+        except _TooManyFieldsError as error:
+            error.path.insert(0, name)
+            raise
     elif field.is_repeated and field.type not in _LENGTH_TYPES:
         budget.spend(len(value) // _PACKED_BYTES.get(field.type, 1))
 
@@ -153,7 +160,11 @@ class _UnreadableError(Exception):
 
 
 class _TooManyFieldsError(_UnreadableError):
-    """There are more than anybody shall look at."""
+    """There are more than anybody shall look at. `path` leads to the last one, from the part that was being read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path: list[str] = []
 
 
 class _Budget:

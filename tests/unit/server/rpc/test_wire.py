@@ -131,7 +131,7 @@ UNKNOWN_NUMBERS = b"\x78\x00" * (MOST_FIELDS + 1)
                 number_of(summarize_pb2.SummarizeRequest, "document"),
                 delimited(number_of(summarize_pb2.Document, "chunks"), b"") * (MOST_FIELDS + 1),
             ),
-            "document",
+            "document.chunks",
         ),
     ],
     ids=["unknown numbers", "unknown texts", "packed", "inside a message"],
