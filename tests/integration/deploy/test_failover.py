@@ -48,6 +48,7 @@ async def cluster(
         "LLM__BASE_URL": endpoint.base_url,
         "LLM__MODEL": "scripted",
         "SUMMARY_TRUST__EXACT": "false",  # it asks again, beyond the plan
+        "SUMMARIZE__DETAIL": "full",  # the texts of the script have no length to hold
     }
     async with running_cluster(tmp_path_factory.mktemp("cluster"), variables) as cluster:
         yield cluster
