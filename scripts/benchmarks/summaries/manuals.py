@@ -66,8 +66,8 @@ async def measure_manuals(models: Models, chapters: Sequence[str]) -> Manuals:
     return Manuals(sentences, dangling, values, lexrank_values)
 
 
-async def measure_answers(models: Models, chapters: Sequence[str]) -> float:
-    """Returns the share of questions for a default value that a summary of a chapter in 60 words answers."""
+async def measure_answers(models: Models, chapters: Sequence[str]) -> float | None:
+    """Returns the share of questions for a default value that a chapter in 60 words answers; None without any."""
     writer = ExtractiveWriter(ExtractiveConfig(), models)
     asked = [
         (chapter, entry["name"], found[0])
@@ -79,7 +79,7 @@ async def measure_answers(models: Models, chapters: Sequence[str]) -> float:
     for chapter, name, default in asked:
         text = await shortened(writer, chapter, ANSWER_WORDS, focus=f"What is the default of {name}?")
         answered += _folded(default) in _folded(text)
-    return answered / max(1, len(asked))
+    return answered / len(asked) if asked else None
 
 
 def _folded(text: str) -> str:
