@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inference.compile.install import NLI, NLI_HEAD_FILE
+from inference.compile.install import NLI
 from inference.core.library import load_library
 from pipeline.judge.evidence.signals.claim_support import ClaimSupportWeights
 from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
@@ -23,8 +23,6 @@ from scripts.benchmarks.nli.core import labels
 from scripts.claim_training.examples import ENTAILMENT, Example, read_claims
 from scripts.claim_training.record import add_to_record, claim_figures
 from scripts.claim_training.support import SUPPORT, development_claims, evidence_of, judged_by_others, write_support
-
-UPDATES = NLI_HEAD_FILE.with_name("nli-deberta-v3-xsmall-claims.safetensors")
 
 
 def main() -> None:
@@ -37,7 +35,7 @@ def main() -> None:
     evidence = evidence_of(examples, _entailments(examples), documents)
     figures = claim_figures(judged_by_others(examples, evidence))
     print(json.dumps(figures, indent=2))
-    add_to_record(UPDATES, figures)
+    add_to_record(figures)
     before = ClaimSupportWeights.model_validate_json(SUPPORT.read_text(encoding="utf-8"))
     write_support(examples, evidence, unsupported_word=before.unsupported_word, script="scripts/fit_claim_support.py")
 

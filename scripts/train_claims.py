@@ -38,13 +38,11 @@ from scripts.claim_training.examples import (
 )
 from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import Claims
-from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
+from scripts.claim_training.record import DIGITS, LEFT_OUT, UPDATES, accuracy_by_source, add_to_record, claim_figures
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
 from scripts.claim_training.save import save_updates
 from scripts.claim_training.support import development_claims, evidence_of, judged_by_others, write_support
 from scripts.claim_training.templates import make_templates
-
-UPDATES = NLI_HEAD_FILE.with_name("nli-deberta-v3-xsmall-claims.safetensors")
 
 RANK = 16
 _BATCH_TOKENS = 3072
@@ -80,7 +78,7 @@ def main() -> None:
         _train(model, pool, arguments)
     record = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
     print(json.dumps(record, indent=2))
-    add_to_record(UPDATES, record)
+    add_to_record(record)
     if not arguments.leave_out:
         save_updates(_parameters(model), UPDATES)
 

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.samples import Sample
 
+from pipeline.errors import needs_extra
 from server.config import MetricsConfig
 from server.errors import StartupError
 from server.observe.tracing import SERVICE_NAME_VARIABLE
@@ -44,7 +45,7 @@ def pushed(config: MetricsConfig, registry: CollectorRegistry) -> Iterator[None]
             OTLPMetricExporter,
         )
     except ImportError as error:
-        raise StartupError("metrics.otlp_endpoint needs the extra `tracing`: ./scripts/setup tracing") from error
+        raise StartupError(f"metrics.otlp_endpoint {needs_extra('tracing')}") from error
     headers = {name: value.get_secret_value() for name, value in config.otlp_headers.items()}
     exporter = OTLPMetricExporter(config.otlp_endpoint, headers=headers, timeout=_TIMEOUT_S)
     snapshots, is_over = Snapshots(registry), threading.Event()

@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 from opentelemetry import trace
 
+from pipeline.errors import needs_extra
 from server.config import TracingConfig
 from server.errors import StartupError
 
@@ -39,7 +40,7 @@ def configured(config: TracingConfig) -> Iterator[None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
         from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased  # noqa: PLC0415
     except ImportError as error:
-        raise StartupError("tracing.endpoint needs the extra `tracing`: ./scripts/setup tracing") from error
+        raise StartupError(f"tracing.endpoint {needs_extra('tracing')}") from error
     attributes = {"service.version": version("precis")}
     if SERVICE_NAME_VARIABLE not in os.environ:
         attributes["service.name"] = "precis"
