@@ -17,7 +17,7 @@ from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 # Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-_THOUGHTS_BEGIN = "<think>"
+_THOUGHTS_BEGIN, _THOUGHTS_END = "<think>", "</think>"
 _END = b"[DONE]"
 _MOST_TOKENS = 1 << 30  # of one answer, prompt or completion
 _LONGEST_LINE = 1 << 16  # bytes of one event of a draft: it holds few tokens
@@ -174,8 +174,10 @@ class DraftReader:
 
 def _without_thoughts(text: str) -> str:
     """Returns what is no thought of a text that may end anywhere."""
-    spoken = _THOUGHTS.sub("", text, count=1)
-    return "" if _THOUGHTS_BEGIN.startswith(spoken.lstrip()[: len(_THOUGHTS_BEGIN)]) else spoken
+    begun = text.lstrip()
+    if begun.startswith(_THOUGHTS_BEGIN):  # searched anew at every piece, so without a pattern
+        return begun.partition(_THOUGHTS_END)[2].lstrip()
+    return "" if _THOUGHTS_BEGIN.startswith(begun[: len(_THOUGHTS_BEGIN)]) else text
 
 
 def _describe(body: bytes, content_type: str) -> str:
