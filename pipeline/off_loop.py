@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from time import perf_counter
 from typing import TypeVar
 
@@ -28,12 +28,15 @@ def stop_if_nobody_waits() -> None:
 
 
 def stoppable(items: Iterable[T]) -> Iterator[T]:
-    """Yields items, and looks between them, not at each, whether anybody waits."""
-    left = iter(items)
+    """Returns items, and looks between them, not at each, whether anybody waits."""
+    return chain.from_iterable(_looked_between(iter(items)))
+
+
+def _looked_between(left: Iterator[T]) -> Iterator[tuple[T, ...]]:
     stop_if_nobody_waits()
     while some := tuple(islice(left, _BETWEEN_LOOKS)):
         stop_if_nobody_waits()
-        yield from some
+        yield some
 
 
 class OffLoop:

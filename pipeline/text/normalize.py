@@ -103,8 +103,9 @@ def nfkc(text: str) -> tuple[str, OffsetMap]:
 
     def keep(start: int, end: int) -> None:
         pieces.append(text[start:end])
-        starts.extend(range(start, end))
-        ends.extend(range(start + 1, end + 1))
+        places = np.arange(start, end + 1, dtype=np.int32)
+        starts.frombytes(places[:-1].tobytes())
+        ends.frombytes(places[1:].tobytes())
 
     position = 0
     for run in _NON_ASCII_RUN.finditer(text):

@@ -96,7 +96,9 @@ _CJK_OPENERS = "「『《〈【“‘"
 _CLOSERS = r"[”’」』】》〉)\]\"']*+"
 # NFKC has turned the full-width ！ and ？ into ASCII, which ends a CJK sentence only where CJK text goes on.
 # A quotation that the sentence goes on from ("「止めて。」と言った") ends none.
-_CJK_END = re.compile(rf"。++(?![」』]と){_CLOSERS}|(?<![!?])[!?]++{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}])")
+_CJK_END = re.compile(
+    rf"[。!?](?:(?<=。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
+)
 _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 # nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
@@ -223,8 +225,8 @@ _LOOK_BACK = 60
 
 def _is_german(text: str) -> bool:
     """Tells whether a text is German, by its first 20,000 characters."""
-    german, english = _GERMAN.findall(text, 0, _READ_CHARS), _ENGLISH.findall(text, 0, _READ_CHARS)
-    return len(german) >= _FEWEST_WORDS and len(set(german)) >= _FEWEST_WORDS and len(german) > 2 * len(english)
+    german = _GERMAN.findall(text, 0, _READ_CHARS)
+    return len(set(german)) >= _FEWEST_WORDS and len(german) > 2 * len(_ENGLISH.findall(text, 0, _READ_CHARS))
 
 
 def _german_ends(text: str, ends: set[int]) -> set[int]:
@@ -236,7 +238,7 @@ def _german_ends(text: str, ends: set[int]) -> set[int]:
 def _is_german_day(text: str, end: int) -> bool:
     """Tells whether the day of a date ends here: "am 3. Mai"."""
     before = text[max(0, end - _LOOK_BACK) : end].rstrip()
-    return bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
+    return before[-2:-1].isdigit() and bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -18,6 +18,7 @@ _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『�
 _RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
 _EDGES = ".,'’‘`´*_~-·"
 _POSSESSIVES = ("'s", "’s", "'S", "’S")
+_MAY_BE_TRIMMED = f"{_EDGES}sS"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +46,12 @@ def split_words(text: str) -> Words:
     """Returns the words of a text in order. Linear in the length of the text."""
     starts, ends = array("i"), array("i")
     for match in stoppable(_RAW_WORD.finditer(text)):
-        raw = match.group()
-        trimmed = raw.lstrip(_EDGES)
-        start = match.end() - len(trimmed)
-        word = trimmed.rstrip(_EDGES)
-        if word.endswith(_POSSESSIVES):
-            word = word[:-2]
-        if word:
+        start, end = match.span()
+        if text[start] in _EDGES or text[end - 1] in _MAY_BE_TRIMMED:
+            trimmed = text[start:end].lstrip(_EDGES)
+            start, word = end - len(trimmed), trimmed.rstrip(_EDGES)
+            end = start + len(word) - (2 if word.endswith(_POSSESSIVES) else 0)
+        if start < end:
             starts.append(start)
-            ends.append(start + len(word))
+            ends.append(end)
     return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, compress
+from itertools import accumulate
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _MOST_SEARCHED_CHARS = 2_000_000_000  # by all searches of a summary together: a
 MAX_READ_CHARS = 8_000_000
 """Of a document in which written sentences are looked for; a longer one is searched for whole sentences alone."""
 _FEWEST_WORDS = 3  # of what is searched for as a string; less stands anywhere
-_LEFT_OUT = re.compile(r"\*{1,3}|_{2,3}|`|\s+")
-_SPACE = re.compile(r"\s")
+_FOLDED = re.compile(r"[*_`\s](?:(?<=\*)\**|(?<=_)_{1,2}|(?<=`)|(?<=\s)\s+|(?<=[^\S ]))")
 _STOPS, _FULL_STOPS = ".!?|", "。！？"
 _MARKS = " \t\r\n\f\"'“”‘’«»()[]{}*_`>#+•‣◦▪·-–"
 _EDGE_CHARS = 16
@@ -151,9 +150,14 @@ class CitedDocument:
         starts = np.arange(len(normal), dtype=np.int32) if offsets.starts is None else offsets.starts
         ends = np.arange(1, len(normal) + 1, dtype=np.int32) if offsets.ends is None else offsets.ends
         kept = np.ones(len(normal), dtype=bool)
-        for match in _LEFT_OUT.finditer(normal):
-            kept[match.start() + match.group()[0].isspace() : match.end()] = False
-        return "".join(compress(_SPACE.sub(" ", normal), kept.tolist())), starts[kept], ends[kept]
+        pieces, done = list[str](), 0
+        for match in _FOLDED.finditer(normal):
+            first, last = match.span()
+            is_space = normal[first].isspace()
+            kept[first + is_space : last] = False
+            pieces += (normal[done:first], " " if is_space else "")
+            done = last
+        return "".join((*pieces, normal[done:])), starts[kept], ends[kept]
 
 
 def _cuts(parts: Sequence[Span], line: Span) -> bool:

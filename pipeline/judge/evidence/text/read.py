@@ -141,12 +141,12 @@ _COUNTED = (
 )
 _GAPS = re.compile(
     rf"""
-    (?<=\d,)[ ](?=\d{{3}}(?!\d))                  # 1, 600
-    |(?<=\d\.)[ ](?=\d)                         # 31. 8
-    |(?<=\b[A-Za-z]\.)[ ](?=[A-Za-z]\.)         # U. S.
-    |(?<=\d)[ ](?=-[ ](?:\d|{_COUNTED}))|(?<=\d[ ]-)[ ](?=\d|{_COUNTED})   # 2 - 0, 71 - year
-    |(?<=\byear)[ ](?=-[ ]old)|(?<=\byear[ ]-)[ ](?=old)
-    |(?<=\bnon)[ ](?=-[ ]\w)|(?<=\bnon[ ]-)[ ](?=\w)
+    [ ](?:(?<=\d,[ ])(?=\d{{3}}(?!\d))              # 1, 600
+    |(?<=\d\.[ ])(?=\d)                            # 31. 8
+    |(?<=\b[A-Za-z]\.[ ])(?=[A-Za-z]\.)            # U. S.
+    |(?<=\d[ ])(?=-[ ](?:\d|{_COUNTED}))|(?<=\d[ ]-[ ])(?=\d|{_COUNTED})   # 2 - 0, 71 - year
+    |(?<=\byear[ ])(?=-[ ]old)|(?<=\byear[ ]-[ ])(?=old)
+    |(?<=\bnon[ ])(?=-[ ]\w)|(?<=\bnon[ ]-[ ])(?=\w))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -158,11 +158,13 @@ _IGNORABLE = (  # by default (Unicode); without those that turn the direction of
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a\u2060-\u2066\u206a-\u206f\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 )
+_MAY_BE_UNSEEN = re.compile(rf"[{_IGNORABLE}{_MARKS}]")  # a search for one class is much faster
 _UNSEEN = re.compile(
     rf"(?<=[0-9{_LATIN}])[{_IGNORABLE}{_MARKS}]++|(?<=\w)[{_IGNORABLE}]++|(?<![{_IGNORABLE}])[{_IGNORABLE}]++(?=\w)"
 )
 _CYRILLIC_AND_GREEK = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
 _LOOKALIKES = str.maketrans(_CYRILLIC_AND_GREEK, "aeopcyxijshdqwlABEKMHOPCTXYIJSABEZHIKMNOPTYXo")
+_MAY_BE_DISGUISED = re.compile(f"[{_CYRILLIC_AND_GREEK}]")
 _DISGUISED = re.compile(
     rf"(?<![^\W\d_])(?=[{_LATIN}]*[{_CYRILLIC_AND_GREEK}])[{_LATIN}{_CYRILLIC_AND_GREEK}]++(?![^\W\d_])"
 )
@@ -171,8 +173,9 @@ _DISGUISED = re.compile(
 def read_respaced(text_id: str, original: str) -> NormalizedText:
     """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length."""
     text, offsets = nfkc(original)
-    if not text.isascii():
+    if _MAY_BE_UNSEEN.search(text):
         text, offsets = _without(text, offsets, _UNSEEN)
+    if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     if _SIGNS.search(text):
         text, offsets = _without(text, offsets, _GAPS)

@@ -7,11 +7,12 @@ recall and nothing else.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
+import numpy as np
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stoppable
@@ -19,7 +20,7 @@ from pipeline.text.function_words import FUNCTION_WORDS
 from pipeline.text.words import split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
-_HYPHENS = re.compile(r"[-‐‑–]+")
+_HYPHEN, _HYPHENS = re.compile(r"[-‐‑–]"), re.compile(r"[-‐‑–]+")
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
@@ -51,10 +52,10 @@ class WordTable:
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
         starts, ends = _split_at_hyphens(text)
-        words = [
-            text[start:end].casefold().replace("’", "'") for start, end in stoppable(zip(starts, ends, strict=True))
-        ]
-        stems, content = [stem(word) for word in stoppable(words)], [is_content(word) for word in stoppable(words)]
+        words = _fold_words(text, starts, ends)
+        stems = list(map(stem, stoppable(words)))
+        known = {word: is_content(word) for word in stoppable(set(words))}
+        content = [known[word] for word in words]
         return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
 
     def __len__(self) -> int:
@@ -73,20 +74,41 @@ class WordTable:
         return self.text[self.starts[index] : self.ends[index]]
 
 
+def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[str]:
+    spans = stoppable(zip(starts, ends, strict=True))
+    folded = text.casefold().replace("’", "'")
+    if len(folded) == len(text):  # every character became one, so that positions hold
+        return [folded[start:end] for start, end in spans]
+    return [text[start:end].casefold().replace("’", "'") for start, end in spans]
+
+
 def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
     found = split_words(text)
+    hyphens = [match.start() for match in stoppable(_HYPHEN.finditer(text))]
+    holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
+    long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
+    whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()
     starts: list[int] = []
     ends: list[int] = []
-    for start, end in stoppable(zip(found.starts.tolist(), found.ends.tolist(), strict=True)):
-        first = start
-        for hyphen in (*_HYPHENS.finditer(text, start, end), None):
-            last = hyphen.start() if hyphen else end
-            for piece in range(first, last, _LONGEST_WORD):
-                starts.append(piece)
-                ends.append(min(piece + _LONGEST_WORD, last))
-            first = hyphen.end() if hyphen else end
-    return starts, ends
+    done = 0
+    for at in stoppable(np.union1d(holders[holders >= 0], long).tolist()):
+        starts += whole_starts[done:at]
+        ends += whole_ends[done:at]
+        for start, end in _pieces(text, whole_starts[at], whole_ends[at]):
+            starts.append(start)
+            ends.append(end)
+        done = at + 1
+    return starts + whole_starts[done:], ends + whole_ends[done:]
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cuts a word at its hyphens, and where it is too long."""
+    for hyphen in (*_HYPHENS.finditer(text, start, end), None):
+        last = hyphen.start() if hyphen else end
+        for piece in range(start, last, _LONGEST_WORD):
+            yield piece, min(piece + _LONGEST_WORD, last)
+        start = hyphen.end() if hyphen else end
 
 
 _LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
