@@ -99,7 +99,7 @@ class Mentions:
     @classmethod
     def of(cls, text: str) -> "Mentions":
         """Reads a text once. Linear in its length."""
-        words = [fold_word(word) for word in text.split()]
+        words = list(map(fold_word, text.split()))
         return cls(frozenset(find_terms(text)), frozenset(words), f" {' '.join(words)} ")
 
     def says(self, words: str) -> bool:

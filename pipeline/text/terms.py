@@ -47,6 +47,7 @@ class _Word(NamedTuple):
         opens: punctuation before it that separates it from the word before.
         closes: punctuation after it that separates it from the next word.
         ends_sentence: the next word begins a sentence, and its capital letter says nothing.
+        says_nothing: it is none of all that, as most words are.
     """
 
     core: str
@@ -57,6 +58,7 @@ class _Word(NamedTuple):
     opens: bool
     closes: bool
     ends_sentence: bool
+    says_nothing: bool
 
 
 _OPENING = '([{<"“‘„«|'
@@ -113,6 +115,7 @@ def find_terms(text: str) -> dict[Term, None]:
     return terms
 
 
+@lru_cache(maxsize=1 << 15)
 def fold_word(word: str) -> str:
     """Returns a word as terms hold it: without punctuation around it, in lower case."""
     return word.strip(_EDGES).lower()
@@ -124,8 +127,10 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
     name: list[str] = []
     begins_sentence = True
     number: str | None = None
-    for raw in line.split():
-        word = _classify(raw)
+    for word in map(_classify, line.split()):
+        if word.says_nothing and number is None and not name:
+            begins_sentence = False
+            continue
         if number is not None and not word.opens and is_unit(word.core, is_attached=False):
             terms[Term(TermKind.UNIT, f"{number} {word.core}")] = None
             is_name, number = False, None  # "PSI" is no name here
@@ -167,16 +172,12 @@ def _classify(raw: str) -> _Word:
     terms, number = _terms_of(core) if may_be_term else ((), None)
     is_capital = core[:1].isupper() and not terms
     is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
-    return _Word(
-        core=core,
-        terms=terms,
-        number=number,
-        is_name=is_acronym or (is_capital and len(core) > 1),
-        is_acronym=is_acronym,
-        opens=any(character in _OPENING for character in before),
-        closes=any(character in _CLOSING for character in after),
-        ends_sentence=any(character in _ENDING for character in after) or (not core and raw not in "—–&"),
-    )
+    is_name = is_acronym or (is_capital and len(core) > 1)
+    opens = any(character in _OPENING for character in before)
+    closes = any(character in _CLOSING for character in after)
+    ends_sentence = any(character in _ENDING for character in after) or (not core and raw not in "—–&")
+    says_nothing = bool(core) and not (terms or is_name or opens or closes or ends_sentence)
+    return _Word(core, terms, number, is_name, is_acronym, opens, closes, ends_sentence, says_nothing)
 
 
 def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
