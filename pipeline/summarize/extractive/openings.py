@@ -41,6 +41,7 @@ _BEFORE_PRONOUNS_LIST = """
 """
 _BEFORE_PRONOUNS = PROSE_WORDS | frozenset(_BEFORE_PRONOUNS_LIST.split())
 _MOST_WORDS_BEFORE = 4
+_CLAUSE_NUMBER = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})+\.?\s+")  # "10.2 It renews for a year."
 _EDGES = "\"'“”‘’(),;:.!?*_`[]…"
 
 
@@ -54,7 +55,7 @@ class Opening(Enum):
 
 def opening_of(text: str) -> Opening:
     """Returns what a sentence needs to be understood."""
-    stripped = text.lstrip(_EDGES)
+    stripped = _CLAUSE_NUMBER.sub("", text, count=1).lstrip(_EDGES)
     words = [word.strip(_EDGES).replace("’", "'").lower() for word in stripped.split(None, _MOST_WORDS_BEFORE + 2)]
     if not words:
         return Opening.FREE

@@ -94,7 +94,8 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     if candidates.values.are_acted_on:
         selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
     if not candidates.has_focus:
-        selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
+        share = _SECTIONS_SHARE + (1 - _SECTIONS_SHARE) * candidates.values.binding
+        selection.open_sections(selection.tokens + share * max(0.0, central - selection.tokens))
         selection.cover(central)
     selection.fill(central)
     if central < budget.ceiling:
@@ -189,7 +190,8 @@ class _Selection:
             if section not in served:
                 best[section] = max(best.get(section, (-1.0, 0)), (self._worth(position), -position))
         levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
-        for section in sorted(best, key=lambda each: (levels[each], -sizes[each], each)):
+        binding = self.candidates.values.binding  # a contract is read for what is at stake, however long the clause
+        for section in sorted(best, key=lambda each: (levels[each], -binding * best[each][0], -sizes[each], each)):
             self._add_if_fits(-best[section][1], limit)
 
     def cover(self, limit: float) -> None:

@@ -30,6 +30,11 @@ _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]+\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
 _CLAUSE_TITLE = re.compile(r"(\d{1,3})\.?\s+([^\W\d_a-z].*)")
+# "Article 5. Salary", "§ 5 Haftung", "**5. Term**": a title whatever it is printed in.
+_NAMED_CLAUSE = re.compile(
+    r"(?:(?:article|section|clause|artikel|abschnitt)\s(?:\d{1,3}|[IVX]{1,5})|§\s?\d{1,3}[a-z]?)\b[.:)]?(?:\s.*)?",
+    re.IGNORECASE,
+)
 _CLAUSE_LEVEL = 2
 _SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
 _TABLE_ROW = re.compile(r"\|.*\|$")
@@ -233,11 +238,22 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
         kind = SourceBlockKind.LABEL if _ADMONITION.fullmatch(title) else SourceBlockKind.HEADING
         start = offset + match.end()
         return SourceBlock(kind, start, start + len(title), level * (kind is SourceBlockKind.HEADING))
-    if match := _BOLD_LINE.match(stripped):
+    bold = _BOLD_LINE.match(stripped)
+    title = bold.group(2) if bold else stripped
+    if _is_clause_name(title) or (bold and _CLAUSE_TITLE.fullmatch(title)):
+        start = offset + (bold.start(2) if bold else 0)
+        return SourceBlock(SourceBlockKind.HEADING, start, start + len(title), _CLAUSE_LEVEL)
+    if match := bold:
         return SourceBlock(SourceBlockKind.LABEL, offset + match.start(2), offset + match.end(2))
     if (match := _NUMBERED_HEADING.match(stripped)) and _is_title(stripped, 2) and not is_sentence_end(stripped):
         return SourceBlock(SourceBlockKind.HEADING, offset, line.end, min(6, match.group(1).count(".") + 1))
     return None
+
+
+def _is_clause_name(title: str) -> bool:
+    return (
+        bool(_NAMED_CLAUSE.fullmatch(title)) and len(title.split()) <= _MOST_LABEL_WORDS and not is_sentence_end(title)
+    )
 
 
 def _is_title(title: str, level: int) -> bool:

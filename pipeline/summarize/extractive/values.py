@@ -6,6 +6,7 @@ The critic measures the same: a summary is good enough when its values are there
 from collections.abc import Sequence
 
 from pipeline.summarize.document import SummaryType
+from pipeline.summarize.extractive.agreements import bindingness
 from pipeline.summarize.extractive.dialogue import is_decision, is_outcome
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
@@ -60,7 +61,9 @@ class ExcerptValues:
                 weights |= dict.fromkeys(wanted, _WANTED_WEIGHT)
             self.terms.append(weights)
         self._decisions = [_decision_bonus(each) for each in excerpts]
-        self._bonus = _PLAIN_BONUS + (_TECHNICAL_BONUS - _PLAIN_BONUS) * _technicality(excerpts)
+        self.binding = bindingness(excerpts)
+        technicality = _technicality(excerpts) * (1 - self.binding)  # a period of notice is no part of a machine
+        self._bonus = _PLAIN_BONUS + (_TECHNICAL_BONUS - _PLAIN_BONUS) * technicality
 
     def bonus(self, position: int, said: set[Term]) -> float:
         """Returns what a decision, and values that are not said yet, add to what a sentence is worth."""

@@ -18,6 +18,7 @@ from pipeline.summarize.extractive.openings import Opening, opening_of, starts_i
         "Those are red.",
         "Third, the pump is red.",
         "Secondly, the pump is red.",
+        "10.2 It renews for a year.",
     ],
 )
 def test_a_sentence_that_points_back_needs_the_one_before(text: str) -> None:

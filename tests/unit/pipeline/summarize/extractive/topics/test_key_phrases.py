@@ -1,8 +1,8 @@
 import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.key_phrases import choose_topics, find_phrases
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.topics.key_phrases import choose_topics, find_phrases
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.noun_phrases import noun_runs
+from pipeline.summarize.extractive.topics.noun_phrases import noun_runs
 from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4
@@ -24,7 +24,8 @@ _NO_TOPIC_LIST = """
 """
 _NO_TITLE = frozenset(_NO_TOPIC_LIST.split()) | STOP_WORDS
 _NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|part|appendix|annex|kapitel|chapitre)\s+[\dA-Z.]+|[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
+    r"^(?:(?:chapter|section|part|article|clause|appendix|annex|kapitel|abschnitt|artikel|chapitre)\s+[\dA-Z.]+|§\s?\d+|"
+    r"[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
     r"\d{1,3}(?=\s+[A-Z])|\d+(?:\.\d+)+)[\s:.–—-]*",
     re.IGNORECASE,
 )
