@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.judge.evidence.text.words import is_content, stem
+from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 
@@ -23,6 +24,7 @@ _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
 _FADING_SENTENCES = 8.0
 _OPENING_WEIGHT = 5.0  # of a section's first sentence in the middle that others are compared with; else 1
+_FRAME_WORTH = 0.3  # of a license or a list of references
 _FULL_LENGTH_WORDS = 10  # shorter sentences say less, whatever they are close to: "I hope you like it."
 
 
@@ -40,11 +42,15 @@ def score_sentences(
         Shape (sentences,), in [0, 1].
     """
     sections = np.array([excerpts[position].section for position in positions])
+    role = {section: role_of(excerpts, section).value for section in set(sections.tolist())}
+    roles = np.array([role[section] for section in sections.tolist()])
     early = _earliness(excerpts, positions, sections, starts_document=starts_document)
+    early = np.where(roles == SectionRole.OWN_SUMMARY.value, 1.0, early)
     weights = 1 + _OPENING_WEIGHT * early
     everything = np.zeros_like(sections)
     closeness = (_closeness(vectors, everything, weights) + _closeness(vectors, sections, weights)) / 2
     score = _POSITION_WEIGHT * early + _CLOSENESS_WEIGHT * closeness if early.any() else closeness
+    score = np.where(roles == SectionRole.FRAME.value, _FRAME_WORTH * score, score)
     words = np.array([count_words(excerpts[position].text) for position in positions], dtype=np.float64)
     return np.asarray(score * np.minimum(words / _FULL_LENGTH_WORDS, 1))
 

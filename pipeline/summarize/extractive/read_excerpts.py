@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
+from pipeline.summarize.extractive.asides import says_nothing, stands_beside
 from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
@@ -54,6 +55,8 @@ def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
         listing_end = block.end if block.kind is SourceBlockKind.LISTING else -1
         origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
         for piece in _block_pieces(source, block):
+            if says_nothing(piece.text):
+                continue
             yield replace(piece, block=number, origin=origin)
 
 
@@ -256,7 +259,7 @@ def _is_cut(piece: Excerpt) -> bool:
         is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
         return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
-    return not is_whole or starts_inside(piece.text)
+    return not is_whole or starts_inside(piece.text) or stands_beside(piece.text)
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import LIST_KINDS, PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.values import ExcerptValues
 from pipeline.text.terms import Term
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
-_SECTIONS_SHARE = 0.6  # of what is left to fill; the rest deepens what was opened
+_OWN_SUMMARY_SHARE = 0.5  # of what is filled, for what the author says in short
+_SECTIONS_SHARE = 0.6  # of what is left
 _STRETCH_TOKENS, _MOST_STRETCHES = 100, 10  # of a summary, for one stretch of its text
 _ACTS_SHARE = 0.6  # of what operators read: warnings, steps and commands, before anything is explained
 _MOST_LIST_SHARE, _FEW_ITEMS = 0.2, 3  # of the room, for one list of more items
@@ -94,6 +96,7 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     if candidates.values.are_acted_on:
         selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
     if not candidates.has_focus:
+        selection.take_own_summary(_OWN_SUMMARY_SHARE * central)
         share = _SECTIONS_SHARE + (1 - _SECTIONS_SHARE) * candidates.values.binding
         selection.open_sections(selection.tokens + share * max(0.0, central - selection.tokens))
         selection.cover(central)
@@ -177,8 +180,15 @@ class _Selection:
             if self.tokens + self.cost(bundle) <= limit and not is_long:
                 self.add(bundle)
 
+    def take_own_summary(self, limit: float) -> None:
+        """Takes what the author says in short, from its beginning."""
+        excerpts = self.candidates.excerpts
+        for position in (self.candidates.sentences[row] for row in self._filling_rows()):
+            if role_of(excerpts, excerpts[position].section) is SectionRole.OWN_SUMMARY:
+                self._add_if_fits(position, limit)
+
     def open_sections(self, limit: float) -> None:
-        """Takes the best sentence of every section that has nothing yet: chapters first, then long sections."""
+        """Takes the best sentence of every section that has nothing yet: chapters first, what frames the text last."""
         excerpts, sentences = self.candidates.excerpts, self.candidates.sentences
         served = {excerpts[position].section for position in self.chosen if excerpts[position].kind not in STRUCTURE}
         best: dict[int, tuple[float, int]] = {}
@@ -189,8 +199,9 @@ class _Selection:
             sizes[section] = sizes.get(section, 0) + excerpts[position].token_count
             if section not in served:
                 best[section] = max(best.get(section, (-1.0, 0)), (self._worth(position), -position))
-        levels = {section: excerpts[section].level if section >= 0 else 0 for section in best}
-        binding = self.candidates.values.binding  # a contract is read for what is at stake, however long the clause
+        roles = {section: role_of(excerpts, section).value for section in best}
+        levels = {section: (roles[section], excerpts[section].level if section >= 0 else 0) for section in best}
+        binding = self.candidates.values.binding  # of a contract: what is at stake, however long the clause
         for section in sorted(best, key=lambda each: (levels[each], -binding * best[each][0], -sizes[each], each)):
             self._add_if_fits(-best[section][1], limit)
 
@@ -245,22 +256,19 @@ class _Selection:
         own = float(central[self.rows[position]])
         if self.candidates.has_focus:
             return own
-        total = tokens = 0.0
-        for each in self.bundle(position):
-            size = excerpts[each].token_count
-            tokens += size
-            if excerpts[each].kind not in STRUCTURE:
-                total += size * (central[self.rows[each]] if each in self.rows else own)
-        return float(total / max(1.0, tokens) + self.candidates.values.bonus(position, self.said))
+        bundle = self.bundle(position)
+        said = [each for each in bundle if excerpts[each].kind not in STRUCTURE]
+        worth = [central[self.rows[each]] if each in self.rows else own for each in said]
+        total = sum(excerpts[each].token_count * own_worth for each, own_worth in zip(said, worth, strict=True))
+        return float(total / max(1, self.cost(bundle)) + self.candidates.values.bonus(position, self.said))
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:
             return False
         bundle = self.bundle(position)
-        if self.tokens + self.cost(bundle) > limit or self._is_long_list(bundle, limit):
-            return False
-        self.add(bundle)
-        return True
+        if fits := self.tokens + self.cost(bundle) <= limit and not self._is_long_list(bundle, limit):
+            self.add(bundle)
+        return fits
 
     def _is_long_list(self, bundle: Sequence[int], limit: float) -> bool:
         """Tells whether a list would take so much of the room that other sections go unheard for it."""
