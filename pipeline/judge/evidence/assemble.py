@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -73,7 +74,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
     told = _told(plan, grounding)
-    reader = KeyPointReader(plan, told, tokenizer)
+    reader = KeyPointReader.of(plan, checked.facts, told, tokenizer)
     points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(plan, grounding)
@@ -95,7 +96,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
         tone=read_drift(plan, claims, grounding, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=salient_share(draft.source.index, told) if EvidencePart.SUBJECT in parts else 0.0,
+        salient_share=_salient_share(plan, told),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
@@ -117,12 +118,16 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _told(plan: EvidencePlan, grounding: Grounding) -> frozenset[str]:
-    """Returns the stems of the content words of the grounded sentences."""
+def _told(plan: EvidencePlan, grounding: Grounding) -> list[list[str]]:
+    """Returns the stems of the content words of each grounded sentence."""
     summary = plan.draft.summary.read
-    return frozenset(
-        stem for index in grounding.grounded for stem in summary.table.content_stems(summary.ranges[index])
-    )
+    return [summary.table.content_stems(summary.ranges[index]) for index in grounding.grounded]
+
+
+def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
+    if EvidencePart.SUBJECT not in plan.draft.parts:
+        return 0.0
+    return salient_share(plan.draft.source.index, frozenset(chain.from_iterable(told)))
 
 
 def _notes(summary: ReadText) -> tuple[str, ...]:

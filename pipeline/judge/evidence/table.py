@@ -65,9 +65,9 @@ class KeyPoint:
         passage: where it stands in the source.
         token_count: by the request's tokenizer.
         entailment: of the point by a passage of the summary, in [0, 1].
-        content_share: of its content words, weighted by how many sentences of the source have them, those that the
-            summary has; .4 counts as all; in [0, 1].
-        covered_share: u, the greater of the two, in [0, 1].
+        content_share: of its content words, weighted by how many sentences of the source have them, those that
+            sentences of the summary which speak of it have, in [0, 1].
+        covered_share: u, the greater of the two, in [0, 1]; .4 of its words count as all.
         coverage: FULLY above 0.75, NOT below 0.25 (settings).
         best: the sentence of the passage that has most of its words; None when none says anything of it.
     """

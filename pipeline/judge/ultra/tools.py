@@ -144,6 +144,11 @@ def _clipped(share: float) -> float:
     return min(1.0, max(0.0, share))
 
 
+def _told_key_points(view: EvidenceView) -> float | None:
+    """Mean share of the key points that is told; here a detail that is left out counts."""
+    return _mean([max(point.entailment, point.content_share) for point in view.table.judge_key_points])
+
+
 def _salient_words(view: EvidenceView) -> float | None:
     """The salient share; .6 counts as all, since a summary has no room for more."""
     return min(1.0, view.table.salient_share / _FULL_SALIENCE)
@@ -189,9 +194,7 @@ def _tone(view: EvidenceView) -> float | None:
 
 TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     MetricName.COVERAGE: (
-        Instrument(
-            "key_point_recall", lambda view: _mean([point.covered_share for point in view.table.judge_key_points])
-        ),
+        Instrument("key_point_recall", _told_key_points),
         Instrument("answered_questions", lambda view: _answered(view, view.table.coverage_questions)),
         Instrument("salient_words", _salient_words),
     ),

@@ -466,11 +466,13 @@ class KeyPoint(_message.Message):
     entailment: _builtins.float
     """Probability that a passage of the summary entails it, in [0, 1]."""
     content_share: _builtins.float
-    """Its content words, weighted by how many sentences of the source have them, that the summary has; .4 of them count as
-    all, for a summary has no room for more; in [0, 1].
+    """Its content words, weighted by how many sentences of the source have them, that sentences of the summary which speak
+    of it have, in [0, 1].
     """
     covered_share: _builtins.float
-    """How much of it the summary tells: the greater of the two above, in [0, 1]."""
+    """How much of it the summary tells: the greater of the two above, in [0, 1]; .4 of its words count as all, for a
+    summary has no room for more.
+    """
     coverage: Global___KeyPointCoverage.ValueType
     """Band of `covered_share`."""
     @_builtins.property

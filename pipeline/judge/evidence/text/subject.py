@@ -5,7 +5,7 @@ embedded in part; frequent words then stand in for the vectors.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log1p
 
 import numpy as np
@@ -107,22 +107,36 @@ def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
     return sum(count for stem, count in widespread.items() if stem in summary_stems) / total if total else 0.0
 
 
-_ROOM = 0.4
-"""Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
+_SPEAKS_OF = 0.3
+"""Part of what a sentence shares with the closest one of the source, from which it speaks of another one too."""
 
 
-def told_share(source: WordIndex, stems: Collection[str], told: Collection[str]) -> float:
-    """Returns how much of a sentence of the source a summary tells: of what it has room for, in [0, 1].
+def told_shares(
+    source: WordIndex, facts: Mapping[int, Sequence[str]], told: Iterable[Sequence[str]]
+) -> dict[int, float]:
+    """Returns how much of some sentences of the source a summary tells, each in [0, 1].
 
-    Words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
+    A sentence of the summary tells those that it speaks of alone: words that the whole source is about, all share. Of
+    a fact words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
 
     Args:
-        stems: of the content words of the sentence, without repeats.
-        told: those of the grounded sentences of the summary.
+        facts: stems of the content words of each sentence, by its index.
+        told: those of each grounded sentence of the summary.
     """
+    found: dict[int, set[str]] = {fact: set() for fact in facts}
+    for stems in stoppable(told if facts else ()):
+        shared = source.weighted({stem: source.rarity(stem) for stem in stems})
+        least = _SPEAKS_OF * shared.max(initial=0.0)
+        for fact in facts:
+            if shared[fact] >= least:
+                found[fact].update(stems)
+    return {fact: _told_share(source, stems, found[fact]) for fact, stems in facts.items()}
+
+
+def _told_share(source: WordIndex, stems: Sequence[str], told: Collection[str]) -> float:
     weights = {stem: log1p(source.sentence_count(stem)) for stem in stems}
-    total = _ROOM * sum(weights.values())
-    return min(1.0, sum(weight for stem, weight in weights.items() if stem in told) / total) if total else 0.0
+    total = sum(weights.values())
+    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0
 
 
 _CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")

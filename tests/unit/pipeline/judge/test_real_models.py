@@ -12,6 +12,7 @@ from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
@@ -40,6 +41,7 @@ REST = (
     "six votes to three. Work begins on 1 June and should end in February. The bridge was built in 1931 and carries "
     "12,000 vehicles a day."
 )
+REASON = "Mayor Ann Lee said that safety had left no choice."
 UPPER = 7  # of 10, where many limits of Judge-Lock lie
 CORRUPTIONS = {
     "number": FAITHFUL.replace("4.2 million", "9.7 million"),
@@ -134,12 +136,24 @@ async def test_an_order_that_is_not_recognised_gains_nothing(engine: Engine) -> 
 
 
 async def test_judge_lock_reaches_its_upper_scale_for_a_faithful_and_complete_summary_alone(engine: Engine) -> None:
-    complete = f"{FAITHFUL} {REST}"
+    complete = f"{FAITHFUL} {REST} {REASON}"
     lock = (await judge(engine, complete, Framework.JUDGE_LOCK))[Framework.JUDGE_LOCK]
     assert all(score(lock, name) > UPPER for name in (MetricName.COVERAGE, HALLUCINATION, MetricName.RELEVANCE))
     for other in (FAITHFUL.partition(". ")[0] + ".", *CORRUPTIONS.values()):
         worse = (await judge(engine, other, Framework.JUDGE_LOCK))[Framework.JUDGE_LOCK]
         assert all(score(worse, name) <= UPPER for name in (MetricName.COVERAGE, MetricName.RELEVANCE)), other
+
+
+async def test_a_key_point_that_is_left_out_is_not_told_by_words_that_all_sentences_share(engine: Engine) -> None:
+    judged = [
+        await judge(engine, text, Framework.JUDGE_LOCK)
+        for text in (f"{FAITHFUL} {REST} {REASON}", f"{FAITHFUL} {REST}")
+    ]
+    labels = [[point.coverage for point in one.table.judge_key_points] for one in judged]
+    assert KeyPointCoverage.NOT not in labels[0]
+    (missed,) = (point for point in judged[1].table.judge_key_points if point.coverage is KeyPointCoverage.NOT)
+    assert missed.passage.quote.startswith("Mayor Ann Lee")
+    assert score(judged[1][Framework.JUDGE_LOCK], MetricName.COVERAGE) <= UPPER
 
 
 @pytest.mark.parametrize("disguise", DISGUISES)

@@ -3,10 +3,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.table import SummarySegment
+from pipeline.judge.evidence.table import KeyPointCoverage, SummarySegment
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, measure
-from tests.unit.pipeline.judge.tables import S, claims, segments, table
+from tests.unit.pipeline.judge.tables import S, claims, key_points, segments, table
 
 SHARES = st.floats(0, 1)
 FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_size=3)
@@ -58,3 +58,14 @@ def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises
     before, after = (EvidenceView.of(table(made_claims=made)) for made in (claims_of[:-1], claims_of))
     assert after.unsupported_share >= before.unsupported_share - 1e-12
     assert after.certainty <= before.certainty + 1e-12
+
+
+def test_a_detail_that_a_label_forgives_counts_in_coverage() -> None:
+    def recall(words: float, entailment: float) -> float:
+        points = [
+            replace(point, content_share=words, entailment=entailment) for point in key_points(KeyPointCoverage.FULLY)
+        ]
+        view = EvidenceView.of(table(points=tuple(points)))
+        return {tool.name: tool.score for tool in measure(view, MetricName.COVERAGE)}["key_point_recall"]
+
+    assert (recall(0.5, 0.1), recall(1.0, 0.1), recall(0.5, 0.75)) == (3, 5, 4)

@@ -1,11 +1,13 @@
 """Which sentences become key points, and what tells them."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint
 from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.subject import told_share
+from pipeline.judge.evidence.text.subject import told_shares
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 
@@ -44,13 +46,51 @@ def test_longer_sources_have_more_key_points(sentences: int, twin: int, judge: i
     assert (len(made.twin_key_points), len(made.judge_key_points)) == (twin, judge)
 
 
+DOGS = ReadText.of("source", "Dogs bark at cats. Dogs chase cats. Dogs met a zebra yesterday.", 700)
+
+
+def shares(*told: Sequence[str]) -> dict[int, float]:
+    """Told shares of all sentences about dogs."""
+    stems = {at: DOGS.table.content_stems(words) for at, words in enumerate(DOGS.ranges)}
+    return told_shares(WordIndex(DOGS), stems, told)
+
+
 def test_a_key_point_is_told_by_the_words_that_the_source_comes_back_to() -> None:
-    source = ReadText.of("source", "Dogs bark at cats. Dogs chase cats. Dogs met a zebra yesterday.", 700)
-    index, stems = WordIndex(source), ["dog", "met", "zebra", "yesterday"]
-    weights = {stem: told_share(index, stems, {stem}) for stem in stems}
-    assert weights["dog"] == pytest.approx(2 * weights["zebra"])  # ln(1 + 3) to ln(1 + 1)
-    assert told_share(index, stems, {"dog"}) == pytest.approx(1)  # .4 of all are as many as there is room for
-    assert (told_share(index, stems, set()), told_share(index, [], {"dog"})) == (0, 0)
+    apart = [shares([word])[2] for word in ("dog", "zebra")]
+    assert apart[0] == pytest.approx(2 * apart[1])  # ln(1 + 3) to ln(1 + 1)
+    assert shares(["dog"], ["met", "zebra", "yesterday"])[2] == pytest.approx(1)
+    assert shares() == {0: 0, 1: 0, 2: 0} == shares(["horse"], [])
+    assert told_shares(WordIndex(DOGS), {}, [["dog"]]) == {}
+
+
+def test_a_sentence_tells_what_it_speaks_of_and_not_what_merely_shares_a_word_with_it() -> None:
+    met = ["dog", "met", "zebra", "yesterday"]
+    assert shares(met) == {0: 0, 1: 0, 2: 1}  # dogs are .7 of its weight of 4.9: less than .3 of it
+    assert shares(met, ["dog"])[0] == shares(["dog"])[0] > 0  # of all dogs alike
+    assert shares(["dog", "chase", "cat"])[0] == shares(["dog", "cat"])[0] > 0.7  # another way to say nearly the same
+
+
+def test_copied_sentences_about_the_subject_do_not_tell_a_key_point_that_is_left_out() -> None:
+    nothing = ScriptedEntailment(default=0.1)
+    sentences = (
+        "Repairs to the bridge in Brookfield will cost the council four million dollars.",
+        "The council of Brookfield owns a bridge from 1931 with cracked supports.",
+        "Drivers who cross the bridge in Brookfield must use a ferry, says the council.",
+        "Shops beside the bridge fear losses, but the council of Brookfield offers loans.",
+        "Work on the bridge in Brookfield begins next March, the council announced.",
+    )
+    points = build(" ".join(sentences), " ".join(sentences[:4]), entailment=nothing).judge_key_points
+    assert [point.coverage.value for point in points] == [*["fully"] * 4, "not"]
+    short = "A bridge from 1931 has cracked supports. Drivers must use a ferry."
+    points = build(" ".join(sentences), short, entailment=nothing).judge_key_points
+    assert [point.coverage.value for point in points] == ["not", "fully", "partial", "not", "not"]
+
+
+def test_a_detail_that_is_left_out_counts_in_the_share_of_words_and_not_in_what_is_covered() -> None:
+    told = "Mayor Anna Holt said the bridge had become unsafe."
+    points = build(ARTICLE, told, entailment=ScriptedEntailment(default=0.1)).judge_key_points
+    (point,) = [point for point in points if point.passage.quote.startswith("Mayor")]
+    assert 0.4 < point.content_share < 1 == point.covered_share
 
 
 def test_two_sentences_of_a_summary_tell_one_key_point_between_them() -> None:
