@@ -44,6 +44,7 @@ _PARTICLES = re.compile(
     r"(\b[A-Z\u00c0-\u00de]\w+[ '’-])(?:(?:van|von|der|den|de|la|las|los|di|da|del|du|dos|el|al|le|y)[ '’-]){1,3}"
     r"(?=[A-Z\u00c0-\u00de])"
 )
+_NAMES_OF_ENGLISH = re.compile(r"\b(?:english|en|eng|englisch|anglais|inglés|inglese|inglês)\b")
 _READ_CHARS = 20_000
 _FEWEST_LETTERS = 8
 _FEWEST_FOREIGN, _FEWEST_DIFFERENT = 3, 3
@@ -54,6 +55,20 @@ _MOST_ENGLISH = 0.2  # of the closed-class words
 def is_english(text: str) -> bool:
     """Tells whether a text is English, or too little of any language to know. Reads its first 20,000 characters."""
     return not (_is_other_script(text[:_READ_CHARS]) or _is_other_language(text[:_READ_CHARS]))
+
+
+def is_english_prose(text: str) -> bool:
+    """Tells whether a text is English beyond doubt; not so of one that has too few words. Reads 20,000 characters."""
+    words = _WORD.findall(text[:_READ_CHARS])
+    english = [folded for word in words if (folded := word.casefold()) in _ENGLISH]
+    foreign = sum(word in _FOREIGN for word in words)
+    is_known = len(english) >= _FEWEST_FOREIGN and len(set(english)) >= _FEWEST_DIFFERENT
+    return is_known and len(english) >= _LEAST_FOREIGN * len(words) and foreign <= _MOST_ENGLISH * len(english)
+
+
+def names_english(language: str) -> bool:
+    """Tells whether the name or code of a language is that of English."""
+    return bool(_NAMES_OF_ENGLISH.search(language.casefold()))
 
 
 def _is_other_script(text: str) -> bool:

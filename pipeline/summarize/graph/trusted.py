@@ -189,6 +189,8 @@ class _Passage:
             limit = self.run.plan.limits.output_tokens if isinstance(task, ExtractTask) else task.target_tokens
             text = head_by_tokens(case.text, limit, self.run.count_tokens).strip()
             remedy = remedy if len(text) >= len(case.text.strip()) else Remedy.NONE
+        if isinstance(task, MergeTask) and task.shape.language and checked.whole is FaultKind.LANGUAGE:
+            remedy = Remedy.NONE  # the input's sentences are not in that language either
         return await self.gate.instead(text, case, finding(checked.whole or FaultKind.EMPTY, remedy))
 
     def _draft(self, number: int) -> PlannedCall[TextOutcome]:

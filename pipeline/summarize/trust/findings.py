@@ -18,8 +18,8 @@ class FaultKind(StrEnum):
     EMPTY = "empty"  # nothing is left of the answer
     TOO_SHORT = "too_short"  # next to nothing of the input
     REPETITION = "repetition"  # the same words again and again
-    ECHO = "echo"  # what was shown as context, copied
-    LANGUAGE = "other_language"  # not that of the input
+    ECHO = "echo"  # what was shown as context, or the caller's wishes, copied
+    LANGUAGE = "other_language"  # not the one asked for, or that of the input
     CHATTER = "chatter"  # "Sure! Here is ...", fences around everything, lines and tags of the prompt
     CUT = "cut"  # ends in the middle of a sentence
     ORDER = "order"  # speaks to a model or a judge, and states nothing
@@ -89,7 +89,7 @@ _COMPLAINTS = {
     FaultKind.TOO_SHORT: "The answer was far too short: it named the subject and left out what is said of it.",
     FaultKind.REPETITION: "The answer repeated the same words again and again. Say everything once, then stop.",
     FaultKind.ECHO: "The answer copied the earlier material. Use the new material alone.",
-    FaultKind.LANGUAGE: "The answer was in another language. Write in the language of the material.",
+    FaultKind.LANGUAGE: "The answer was in the wrong language. Write in the one that is asked for.",
     FaultKind.LOST_VALUES: "Too many values of the material were missing, or stood there without what they belong to.",
 }
 _COMPLAINTS |= dict.fromkeys(set(FaultKind) - set(_COMPLAINTS), "Much of the answer does not stand in the material:")

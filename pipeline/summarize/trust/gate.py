@@ -32,7 +32,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-VERSION = "trust-1"
+VERSION = "trust-2"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
@@ -120,11 +120,13 @@ class TrustGate:
         return await self._off_loop(lambda: replace(self._case(task, room), caller=caller).read())
 
     def _case(self, task: ExtractTask | MergeTask, room: float) -> Case:
+        orders = task.wishes.instructions
         if isinstance(task, ExtractTask):
-            source = SourceText([chunk.text for chunk in task.chunks], task.context, task.document_name)
+            texts = [chunk.text for chunk in task.chunks]
+            source = SourceText(texts, task.context, task.document_name, orders=orders)
             return Case(source, self.config.min_map_recall * room, room, is_merge=False)
-        texts, is_translated = [one.text for one in task.extractions], bool(task.shape.language)
-        source = SourceText(texts, (), task.document_name, is_translated=is_translated)
+        texts = [one.text for one in task.extractions]
+        source = SourceText(texts, (), task.document_name, language=task.shape.language, orders=orders)
         # What a text leaves out whose length, form or subject the caller chose is as he wants it.
         least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
         return Case(source, least, room, is_merge=True)

@@ -21,6 +21,7 @@ from pipeline.summarize.trust.source import SourceText
 from pipeline.text.sentences import BlockKind
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
+_FEWEST_ORDERED = 2  # words of a wish; a single one may be a subject
 _LEAST_CLAIM = 3  # words; less is a label
 _ENDED = re.compile(r"[.!?:;。！？…)\]\"'”’|*_`]\s*$")
 _WORD = re.compile(r"\w+")
@@ -115,13 +116,21 @@ def _fault(words: str, folded: str, part: AnswerPart, source: SourceText) -> Fau
         return None if source.has_code(words) else FaultKind.CODE
     if part.is_prose and is_refusal(words):
         return FaultKind.REFUSAL
-    if part.is_prose and len(folded.split()) >= _FEWEST_WORDS and source.is_context(folded):
+    if part.is_prose and _is_echo(folded, source):
         return FaultKind.ECHO
     is_heading = part.kind is BlockKind.HEADING
     faults = source.value_faults(words, with_names=not is_heading)
     if not faults and not is_heading and source.is_english and source.is_twisted(words):
         return FaultKind.TWISTED
     return faults[0][0] if faults else None
+
+
+def _is_echo(folded: str, source: SourceText) -> bool:
+    """Tells whether a sentence is not of the material, but of what was shown or asked for beside it."""
+    count = len(folded.split())
+    return (count >= _FEWEST_WORDS and source.is_context(folded)) or (
+        count >= _FEWEST_ORDERED and source.is_order(folded)
+    )
 
 
 def _find_cut(found: Inspection, source: SourceText) -> None:

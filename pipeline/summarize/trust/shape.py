@@ -12,7 +12,7 @@ from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold
 from pipeline.summarize.trust.source import SourceText
-from pipeline.text.language import is_english
+from pipeline.text.language import is_english, is_english_prose
 from pipeline.text.meta_commentary import lead_in_length
 
 _FENCE_LINE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*(\w*)[ \t]*")
@@ -122,9 +122,12 @@ def speaks_to_a_model(sentence: str) -> bool:
 
 
 def other_language(text: str, source: SourceText) -> bool:
-    """Tells whether an answer is not in the language of the texts, as far as English can be told from others."""
-    letters = sum(map(str.isalpha, text))
-    return not source.is_translated and letters >= _FEWEST_LETTERS and is_english(text) != source.is_english
+    """Tells whether an answer is not in the language asked for, or of the texts; English is told from all others."""
+    if sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
+        return False
+    if source.wants_english is None:
+        return is_english(text) != source.is_english
+    return not is_english(text) if source.wants_english else is_english_prose(text)
 
 
 _LOOP_WORDS = 6

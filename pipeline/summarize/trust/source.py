@@ -17,7 +17,7 @@ from pipeline.judge.evidence.text.words import WordTable
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold, split_parts
 from pipeline.summarize.trust.values import InputWords, KnownNumbers
-from pipeline.text.language import is_english
+from pipeline.text.language import is_english, is_english_prose, names_english
 
 _EVIDENCE = EvidenceConfig()
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
@@ -33,16 +33,26 @@ class SourceText:
     Attributes:
         texts: what the answer is to be made from.
         context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
+        is_translated: the answer shall be in another language, as far as English can be told from others; or in one
+            that nothing is known of.
     """
 
     def __init__(
-        self, texts: Sequence[str], context: Sequence[str] = (), name: str = "", *, is_translated: bool = False
+        self, texts: Sequence[str], context: Sequence[str] = (), name: str = "", *, language: str = "", orders: str = ""
     ) -> None:
-        """Takes the texts; `name` is the document's. Of an answer in another language, numbers and codes are told."""
-        self.is_translated = is_translated
+        """Takes the texts.
+
+        Args:
+            name: the document's.
+            language: that the answer shall be in; empty for that of the texts.
+            orders: the caller's wishes, which are no sentences of a summary.
+        """
         self.texts, self.context = tuple(texts), tuple(context)
         self._name = name
         self.text = "\n\n".join(texts)
+        self.wants_english = names_english(language) if language else None
+        self.is_translated = bool(language) and not (self.wants_english and is_english_prose(self.text))
+        self._orders = frozenset(map(fold, orders.splitlines())).union(folded_sentences(orders))
         self._lines = Counter(filter(None, map(fold, self.text.splitlines())))
         self._context_lines = frozenset(fold(line) for text in context for line in text.splitlines())
 
@@ -62,6 +72,10 @@ class SourceText:
     def is_context(self, folded: str) -> bool:
         """Tells whether a line or sentence stands in the context."""
         return folded in self._context_lines or folded in self._context_sentences
+
+    def is_order(self, folded: str) -> bool:
+        """Tells whether a line or sentence is one of the caller's wishes."""
+        return folded in self._orders
 
     @cached_property
     def sentences(self) -> Counter[str]:

@@ -1015,7 +1015,8 @@ class SummarizeOptions(_message.Message):
     language: _builtins.str
     """The language of the summary, by its name: letters, digits, spaces, hyphens and brackets, at most 40 characters.
     Numbers and codes of a text in another language than the document's are still checked, its sentences and names are
-    not. Default: the document's. INVALID_ARGUMENT where no language model writes.
+    not. English where another language was asked for, or the other way round, is asked for once more, then a warning
+    "other_language". Default: the document's. INVALID_ARGUMENT where no language model writes.
     """
     instructions: _builtins.str
     """The caller's own wishes about content and wording, at most 2,000 characters. Data that is shown to the language

@@ -205,6 +205,28 @@ async def test_a_summary_in_another_language_keeps_its_sentences_and_loses_inven
     assert sum("German" in text for text in texts) == 1
 
 
+LONG_ENGLISH = (
+    "The pump P-0 runs at 0 bar and this is what it should do. When it has stopped, do not open the valve P-1."
+)
+
+
+async def test_a_model_that_cannot_write_the_language_is_asked_again_and_named(tmp_path: Path) -> None:
+    def english(request: ChatRequest) -> str:
+        answer = german(request)
+        return LONG_ENGLISH if answer == GERMAN else answer
+
+    chat = FakeChat(answer_to=english)
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig()))
+    options = SummarizeOptions(language="German")
+    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
+        result = result_of(await read_all(summarizer.stream(numbered_document(4), writer=writer, options=options)))
+    assert sum("Write it in this language" in request.messages[-1].content for request in chat.requests) == 2
+    assert "other_language" in [warning.code for warning in result.warnings]
+    assert result.trust is not None
+    assert result.trust.flaw_count == 1
+    assert "could not be repaired" in result.text
+
+
 @pytest.mark.parametrize("name", ["language", "instructions"])
 async def test_what_only_a_language_model_can_do_is_refused_without_one(tmp_path: Path, name: str) -> None:
     options = SummarizeOptions.model_validate({name: "French"})
