@@ -13,6 +13,7 @@ from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler, Ending
 from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.event_channel import EventChannel
@@ -186,15 +187,18 @@ class SummaryRun:
         await self._open_budget()
         meter = self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         terms = BatchTerms(plan.batches)
-        run = Run(self.job, plan, meter, terms, self.channel, self.calls)
+        citing = Citing(self._cite)
+        run = Run(self.job, plan, meter, terms, self.channel, citing, self.calls)
         reading = asyncio.create_task(terms.read_ahead(self.job.off_loop))
         try:
             await self._drive(run, config)
-            self._citation = await self._cite()
+            self._citation = await citing.of(
+                await Assembler(self.job.store, self.summary, self.job.config).finished_text()
+            )
         finally:
             terms.stop()
             reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+            await asyncio.gather(reading, citing.stop(), return_exceptions=True)
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
@@ -204,10 +208,9 @@ class SummaryRun:
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
 
-    async def _cite(self) -> Citations:
+    async def _cite(self, text: str) -> Citations:
         """Finds where the sentences of the finished text stand in the document."""
         job = self.job
-        text = await Assembler(job.store, self.summary, job.config).finished_text()
         gate = job.writer.trust_gate if isinstance(job.writer, CheckedWriter) else None
         bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)

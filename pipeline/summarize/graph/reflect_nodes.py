@@ -80,9 +80,9 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
 
 
 async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
-    task = TopicsTask(
-        run.job.document.name, await final_text(run, best), run.job.config.min_topics, run.job.config.max_topics
-    )
+    summary = await final_text(run, best)
+    run.citing.begin(summary)  # beside the calls that are left
+    task = TopicsTask(run.job.document.name, summary, run.job.config.min_topics, run.job.config.max_topics)
 
     async def ask() -> TopicList:
         return await run.job.writer.topics(task)

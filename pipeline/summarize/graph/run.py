@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
+from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
@@ -153,6 +154,7 @@ class Run:
         readers: of texts while they are written; all other events go the graph's way.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
+        citing: told the text of the summary as soon as only its topics are missing.
         critiques: what later prompts of an iteration carry, by iteration.
         context: what the batches of the present wave see; its lock lets one of them read it for all.
     """
@@ -162,6 +164,7 @@ class Run:
     meter: Meter
     terms: BatchTerms
     readers: DraftReaders
+    citing: Citing
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
     context: WaveContext = field(default_factory=WaveContext)
