@@ -16,6 +16,7 @@ from itertools import accumulate
 import numpy as np
 
 from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.summarize.citations.chunk_words import ChunkWords
 from pipeline.summarize.citations.places import MAX_PLACES, SourcePlace
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.trust.parts import fold, split_parts
@@ -103,7 +104,8 @@ class CitedDocument:
 
     def _units(self, wanted: frozenset[str]) -> Iterator[tuple[str, Span]]:
         """Yields the sentences and lines that are wanted, chunk by chunk."""
-        for chunk, offset in zip(self._chunks, self._starts, strict=True):
+        for number in ChunkWords(chunk.text for chunk in self._chunks).may_hold(wanted):
+            chunk, offset = self._chunks[number], self._starts[number]
             stop_if_nobody_waits()
             parts = [(part.start, part.end) for part in split_parts(chunk.text)]
             whole = [line for line in _lines(chunk.text) if not _cuts(parts, line)]

@@ -24,7 +24,7 @@ from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
 from pipeline.summarize.graph.background import Background
 from pipeline.summarize.graph.texts import Task, task_key
-from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope
+from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope, remember_call
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import Mentions
@@ -237,11 +237,9 @@ class Run:
             is_call: False for an answer that is not yet the text of its step: the text will count.
         """
         output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
-        store = self.job.store
-        is_new = await store.record(self.job.summary_id, question.step, output, body=body, is_call=is_call)
-        if is_new and is_call and question.texts is not None:
-            await store.call_texts.add(question.texts, key)
-        return is_new
+        known = [remember_call(question.texts, key)] if is_call and question.texts is not None else []
+        steps = [(question.step, output, body)]
+        return await self.job.store.record_all(self.job.summary_id, steps, is_call=is_call, beside=known) == 1
 
 
 class SummaryState(TypedDict, total=False):

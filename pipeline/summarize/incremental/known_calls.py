@@ -148,16 +148,16 @@ _SELECT = """
     ) AS newest WHERE place <= ?"""
 
 
+def remember_call(call: CallTexts, result_key: str) -> Statement:
+    """Returns the statement that notes what a stored answer was written from."""
+    return Statement(_INSERT, (call.first_key, call.count, call.whole_key, result_key))
+
+
 class CallTextsTable:
     """The table `call_texts`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def add(self, call: CallTexts, result_key: str) -> None:
-        """Remembers what a stored answer was written from."""
-        row = (call.first_key, call.count, call.whole_key, result_key)
-        await self._database.transact([Statement(_INSERT, row)])
 
     async def find(self, row: TextRow) -> KnownCalls:
         """Returns the calls that begin with a text of a row. The newest come first, at most 8 for each text."""

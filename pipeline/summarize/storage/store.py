@@ -25,6 +25,7 @@ from pipeline.summarize.storage.records import (
 )
 from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement
 
+_Steps = Sequence[tuple[StepId, StepOutput, str | None]]
 _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
 _PLAN = TypeAdapter(PlanRecord)
 _CREATE = """
@@ -153,9 +154,9 @@ class SummaryStore:
         return await self.record_all(summary_id, [(step, output, body)], is_call=is_call) == 1
 
     async def record_all(
-        self, summary_id: str, steps: Sequence[tuple[StepId, StepOutput, str | None]], *, is_call: bool = False
+        self, summary_id: str, steps: _Steps, *, is_call: bool = False, beside: Sequence[Statement] = ()
     ) -> int:
-        """Stores several steps at once; see `record`. Returns how many are new."""
+        """Stores several steps at once, and what belongs to them; see `record`. Returns how many are new."""
         results = [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
         rows = [
             Statement(
@@ -167,7 +168,8 @@ class SummaryStore:
             )
             for step, output, _ in steps
         ]
-        return sum((await self._database.transact([KEEPS_TEXTS, *results, *rows]))[1 + len(results) :])
+        others = [KEEPS_TEXTS, *beside, *results]
+        return sum((await self._database.transact([*others, *rows]))[len(others) :])
 
     async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
         """Returns what the steps of a stage wrote, in the order of the document, without the texts."""

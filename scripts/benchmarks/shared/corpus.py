@@ -25,11 +25,11 @@ MIN_TOKENS, MAX_TOKENS = 6, 250
 PREMISE_SHARE = 0.6  # of a pair's tokens: premises are the longer side
 
 
-def source_text(data: Path) -> str:
+def source_text(data: Path, max_chars: int = MAX_CHARS) -> str:
     """Returns the prose that excerpts are cut from: a manual when the data folder has one, else the bundled text."""
     manual = data / MANUAL
     if manual.is_file():
-        return manual.read_text(encoding="utf-8")[:MAX_CHARS]
+        return manual.read_text(encoding="utf-8")[:max_chars]
     return "\n".join(strings_of(json.loads(BUNDLED.read_text(encoding="utf-8"))))
 
 

@@ -158,9 +158,10 @@ _IGNORABLE = (  # by default (Unicode); without those that turn the direction of
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a\u2060-\u2066\u206a-\u206f\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 )
-_MAY_BE_UNSEEN = re.compile(rf"[{_IGNORABLE}{_MARKS}]")  # a search for one class is much faster
-_UNSEEN = re.compile(
-    rf"(?<=[0-9{_LATIN}])[{_IGNORABLE}{_MARKS}]++|(?<=\w)[{_IGNORABLE}]++|(?<![{_IGNORABLE}])[{_IGNORABLE}]++(?=\w)"
+_UNSEEN = re.compile(  # begins with one class, for which a search is fast
+    rf"[{_IGNORABLE}{_MARKS}](?:(?<=[0-9{_LATIN}].)[{_IGNORABLE}{_MARKS}]*+"
+    rf"|(?<=\w[{_IGNORABLE}])[{_IGNORABLE}]*+"
+    rf"|(?<=[{_IGNORABLE}])(?<![{_IGNORABLE}]{{2}})[{_IGNORABLE}]*+(?=\w))"
 )
 _CYRILLIC_AND_GREEK = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХУІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧο"
 _LOOKALIKES = str.maketrans(_CYRILLIC_AND_GREEK, "aeopcyxijshdqwlABEKMHOPCTXYIJSABEZHIKMNOPTYXo")
@@ -173,8 +174,7 @@ _DISGUISED = re.compile(
 def read_respaced(text_id: str, original: str) -> NormalizedText:
     """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length."""
     text, offsets = nfkc(original)
-    if _MAY_BE_UNSEEN.search(text):
-        text, offsets = _without(text, offsets, _UNSEEN)
+    text, offsets = _without(text, offsets, _UNSEEN)
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     if _SIGNS.search(text):
