@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.summarize import summary_run
+from pipeline.summarize.citations.cite import cite
 from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.writer import CritiqueTask, TopicsTask
@@ -61,7 +62,6 @@ async def test_a_summary_is_cited_beside_the_call_for_its_topics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    cite = summary_run.cite
 
     async def noted(*texts: object) -> Citations:
         order.append("citations")
