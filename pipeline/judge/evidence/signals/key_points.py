@@ -17,7 +17,6 @@ from pipeline.judge.evidence.text.subject import told_shares
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
 
-
 _ROOM = 0.4
 """Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
 
