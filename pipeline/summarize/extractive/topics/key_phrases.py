@@ -10,6 +10,13 @@ import numpy as np
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.topics.noun_phrases import noun_runs
+from pipeline.summarize.extractive.topics.other_languages import (
+    chinese_terms,
+    german_phrases,
+    is_chinese,
+    is_compound,
+    is_german,
+)
 from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4
@@ -21,6 +28,7 @@ _WORD_PENALTY = 0.35  # "Package" says less than "package management" or "IPsec"
 _MOST_HEADING_WORDS = 5
 _NO_TOPIC_LIST = """
     introduction preface foreword conclusion contents abstract overview note tip example summary appendix index
+    license acknowledgements references contributing einleitung zusammenfassung inhalt vorwort fazit 摘要 概述 目录
 """
 _NO_TITLE = frozenset(_NO_TOPIC_LIST.split()) | STOP_WORDS
 _NUMBERING = re.compile(
@@ -38,12 +46,14 @@ class Phrase:
     Attributes:
         text: as it most often stands in the text.
         count: how often its words come.
+        is_compound: one word that names a subject by itself, as German and Chinese words do.
         heading_weight: 1 for a heading of the highest level, less for lower ones, 0 if it is none.
     """
 
     text: str
     count: int
     heading_weight: float
+    is_compound: bool = False
 
 
 def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
@@ -51,12 +61,12 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     counts: Counter[str] = Counter()
     written: dict[str, Counter[str]] = defaultdict(Counter)
     whole: dict[str, None] = {}  # what is said once is a phrase only as a whole
-    for excerpt in excerpts:
-        if excerpt.kind in PROSE:
-            for gram, is_whole in _grams(excerpt.text):
-                counts[_fold(gram)] += 1
-                whole |= {_fold(gram): None} if is_whole else {}
-                written[_fold(gram)][" ".join(gram)] += 1
+    texts = [excerpt.text for excerpt in excerpts if excerpt.kind in PROSE]
+    is_other = is_german(texts) or is_chinese(texts)
+    for gram, is_whole in _grams(texts):
+        counts[_fold(gram)] += 1
+        whole |= {_fold(gram): None} if is_whole else {}
+        written[_fold(gram)][" ".join(gram)] += 1
     weights: dict[str, float] = {}
     for words, weight in _headings(excerpts):
         weights[_fold(words)] = max(weight, weights.get(_fold(words), 0.0))
@@ -65,7 +75,10 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     repeated = [key for key, count in counts.most_common() if count > 1]
     ranked = sorted(repeated, key=lambda key: -counts[key] * len(key.split()))
     chosen = list(dict.fromkeys([*headings, *ranked, *whole]))[:_MOST_PHRASES]
-    return [Phrase(written[key].most_common(1)[0][0], counts[key], weights.get(key, 0.0)) for key in chosen]
+    best = {key: written[key].most_common(1)[0][0] for key in chosen}
+    return [
+        Phrase(best[key], counts[key], weights.get(key, 0.0), is_other and is_compound(best[key])) for key in chosen
+    ]
 
 
 def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
@@ -115,9 +128,13 @@ def choose_topics(
     return tuple(topic[:1].upper() + topic[1:] for topic in topics)
 
 
-def _grams(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yields runs of one to four words that may be noun phrases, and whether nothing more of the run is there."""
-    for run in noun_runs(text):
+    if is_german(texts) or is_chinese(texts):
+        found = german_phrases(texts) if is_german(texts) else chinese_terms(texts)
+        yield from ((phrase, True) for phrase in found if _is_phrase(phrase))
+        return
+    for run in (run for text in texts for run in noun_runs(text)):
         for size in range(1, _MOST_WORDS + 1):
             for start in range(len(run) - size + 1):
                 gram = run[start : start + size]
@@ -133,7 +150,7 @@ def _is_phrase(words: tuple[str, ...]) -> bool:
 def _is_plain_word(phrase: Phrase) -> bool:
     """Tells whether a phrase is one common word: neither a chapter's title nor a name such as "IPsec"."""
     text = phrase.text
-    return " " not in text and phrase.heading_weight < 1 and text[1:] == text[1:].lower()
+    return not phrase.is_compound and " " not in text and phrase.heading_weight < 1 and text[1:] == text[1:].lower()
 
 
 def _fold(words: Sequence[str]) -> str:
@@ -149,4 +166,6 @@ def _stem(word: str) -> str:
 def _overlaps(phrase: str, topic: str) -> bool:
     """Tells whether one phrase has all words of the other."""
     left, right = set(map(_stem, phrase.split())), set(map(_stem, topic.split()))
+    if not (phrase.isascii() or " " in phrase + topic) and (phrase in topic or topic in phrase):
+        return True
     return left <= right or right <= left
