@@ -116,7 +116,7 @@ class LlmWriter:
             lists.append(topics)
             usage += cost
         in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
-        return TopicList(clean_topics(in_turn, task.max_topics), usage)
+        return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
     async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
@@ -269,7 +269,8 @@ def parse_verdict(text: str) -> CriticVerdict:
     return CriticVerdict.PASS if match.group(1).upper() == "PASS" else CriticVerdict.FAIL
 
 
-_MARK = re.compile(r"^\s*(?:[-*+•]|\(?\d{1,2}[.)])\s*")
+_MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")
+_SECTION_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})*\.?\s+(?=\w)")
 _MAX_TOPIC_CHARS = 100
 _EDGES = " \t\"'“”‘’`*_.,;:"
 
@@ -286,11 +287,14 @@ def parse_topic_lines(text: str) -> list[str]:
     return [_MARK.sub("", line) for line in text.splitlines() if line.strip() and not line.rstrip().endswith(":")]
 
 
-def clean_topics(topics: Iterable[str], max_topics: int) -> tuple[str, ...]:
-    """Returns the first topics without repeats, quotes and list marks."""
+def clean_topics(topics: Iterable[str], max_topics: int, summary: str = "") -> tuple[str, ...]:
+    """Returns the first topics that have words, without repeats, quotes, list marks and the numbers of headings."""
+    headings = {line.lstrip("# ").casefold() for line in summary.splitlines() if line.startswith("#")}
     kept: dict[str, str] = {}
     for topic in topics:
-        clean = " ".join(topic.split()).strip(_EDGES)
-        if clean and len(clean) <= _MAX_TOPIC_CHARS:
+        clean = _MARK.sub("", " ".join(topic.split())).strip(_EDGES)
+        if clean.casefold() in headings:
+            clean = _SECTION_NUMBER.sub("", clean)
+        if len(clean) <= _MAX_TOPIC_CHARS and any(map(str.isalpha, clean)):
             kept.setdefault(clean.casefold(), clean)
     return tuple(kept.values())[:max_topics]

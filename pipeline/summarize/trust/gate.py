@@ -15,6 +15,7 @@ from functools import cached_property
 from pipeline.judge.evidence.text.words import is_content, stem
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
+from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
@@ -37,6 +38,7 @@ VERSION = "trust-2"
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
 _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
+_LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the room is half as much again as that length
 _LEAST_LEFT = 0.2  # of an input, where most of the answer was wrong
 
 
@@ -49,6 +51,7 @@ class Case:
         least_recall: share of their values that an answer must keep with their subjects.
         room: share of the texts that an answer has room for.
         is_merge: the texts were checked already, and none of them may vanish.
+        least_length: share of its room that an answer must fill.
         caller: in whose turn a model reads.
     """
 
@@ -56,6 +59,7 @@ class Case:
     least_recall: float
     room: float
     is_merge: bool
+    least_length: float = _LEAST_LENGTH
     caller: str = ""
 
     @property
@@ -76,7 +80,7 @@ class Case:
     @cached_property
     def word_count(self) -> int:
         """Words of the texts."""
-        return len(self.source.text.split())
+        return count_words(self.source.text)
 
 
 class TrustGate:
@@ -129,7 +133,8 @@ class TrustGate:
         source = SourceText(texts, (), task.document_name, language=task.shape.language, orders=orders)
         # What a text leaves out whose length, form or subject the caller chose is as he wants it.
         least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
-        return Case(source, least, room, is_merge=True)
+        least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH
+        return Case(source, least, room, is_merge=True, least_length=least_length)
 
     async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
         """Returns what it says of an answer that needs neither model nor repair; None of any other."""
@@ -195,8 +200,8 @@ def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: f
     if not any(map(str.isalnum, checked.text)) or checked.lost_share > max_dropped:
         return first
     has_values = checked.recall.input_count >= _FEWEST_VALUES
-    length = len(checked.text.split()) / max(1.0, case.word_count * case.room)
-    is_short = (has_values or case.is_merge) and length < _LEAST_LENGTH
+    length = count_words(checked.text) / max(1.0, case.word_count * case.room)
+    is_short = (has_values or case.is_merge) and length < case.least_length
     is_lossy = has_values and checked.recall.share < case.least_recall
     if (is_short or is_lossy or length < _LEAST_LEFT) and 2 * len(found.faults) > len(found.parts):
         return first

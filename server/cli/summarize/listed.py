@@ -23,7 +23,7 @@ from server.cli.summarize.run import (
     written,
 )
 from server.cli.summarize.source import read_document
-from server.cli.summarize.view import ProgressView, ending
+from server.cli.summarize.view import ProgressView, ending, print_warnings
 
 _NAME_CHARS = 60
 _MOST_OF_A_PAGE = 1_000
@@ -69,6 +69,7 @@ async def show_summary(summary_id: str, target: Target, connection: Connection) 
     """Writes a summary as far as it is."""
     async with remote_summaries(connection, None) as calls:
         found = await calls.get(pb.GetSummaryRequest(summary_id=summary_id, include_document=target.report is not None))
+    print_warnings(found.summary)
     _write(found.summary, target, found.document)
 
 

@@ -1,5 +1,7 @@
 """A running summary on the terminal: how far it is, and at the end what it kept."""
 
+from collections.abc import Collection
+
 from precis.v1 import summarize_pb2 as pb
 from rich.console import Console
 
@@ -14,6 +16,13 @@ PHASES = {
     pb.SUMMARY_PHASE_TOPICS: "topics",
     pb.SUMMARY_PHASE_DONE: "done",
 }
+_MOST_WARNINGS = 20
+_SUPPORTS = {
+    pb.CITATION_SUPPORT_VERBATIM: "word for word in the document",
+    pb.CITATION_SUPPORT_SUPPORTED: "supported by it",
+    pb.CITATION_SUPPORT_MARKED: "not supported",
+    pb.CITATION_SUPPORT_UNREAD: "compared with nothing",
+}
 WITH_PROGRESS = ("plan", "batch", "group", "layers", "reflect", "topics")
 
 
@@ -24,6 +33,7 @@ class ProgressView:
         self._progress = progress
         self._resumed_id = ""
         self._text = ""
+        self._warnings: set[str] = set()
         progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
@@ -42,8 +52,8 @@ class ProgressView:
             print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
         elif kind == "draft":
             self._read(event.draft)
-        elif kind == "warning":
-            print_note(f"warning: {event.warning.message}")
+        elif kind in {"warning", "summary"}:
+            self._warn(event)
         elif kind == "layers" and event.layers.overview:
             print_note(f"Overview: {event.layers.overview}")
         elif kind == "reflect" and event.reflect.begins_again:
@@ -55,6 +65,14 @@ class ProgressView:
         title = "Checked text" if piece.is_checked else "Draft, not checked yet"
         self._progress.show_text(f"{title}, iteration {piece.iteration}", self._text)
 
+    def _warn(self, event: pb.SummaryEvent) -> None:
+        """Tells a warning, or at the end those of a summary that nobody has told."""
+        if event.HasField("summary"):
+            print_warnings(event.summary, self._warnings)
+            return
+        self._warnings.add(event.warning.message)
+        print_note(f"warning: {event.warning.message}")
+
     def _move(self, progress: pb.SummaryProgress) -> None:
         state = State(
             PHASES.get(progress.phase, "working"),
@@ -65,6 +83,15 @@ class ProgressView:
             progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
         )
         self._progress.update(state)
+
+
+def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:
+    """Prints the warnings of a summary, but for those that were told already; of many the first ones."""
+    messages = [message for warning in summary.warnings if (message := warning.message) not in told]
+    for message in messages[:_MOST_WARNINGS]:
+        print_note(f"warning: {message}")
+    if len(messages) > _MOST_WARNINGS:
+        print_note(f"and {len(messages) - _MOST_WARNINGS} more warnings: --json has them")
 
 
 def describe(progress: pb.SummaryProgress) -> str:
@@ -89,6 +116,12 @@ def ending(summary: pb.Summary) -> str:
         parts.append(f"{summary.length.actual:,} {unit} of {summary.length.target:,} asked for")
     if summary.HasField("retention"):
         parts.append(f"{summary.retention.share:.1%} of the technical terms kept")
+    if summary.citation_counts:
+        counts = {one.support: one.count for one in summary.citation_counts}
+        told = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _SUPPORTS.items() if kind in counts)
+        parts.append(f"of {summary.citable_count:,} sentences, items, rows and lines {told}")
+    if summary.trust.flaw_count:
+        parts.append(f"FLAWED in {summary.trust.flaw_count:,} places, see its end")
     if summary.HasField("total_cost"):
         parts.append(f"cost {summary.total_cost:.4g} in all runs")
     return f"{'; '.join(parts)}; written by {summary.writer}"

@@ -37,6 +37,7 @@ _NUMBERING = re.compile(
     r"\d{1,3}(?=\s+[A-Z])|\d+(?:\.\d+)+)[\s:.–—-]*",
     re.IGNORECASE,
 )
+_FILE_NAME = re.compile(r".*\S\.(?:pdf|docx?|epub|pptx?|x?html?|md|markdown|te?xt|rst|adoc)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
 
 
 def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Yields the words of short headings, without their numbers, and how high they stand."""
-    headings = [excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING]
+    """Yields the words of short headings, without their numbers, and how high they stand; no names of files."""
+    headings = [one for one in excerpts if one.kind is ExcerptKind.HEADING and not _FILE_NAME.fullmatch(one.text)]
     ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
     for heading in headings:
         words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())

@@ -51,4 +51,6 @@ def test_verdicts(answer: str, critic_verdict: CriticVerdict) -> None:
 
 def test_topics_are_cleaned() -> None:
     assert clean_topics(["  Oil  change ", "oil change", "", "x" * 101, '"Pumps".', "A"], 2) == ("Oil change", "Pumps")
+    marked = ["## 3.1 Ratings", "3.1 Ratings", "- 60-9004, puller", "## 9", "5 S method"]
+    assert clean_topics(marked, 9, "## 3.1 Ratings\n\nText.") == ("Ratings", "60-9004, puller", "5 S method")
     assert parse_topic_lines("Topics:\n(1) One\n2) Two\n• Three\n") == ["One", "Two", "Three"]

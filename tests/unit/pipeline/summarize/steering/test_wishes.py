@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ from tests.unit.pipeline.summarize.documents import full_plan, numbered_document
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 SIZE = DocumentSize(tokens=1_000, words=800)
+PUMP = re.compile(r"Pump P-\d+ runs at \d+ bar\.")
 WIDE = LengthWish(None, None, None, SummaryDetail.SCHEDULE)
 
 
@@ -177,6 +179,24 @@ async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_c
     prompts = [request.messages[-1].content for request in chat.requests]
     assert all("the pressure" in prompt for prompt in prompts[:4])
     assert ["about 10 words" in prompt for prompt in prompts[:3]] == [False, False, True]
+
+
+async def test_a_summary_far_shorter_than_asked_for_is_chosen_from_the_document(tmp_path: Path) -> None:
+    def curt(request: ChatRequest) -> str:
+        prompt = request.messages[-1].content
+        if request.json_schema:
+            return '{"topics": ["Pump"]}'
+        if "PASS or FAIL" in prompt:
+            return "PASS"
+        found = PUMP.findall(prompt)
+        return found[0] if "about 60 words" in prompt else " ".join(found)
+
+    gate = TrustGate(TrustConfig(), None, extractive())
+    writer = GatedWriter(LlmWriter(FakeChat(answer_to=curt), LlmWriterConfig()), gate)
+    result = await summary(tmp_path, writer, SummarizeOptions(target_words=60))
+    assert result.length is not None
+    assert result.length.is_met
+    assert [warning.code for warning in result.warnings if warning.code != "few_topics"] == ["too_short"]
 
 
 def german(request: ChatRequest) -> str:

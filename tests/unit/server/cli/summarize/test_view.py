@@ -65,6 +65,28 @@ def test_the_ending_says_what_was_kept() -> None:
     )
 
 
+def test_the_ending_says_how_well_sentences_are_supported_and_what_is_flawed() -> None:
+    counts = {pb.CITATION_SUPPORT_MARKED: 1, pb.CITATION_SUPPORT_VERBATIM: 30, pb.CITATION_SUPPORT_UNREAD: 4}
+    summary = pb.Summary(citable_count=35, trust=pb.SummaryTrust(flaw_count=2))
+    summary.citation_counts.extend(pb.CitationCount(support=kind, count=count) for kind, count in counts.items())
+    told = ending(summary)
+    assert (
+        "of 35 sentences, items, rows and lines 30 word for word in the document, 1 not supported, 4 compared" in told
+    )
+    assert "FLAWED in 2 places" in told
+
+
+def test_warnings_of_a_summary_that_has_ended_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    warnings = [pb.SummaryWarning(message=f"warning {number}") for number in range(30)]
+    view = ProgressView(Progress())
+    view.show(pb.SummaryEvent(warning=warnings[0]))
+    view.show(pb.SummaryEvent(summary=pb.Summary(warnings=warnings)))
+    told = capsys.readouterr().err.splitlines()
+    assert told[:2] == ["warning: warning 0", "warning: warning 1"]
+    assert len(told) == 1 + 20 + 1
+    assert told[-1] == "and 9 more warnings: --json has them"
+
+
 def test_the_plan_lists_every_level() -> None:
     stream = io.StringIO()
     plan = pb.SummaryPlan(map_calls=201, level_calls=[50, 13, 3, 1], calls=270, most_calls=539, rounds=40)

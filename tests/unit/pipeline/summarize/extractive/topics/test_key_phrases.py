@@ -97,3 +97,10 @@ def test_words_of_time_and_amount_are_no_topics() -> None:
 
 def test_a_numbered_heading_is_a_topic_without_its_number() -> None:
     assert "Safety rules" in topics("## 2 Safety rules\n\nThe pump runs at ten bar and the valve is shut by hand.")
+
+
+def test_a_file_of_several_is_no_topic_and_hides_no_heading() -> None:
+    files = f"## manuals/cooling.docx\n\n{TEXT.replace('# ', '### ')}\n\n## my notes.txt\n\nBearing grease lasts."
+    found = topics(files)
+    assert not any("docx" in topic or "notes" in topic for topic in found)
+    assert "Cooling Water Supply" in found
