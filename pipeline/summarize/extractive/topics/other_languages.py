@@ -31,7 +31,7 @@ _NO_ADJECTIVE_LIST = """
 _NO_ADJECTIVES = frozenset(_NO_ADJECTIVE_LIST.split())
 _NO_TOPIC_LIST = """
     Jahr Jahre Jahren Jahres Monat Monate Monaten Woche Wochen Stunde Stunden Minute Minuten Uhr Prozent
-    Euro Dollar Cent Grad Meter Kilometer Quadratmeter Million Millionen Milliarde Milliarden 
+    Euro Dollar Cent Grad Meter Kilometer Quadratmeter Million Millionen Milliarde Milliarden
     Montag Dienstag Mittwoch Donnerstag Freitag Samstag
     Sonntag Herr Herrn Frau Beispiel Fall Fälle Teil Art Zeit Ende Anfang Mittel Drittel Hälfte Viertel Rahmen Regel
     Weise Grund Bezug Einzelfall Voraussetzung Möglichkeit Anzahl Hinblick Vergleich Sie Ihr Ihre Ihnen Zwischen Nach
