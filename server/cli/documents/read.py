@@ -36,6 +36,13 @@ def read_document_pages(path: Path) -> str | list[str]:
         if data.startswith(_OLD_OFFICE_START):
             raise InputError("a format of before 2007: save it as DOCX, PPTX or PDF")
         try:
-            return decode(data)
+            return _decode_text(data)
         except InputError as error:
             raise InputError(f"{error.message}: only {FORMATS}; save it as one of them") from error
+
+
+def _decode_text(data: bytes) -> str:
+    text = decode(data)
+    if "\0" in text:  # UTF-8 in name only: a program's data, or UTF-16 without its mark
+        raise InputError(f"no text: a zero byte at {data.index(0)}")
+    return text

@@ -24,6 +24,7 @@ _DIGITS = re.compile(r"(\d+)")
 _HEADING = re.compile(r"#{1,6}(?= )")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _MOST_NAME_CHARS = 200
+_MOST_NAMED = 5  # of the files that are left out
 
 
 def read_document(paths: Sequence[Path]) -> pb.Document:
@@ -42,11 +43,12 @@ def read_document(paths: Sequence[Path]) -> pb.Document:
 def list_files(paths: Sequence[Path]) -> list[Path]:
     """Returns the files in the order they are named, those of a folder by name, 2 before 10. Raises InputError."""
     files: dict[Path, None] = {}
-    skipped, size = 0, 0
+    skipped: list[Path] = []
+    size = 0
     for path in paths:
         for file in _walk(path) if path.is_dir() else [path]:
             if path.is_dir() and file.suffix.lower() not in SUFFIXES:
-                skipped += 1
+                skipped.append(file)
                 continue
             files[file] = None
             size += file.stat().st_size if file.is_file() else 0
@@ -57,7 +59,9 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
     if len(files) > 1 and STDIN in files:
         raise InputError("- stands alone: standard input is one text")
     if skipped:
-        print_note(f"{skipped} files of other kinds were left out.")
+        names = ", ".join(to_id(file.name) for file in skipped[:_MOST_NAMED])
+        more = f" and {len(skipped) - _MOST_NAMED:,} more" if len(skipped) > _MOST_NAMED else ""
+        print_note(f"Left out, for they are of other kinds: {names}{more}.")
     return list(files)
 
 

@@ -49,6 +49,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
         ("text.pdf", b"no PDF at all", "is no PDF"),
         ("blank.txt", b" \n", "holds no text"),
+        ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: only PDF"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX and UTF-8 text"),
     ],
 )

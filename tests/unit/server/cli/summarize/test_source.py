@@ -62,6 +62,14 @@ def test_links_to_folders_are_not_followed(folder: Path) -> None:
     assert len(list_files([folder])) == 4
 
 
+def test_files_of_other_kinds_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(7):
+        (folder / f"picture-{number}.png").write_bytes(b"png")
+    assert len(list_files([folder])) == 4
+    told = capsys.readouterr().err
+    assert "photo.jpg, picture-0.png, picture-1.png, picture-2.png, picture-3.png and 3 more." in told
+
+
 def test_a_folder_without_documents_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no file that ends in \.adoc"):
         read_document([tmp_path])
