@@ -40,13 +40,13 @@ from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import Claims
 from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
-from scripts.claim_training.save import save_updates
+from scripts.claim_training.save import load_updates, save_updates
 from scripts.claim_training.support import development_claims, evidence_of, judged_by_others, write_support
 from scripts.claim_training.templates import make_templates
 
 RANK = 16
 _BATCH_TOKENS = 3072
-_TEMPLATES, _HELD_OUT_TEMPLATES = 1500, 600
+_TEMPLATES, _HELD_OUT_TEMPLATES = 3000, 600
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def main() -> None:
     model, tokenizer = _open_encoder(arguments.cache)
     pool = _read_pool(arguments.data, tokenizer)
     if arguments.start:
-        unknown = model.load_state_dict(torch.load(arguments.start, weights_only=True), strict=False).unexpected_keys
+        unknown = model.load_state_dict(load_updates(arguments.start), strict=False).unexpected_keys
         if unknown:
-            raise SystemExit(f"--start {arguments.start} is not of this encoder: it has {unknown[0]}")
+            raise SystemExit(f"--start {arguments.start[0]} is not of this encoder: it has {unknown[0]}")
     if arguments.epochs > 0:
         _train(model, pool, arguments)
     record = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
@@ -87,12 +87,16 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with claims/ and nli/")
     parser.add_argument("--epochs", type=float, default=1.0, help="of training; 0 measures --start")
-    parser.add_argument("--start", type=Path, help="parameters of an earlier run (claims.pt), to go on from")
+    parser.add_argument(
+        "--start", type=Path, nargs="+", help="updates (.safetensors) to go on from; of several, their mean"
+    )
     parser.add_argument("--rate", type=float, default=1.0, help="factor on the learning rates")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--leave-out", nargs="+", default=[], help="sources of the pool that are only measured")
-    parser.add_argument("--cache", type=Path, default=default_cache_dir(), help="folder for the wheel and claims.pt")
+    parser.add_argument(
+        "--cache", type=Path, default=default_cache_dir(), help="folder for the wheel and claims.safetensors"
+    )
     return parser.parse_args()
 
 
@@ -129,7 +133,7 @@ def _train(model: Encoder, pool: Pool, arguments: argparse.Namespace) -> None:
         batches += pack(groups[: int(share * len(groups))], _BATCH_TOKENS, arguments.seed * 100 + epoch)
 
     def keep() -> None:
-        torch.save(_parameters(model), arguments.cache / "claims.pt")
+        save_updates(_parameters(model), arguments.cache / "claims.safetensors")
 
     fit(model, batches, rate=arguments.rate, report=lambda line: print(line, flush=True), keep=keep)
     keep()
