@@ -133,10 +133,11 @@ class LayerWriter:
         """Writes what follows the context of an attention: output projection and feed-forward.
 
         The bias of the values is added here, multiplied through: probabilities sum to one, so it
-        reaches every row of the context unchanged.
+        reaches every row of the context unchanged. Summed in float64, as in `updates`.
         """
         weight, bias = layer.linear("attention.output.dense")
-        output = self.linear(context, weight, bias + value_bias @ weight, name=f"{name}.attention.output")
+        whole = np.asarray(bias + value_bias.astype(np.float64) @ weight.astype(np.float64), np.float32)
+        output = self.linear(context, weight, whole, name=f"{name}.attention.output")
         attended = self._add(output, residual, layer.scope("attention.output.LayerNorm"), name=f"{name}.attention")
         inner = self.linear(attended, *layer.linear("intermediate.dense"), name=f"{name}.inner")
         activated = activate(self.graph, inner, self._config.activation)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
-from inference.compile.weights import Float32, WeightScope
+from inference.compile.weights import Float32, Float64, WeightScope
 
 _TO_END = int(np.iinfo(np.int64).max)
 
@@ -102,19 +102,20 @@ class RelativePositions:
         return self._graph.node("Slice", skewed, self._graph.ints(0), self._length, self._graph.ints(3), name=name)
 
 
-def _relative_embeddings(encoder: WeightScope, config: DebertaConfig) -> Float32:
-    embeddings = encoder.array("rel_embeddings.weight")[: 2 * config.relative_span]
+def _relative_embeddings(encoder: WeightScope, config: DebertaConfig) -> Float64:
+    """Normalizes and projects in float64: no processor's order of adding reaches the last bit of float32."""
+    embeddings = encoder.array("rel_embeddings.weight")[: 2 * config.relative_span].astype(np.float64)
     if not config.normalizes_relative_embeddings:
         return embeddings
     centered = embeddings - embeddings.mean(axis=1, keepdims=True)
     variance = np.square(centered).mean(axis=1, keepdims=True)
-    normalized = centered / np.sqrt(variance + np.float32(config.layer_norm_eps))
-    return np.asarray(normalized * encoder.array("LayerNorm.weight") + encoder.array("LayerNorm.bias"), np.float32)
+    normalized = centered / np.sqrt(variance + config.layer_norm_eps)
+    return np.asarray(normalized * encoder.array("LayerNorm.weight") + encoder.array("LayerNorm.bias"))
 
 
-def _project(embeddings: Float32, attention: WeightScope, name: str) -> Float32:
+def _project(embeddings: Float64, attention: WeightScope, name: str) -> Float32:
     weight, bias = attention.linear(name)
-    return np.asarray(embeddings @ weight + bias, dtype=np.float32)
+    return np.asarray(embeddings @ weight.astype(np.float64) + bias, dtype=np.float32)
 
 
 def _log_buckets(distance: NDArray[np.int64], bucket_count: int, limit: int) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ from safetensors import deserialize
 from inference.compile.errors import WeightsError
 
 Float32: TypeAlias = NDArray[np.float32]
+Float64: TypeAlias = NDArray[np.float64]
 
 _NUMPY_TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
 _WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
