@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.summarize.extractive.openings import Opening, opening_of
+from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 
 Float64 = npt.NDArray[np.float64]
 

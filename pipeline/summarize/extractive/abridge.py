@@ -105,10 +105,14 @@ def _candidates(material: Material, shortening: Shortening) -> Candidates:
 
 
 def _shortest(material: Material) -> list[int]:
-    """Returns the shortest excerpt that says something, for budgets below one sentence."""
-    free = [position for position in range(len(material.excerpts)) if position not in material.dropped]
-    said = [position for position in free if material.excerpts[position].kind not in STRUCTURE] or free
-    return [min(said, key=lambda each: material.excerpts[each].token_count)]
+    """Returns the shortest excerpt that says something, by itself if any does, for budgets below one sentence."""
+    excerpts = material.excerpts
+    free = [position for position in range(len(excerpts)) if position not in material.dropped]
+    said = [position for position in free if excerpts[position].kind not in STRUCTURE] or free
+    alone = [
+        position for position in said if all(excerpts[need].kind in STRUCTURE for need in excerpts[position].needs)
+    ]
+    return [min(alone or said, key=lambda each: excerpts[each].token_count)]
 
 
 def _scaled(budget: Budget, factor: float) -> Budget:

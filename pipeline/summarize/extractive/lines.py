@@ -95,6 +95,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WARNING = re.compile(
     r"\b(?:warnings?|cautions?|danger(?:ous)?|beware|hazards?|never|(?:must|do|does|should|may) not|cannot be undone"
     r"|don['’]t|mustn['’]t|be careful|at your own risk|irreversibl[ey]|risk of|data loss|injury|electric shock"
+    r"|niemals|keinesfalls|auf keinen fall|d[aü]rf(?:en)? nicht"
     r"|achtung|warnung|vorsicht|gefahr|avertissement|danger|advertencia|precaución|peligro|avvertenza|pericolo)\b",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.openings import Opening, opening_of
+from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 from pipeline.summarize.extractive.selection import Material
 from pipeline.summarize.extractive.values import VALUE_KINDS
 from pipeline.text.terms import fold_word

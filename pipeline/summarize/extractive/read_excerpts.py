@@ -18,7 +18,8 @@ from pipeline.summarize.extractive.lines import (
     is_sentence_end,
     is_warning,
 )
-from pipeline.summarize.extractive.openings import Opening, opening_of, starts_inside
+from pipeline.summarize.extractive.needs.directives import with_directives
+from pipeline.summarize.extractive.needs.openings import Opening, opening_of, starts_inside
 from pipeline.summarize.extractive.source_blocks import (
     GAP_MARK,
     SourceBlock,
@@ -167,7 +168,7 @@ def read_excerpts(
     reader = _Reader(starts_document)
     for piece in cut_pieces(texts):
         reader.place(piece, count_tokens)
-    return _with_later_needs(reader.excerpts)
+    return with_directives(_with_later_needs(reader.excerpts))
 
 
 @dataclass(slots=True)

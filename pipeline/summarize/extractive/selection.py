@@ -175,10 +175,7 @@ class _Selection:
             if heap and density < -heap[0][0] and density < -believed:  # said meanwhile: worth less than believed
                 heapq.heappush(heap, (-density, position))
                 continue
-            bundle = self.bundle(position)
-            is_long = not only_flagged and self._is_long_list(bundle, limit)
-            if self.tokens + self.cost(bundle) <= limit and not is_long:
-                self.add(bundle)
+            self._add_if_fits(position, limit, may_be_long=only_flagged)
 
     def take_own_summary(self, limit: float) -> None:
         """Takes what the author says in short, from its beginning."""
@@ -262,12 +259,16 @@ class _Selection:
         total = sum(excerpts[each].token_count * own_worth for each, own_worth in zip(said, worth, strict=True))
         return float(total / max(1, self.cost(bundle)) + self.candidates.values.bonus(position, self.said))
 
-    def _add_if_fits(self, position: int, limit: float) -> bool:
+    def _add_if_fits(self, position: int, limit: float, *, may_be_long: bool = False) -> bool:
         if position in self.chosen:
             return False
-        bundle = self.bundle(position)
-        if fits := self.tokens + self.cost(bundle) <= limit and not self._is_long_list(bundle, limit):
+        bundle, excerpts = self.bundle(position), self.candidates.excerpts
+        is_long = not may_be_long and self._is_long_list(bundle, limit)
+        if fits := self.tokens + self.cost(bundle) <= limit and not is_long:
             self.add(bundle)
+            for other in (other for each in bundle for other in excerpts[each].brings):
+                if self._is_free(other) and not excerpts[other].dangles:
+                    self._add_if_fits(other, limit)
         return fits
 
     def _is_long_list(self, bundle: Sequence[int], limit: float) -> bool:

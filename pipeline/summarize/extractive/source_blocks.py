@@ -21,7 +21,7 @@ _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$
 _NO_TITLE = re.compile(r"=|\t|\S {2,}\S")  # settings and columns
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
 _LINK = re.compile(r"(?:[→➔⇒>]\s*)?<?(?:(?:https?|ftp)://|www\.)\S+")
-_ADMONITION = re.compile(r"(?:note|tip|hint|important|caution|warning|danger|example)s?\W*", re.IGNORECASE)
+_ADMONITION = re.compile(r"(?i:note|tip|hint|important|caution|warning|danger|example|achtung|warnung|vorsicht)s?\W*")
 _BULLET = re.compile(r"(?:[-*+•‣◦▪·]\s+)+(?:\[[ xX]\]\s+)?")
 _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.summarize.extractive.openings import Opening, opening_of, starts_inside
+from pipeline.summarize.extractive.needs.openings import Opening, opening_of, starts_inside
 
 
 @pytest.mark.parametrize(
