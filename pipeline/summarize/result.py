@@ -219,6 +219,11 @@ class SummaryResult:
     json: str = ""
 
     @property
+    def flaw_count(self) -> int | None:
+        """What the gate left wrong; None without a gate."""
+        return self.trust.flaw_count if self.trust else None
+
+    @property
     def citations(self) -> tuple[SummaryCitation, ...]:
         """In the order of `text`."""
         return self.citation.cited

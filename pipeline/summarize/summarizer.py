@@ -281,10 +281,11 @@ class Summarizer:
     async def _adopt_equal(self, summary: StoredSummary) -> StoredSummary:
         """Copies to a new summary the result of an equal one that is done, if there is one."""
         equal = await self.store.find_done(summary.request_key)
-        if equal is None or equal.result is None:
+        result = stored_result(equal) if equal else None
+        if equal is None or result is None:
             return summary
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
-        await self.store.leases.release(lease, SummaryStatus.DONE, equal.result)
+        await self.store.leases.release(lease, SummaryStatus.DONE, equal.result, flaw_count=result.flaw_count)
         return await self.find(summary.summary_id)
 
     async def find(self, summary_id: str) -> StoredSummary:

@@ -143,8 +143,9 @@ class SummaryRun:
         await self._note_cost()
         summary = await self.job.store.find(self.job.summary_id) or self.summary
         result = await Assembler(self.job.store, summary, self.job.config).assemble(ending)
-        kept = None if ending.status is SummaryStatus.CANCELLED else RESULT.dump_json(result).decode()
-        await self.job.store.leases.release(self.lease, ending.status, kept, ends_job=True)
+        is_kept = ending.status is not SummaryStatus.CANCELLED
+        kept, flaw_count = (RESULT.dump_json(result).decode(), result.flaw_count) if is_kept else (None, None)
+        await self.job.store.leases.release(self.lease, ending.status, kept, flaw_count=flaw_count, ends_job=True)
         if ending.status is SummaryStatus.DONE:
             with storage_errors():
                 await self._delete_checkpoints()  # nobody goes on from here

@@ -22,6 +22,9 @@ ReportOption = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
 ]
+FailFlawedOption = Annotated[
+    bool, typer.Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
+]
 CitePagesOption = Annotated[
     bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
 ]

@@ -13,8 +13,8 @@ _log = logging.getLogger(__name__)
 
 # The result of an earlier run goes: it would be shown, and be too old, if this run leaves none.
 _TAKE = """
-    UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, result = NULL, cancel_requested = 0,
-    updated_at = NOW_S WHERE summary_id = ? AND """
+    UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, result = NULL, flaw_count = NULL,
+    cancel_requested = 0, updated_at = NOW_S WHERE summary_id = ? AND """
 _TAKE_FREE = _TAKE + "lease_owner IS NULL"
 _TAKE_FROM = _TAKE + "lease_owner = ?"
 _TAKE_NOT_RENEWED = _TAKE_FROM + " AND lease_expires_at = ?"
@@ -79,10 +79,21 @@ class LeaseTable:
             raise LeaseLostError(lease.summary_id)
         return bool(rows[0][0])
 
-    async def release(self, lease: Lease, status: SummaryStatus, result: str | None, *, ends_job: bool = False) -> None:
+    async def release(
+        self,
+        lease: Lease,
+        status: SummaryStatus,
+        result: str | None,
+        *,
+        flaw_count: int | None = None,
+        ends_job: bool = False,
+    ) -> None:
         """Ends a run and stores how; with it the job that it was, unless another server should go on with that.
 
         Does nothing if the lease is lost.
+
+        Args:
+            flaw_count: of the result; None if nothing checked it.
         """
         self._database.held_leases.discard(lease.holder)
         mine = (lease.summary_id, lease.holder)
@@ -92,9 +103,9 @@ class LeaseTable:
             mine,
         )
         release = Statement(
-            "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, result = ?, updated_at = NOW_S "
-            "WHERE summary_id = ? AND lease_owner = ?",
-            (status, result, *mine),
+            "UPDATE summaries SET lease_owner = NULL, lease_expires_at = 0, status = ?, result = ?, flaw_count = ?, "
+            "updated_at = NOW_S WHERE summary_id = ? AND lease_owner = ?",
+            (status, result, flaw_count, *mine),
         )
         await self._database.transact([end_job, release] if ends_job else [release])
 

@@ -152,6 +152,7 @@ class SummaryEntry:
     """One summary of a list.
 
     Attributes:
+        flaw_count: what checks of its result left wrong; None without a checked result, and of older versions.
         created_at: seconds since 1970; 0 of summaries of older versions.
         updated_at: when it last ran, likewise.
     """
@@ -160,6 +161,7 @@ class SummaryEntry:
     document_id: str
     document_name: str
     status: SummaryStatus
+    flaw_count: int | None
     is_running: bool
     created_at: float
     updated_at: float

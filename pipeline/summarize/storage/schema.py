@@ -110,8 +110,9 @@ SCHEMA = (
 ADDED_COLUMNS = (
     ("summaries", "owner", "TEXT NOT NULL DEFAULT ''"),
     ("summaries", "created_at", "DOUBLE PRECISION NOT NULL DEFAULT 0"),
+    ("summaries", "flaw_count", "INTEGER"),
 )
-"""Columns that databases of older versions lack. Their summaries have no owner and no time."""
+"""Columns that databases of older versions lack. Their summaries have no owner, no time and no known flaws."""
 
 WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"
 """Fails where a write would."""

@@ -41,7 +41,7 @@ _DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updat
 _RESULT = "INSERT INTO results (result_key, body, written_at) VALUES (?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _STEP = "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _PAGE = """
-    SELECT summary_id, request, status, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
+    SELECT summary_id, request, status, flaw_count, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
     WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
     ORDER BY created_at DESC, summary_id LIMIT ?"""
 _END_OF_TIME = 1e18
@@ -267,13 +267,14 @@ def _parse_token(page_token: str) -> tuple[float, str]:
 
 
 def _to_entry(row: Row) -> SummaryEntry:
-    summary_id, request, status, is_leased, created_at, updated_at = row
+    summary_id, request, status, flaw_count, is_leased, created_at, updated_at = row
     asked = REQUEST.validate_json(request)
     return SummaryEntry(
         summary_id=summary_id,
         document_id=asked.document_id,
         document_name=asked.document_name,
         status=SummaryStatus(status),
+        flaw_count=flaw_count,
         is_running=bool(is_leased),
         created_at=created_at,
         updated_at=updated_at,

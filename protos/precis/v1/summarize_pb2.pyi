@@ -269,7 +269,9 @@ class _SummaryStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Summary
     SUMMARY_STATUS_RUNNING: _SummaryStatus.ValueType  # 1
     """Not finished: it is running, or its server was killed."""
     SUMMARY_STATUS_DONE: _SummaryStatus.ValueType  # 2
-    """Complete."""
+    """Complete. It may be flawed: `SummaryTrust.flaw_count`, and `SummaryEntry.flaw_count` in a list, say in how many
+    places, the warnings and the end of its text in which.
+    """
     SUMMARY_STATUS_FAILED: _SummaryStatus.ValueType  # 3
     """A call failed after all retries; can be resumed."""
     SUMMARY_STATUS_CANCELLED: _SummaryStatus.ValueType  # 4
@@ -285,7 +287,9 @@ SUMMARY_STATUS_UNSPECIFIED: SummaryStatus.ValueType  # 0
 SUMMARY_STATUS_RUNNING: SummaryStatus.ValueType  # 1
 """Not finished: it is running, or its server was killed."""
 SUMMARY_STATUS_DONE: SummaryStatus.ValueType  # 2
-"""Complete."""
+"""Complete. It may be flawed: `SummaryTrust.flaw_count`, and `SummaryEntry.flaw_count` in a list, say in how many
+places, the warnings and the end of its text in which.
+"""
 SUMMARY_STATUS_FAILED: SummaryStatus.ValueType  # 3
 """A call failed after all retries; can be resumed."""
 SUMMARY_STATUS_CANCELLED: SummaryStatus.ValueType  # 4
@@ -807,6 +811,7 @@ class SummaryEntry(_message.Message):
     IS_RUNNING_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     UPDATED_FIELD_NUMBER: _builtins.int
+    FLAW_COUNT_FIELD_NUMBER: _builtins.int
     summary_id: _builtins.str
     """Names it."""
     document_id: _builtins.str
@@ -817,6 +822,10 @@ class SummaryEntry(_message.Message):
     """As last written."""
     is_running: _builtins.bool
     """True while a living server runs it."""
+    flaw_count: _builtins.int
+    """What the checks still find wrong with it, as `SummaryTrust.flaw_count`; a summary that is done may be flawed. Not set
+    before it has ended, without checks, and of summaries of older versions.
+    """
     @_builtins.property
     def created(self) -> _timestamp_pb2.Timestamp:
         """When it was asked for; not set of summaries of older versions."""
@@ -835,12 +844,15 @@ class SummaryEntry(_message.Message):
         is_running: _builtins.bool = ...,
         created: _timestamp_pb2.Timestamp | None = ...,
         updated: _timestamp_pb2.Timestamp | None = ...,
+        flaw_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "updated", b"updated"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_flaw_count", b"_flaw_count", "created", b"created", "flaw_count", b"flaw_count", "updated", b"updated"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "document_id", b"document_id", "document_name", b"document_name", "is_running", b"is_running", "status", b"status", "summary_id", b"summary_id", "updated", b"updated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_flaw_count", b"_flaw_count", "created", b"created", "document_id", b"document_id", "document_name", b"document_name", "flaw_count", b"flaw_count", "is_running", b"is_running", "status", b"status", "summary_id", b"summary_id", "updated", b"updated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__flaw_count: _TypeAlias = _typing.Literal["flaw_count"]  # noqa: Y015
+    _WhichOneofArgType__flaw_count: _TypeAlias = _typing.Literal["_flaw_count", b"_flaw_count"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__flaw_count) -> _WhichOneofReturnType__flaw_count | None: ...
 
 Global___SummaryEntry: _TypeAlias = SummaryEntry  # noqa: Y015
 

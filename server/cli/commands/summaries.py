@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,15 +10,13 @@ from server.cli.options import (
     BudgetOptions,
     CitePagesOption,
     Connection,
+    FailFlawedOption,
     JsonOption,
     ReportOption,
     SummaryOptions,
     check_outputs,
     with_options,
 )
-
-if TYPE_CHECKING:
-    from server.cli.summarize.run import Target
 
 app = typer.Typer(
     no_args_is_help=True, help="Submit summaries that run without this program; list, watch, get, stop them."
@@ -80,28 +78,39 @@ def show(
     as_json: JsonOption = False,
     report: ReportOption = None,
     cite_pages: CitePagesOption = False,
+    fail_flawed: FailFlawedOption = False,
     connection: Connection,
 ) -> None:
     """Write a summary, as far as it is.
 
-    [bold]Exit codes[/]  0 it is done; 4 it is not.
+    [bold]Exit codes[/]  0 it is done; 1 done and flawed, with --fail-flawed; 4 it is not.
     """
     from server.cli.summarize.listed import show_summary
+    from server.cli.summarize.run import Target
 
     check_outputs([], output, report)
-    target = _target(output, report, as_json=as_json, cite_pages=cite_pages)
+    target = Target(output, as_json, None, report, cite_pages, fail_flawed)
     asyncio.run(show_summary(summary_id, target, connection))
 
 
 @app.command()
 @with_options
 def watch(
-    summary_id: IdArgument, *, output: OutputOption = None, as_json: JsonOption = False, connection: Connection
+    summary_id: IdArgument,
+    *,
+    output: OutputOption = None,
+    as_json: JsonOption = False,
+    fail_flawed: FailFlawedOption = False,
+    connection: Connection,
 ) -> None:
-    """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
-    from server.cli.summarize.listed import watch_summary
+    """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else.
 
-    asyncio.run(watch_summary(summary_id, _target(output, as_json=as_json), connection))
+    [bold]Exit codes[/]  as of `show`.
+    """
+    from server.cli.summarize.listed import watch_summary
+    from server.cli.summarize.run import Target
+
+    asyncio.run(watch_summary(summary_id, Target(output, as_json, fails_flawed=fail_flawed), connection))
 
 
 @app.command()
@@ -120,9 +129,3 @@ def delete(summary_id: IdArgument, *, connection: Connection) -> None:
     from server.cli.summarize.listed import delete_summary
 
     asyncio.run(delete_summary(summary_id, connection))
-
-
-def _target(output: Path | None, report: Path | None = None, *, as_json: bool, cite_pages: bool = False) -> "Target":
-    from server.cli.summarize.run import Target
-
-    return Target(output, as_json, report=report, cites_pages=cite_pages)

@@ -15,6 +15,7 @@ from server.cli.options import (
     CitePagesOption,
     Connection,
     EndpointOptions,
+    FailFlawedOption,
     ReportOption,
     SummaryOptions,
     check_outputs,
@@ -48,6 +49,7 @@ def summarize(
     as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
     report: ReportOption = None,
     cite_pages: CitePagesOption = False,
+    fail_flawed: FailFlawedOption = False,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
@@ -101,9 +103,9 @@ def summarize(
 
       precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3
 
-    [bold]Exit codes[/]  0 done; 2 the input has to change; 3 the server cannot be
-    reached, is full or stopping; 4 anything else, such as a partial summary;
-    130 Ctrl+C.
+    [bold]Exit codes[/]  0 done; 1 done and flawed, with --fail-flawed; 2 the input has
+    to change; 3 the server cannot be reached, is full or stopping; 4 anything
+    else, such as a partial summary; 130 Ctrl+C.
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
@@ -117,7 +119,7 @@ def summarize(
     asked = Ordered(options, budget, key)
     written = [layers / name for name in LAYER_FILES] if layers is not None else []
     check_outputs(list(files_read(files or [])), output, report, *written)
-    target = Target(output, as_json, layers, report, cite_pages)
+    target = Target(output, as_json, layers, report, cite_pages, fail_flawed)
 
     async def work() -> None:
         async with open_calls(here, connection, timeout) as calls:

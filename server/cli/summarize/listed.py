@@ -18,12 +18,13 @@ from server.cli.summarize.run import (
     BEGIN_TWICE,
     PLAN_TIMEOUT_S,
     Target,
+    check_flaws,
     events_of,
     remote_summaries,
     written,
 )
 from server.cli.summarize.source import read_document
-from server.cli.summarize.view import ProgressView, ending, print_warnings
+from server.cli.summarize.view import ProgressView, ending, flawed, print_warnings
 
 _NAME_CHARS = 60
 _MOST_OF_A_PAGE = 1_000
@@ -58,11 +59,17 @@ async def list_summaries(most: int, connection: Connection, *, as_json: bool) ->
     table = new_table("id", "status", "asked for", "document")
     for entry in entries:
         asked = f"{entry.created.ToDatetime():%Y-%m-%d %H:%M}" if entry.HasField("created") else "-"
-        status = word_of(pb.SummaryStatus, entry.status)
-        is_lost = entry.status == pb.SUMMARY_STATUS_RUNNING and not entry.is_running
         name = shown(entry.document_name, limit=_NAME_CHARS)
-        table.add_row(entry.summary_id, "interrupted" if is_lost else status, asked, name)
+        table.add_row(entry.summary_id, status_of(entry), asked, name)
     output_console().print(table)
+
+
+def status_of(entry: pb.SummaryEntry) -> str:
+    """Says where a summary stands, and whether it is flawed: for example "done, flawed in 2 places"."""
+    if entry.status == pb.SUMMARY_STATUS_RUNNING and not entry.is_running:
+        return "interrupted"
+    status = word_of(pb.SummaryStatus, entry.status)
+    return f"{status}, {flawed(entry.flaw_count)}" if entry.flaw_count else str(status)
 
 
 async def show_summary(summary_id: str, target: Target, connection: Connection) -> None:
@@ -70,6 +77,7 @@ async def show_summary(summary_id: str, target: Target, connection: Connection) 
     async with remote_summaries(connection, None) as calls:
         found = await calls.get(pb.GetSummaryRequest(summary_id=summary_id, include_document=target.report is not None))
     print_warnings(found.summary)
+    print_note(ending(found.summary))
     _write(found.summary, target, found.document)
 
 
@@ -110,3 +118,4 @@ def _write(summary: pb.Summary, target: Target, document: pb.Document | None = N
         raise CliError(
             f"the summary is {word_of(pb.SummaryStatus, summary.status)}: {summary.failure.message or 'not done'}"
         )
+    check_flaws(summary, target)

@@ -18,13 +18,13 @@ from precis.v1 import summarize_pb2 as pb
 
 from server.cli.connection import open_client, server_errors
 from server.cli.console import output_console, print_note
-from server.cli.errors import CliError, InputError
+from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import result_file, to_json_document, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection
 from server.cli.progress import Progress, is_live
 from server.cli.summarize.ordered import Ordered, to_options
 from server.cli.summarize.source import read_document
-from server.cli.summarize.view import ProgressView, ending, print_plan
+from server.cli.summarize.view import ProgressView, ending, flawed, print_plan
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class Target:
         layers: folder for the layers, each in a file; None for none.
         report: page of summary and source; None for none.
         cites_pages: whether the pages that a sentence stands on are written behind it.
+        fails_flawed: whether a flawed summary ends the command with an error once it is written.
     """
 
     file: Path | None
@@ -114,6 +115,7 @@ class Target:
     layers: Path | None = None
     report: Path | None = None
     cites_pages: bool = False
+    fails_flawed: bool = False
 
     @property
     def is_json(self) -> bool:
@@ -161,6 +163,13 @@ async def write_summary(
     if summary.status != pb.SUMMARY_STATUS_DONE:
         print_note(how_to_resume(summary.summary_id, calls))
         raise CliError(f"the summary is partial: {summary.failure.message}")
+    check_flaws(summary, target)
+
+
+def check_flaws(summary: pb.Summary, target: Target) -> None:
+    """Raises NegativeAnswer for a flawed summary, where that is asked for."""
+    if target.fails_flawed and summary.trust.flaw_count:
+        raise NegativeAnswer(f"the summary is {flawed(summary.trust.flaw_count)}")
 
 
 async def report_page(summary: pb.Summary, document: pb.Document | None, calls: SummaryCalls) -> str:

@@ -104,6 +104,11 @@ def describe(progress: pb.SummaryProgress) -> str:
     return "  ".join(parts)
 
 
+def flawed(count: int) -> str:
+    """Says in how many places the checks still find faults."""
+    return f"flawed in {count:,} place{'' if count == 1 else 's'}"
+
+
 def ending(summary: pb.Summary) -> str:
     """Says in one line what a summary cost and kept."""
     parts = [
@@ -121,7 +126,7 @@ def ending(summary: pb.Summary) -> str:
         told = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _SUPPORTS.items() if kind in counts)
         parts.append(f"of {summary.citable_count:,} sentences, items, rows and lines {told}")
     if summary.trust.flaw_count:
-        parts.append(f"FLAWED in {summary.trust.flaw_count:,} places, see its end")
+        parts.append(f"{flawed(summary.trust.flaw_count).upper()}, see its end")
     if summary.HasField("total_cost"):
         parts.append(f"cost {summary.total_cost:.4g} in all runs")
     return f"{'; '.join(parts)}; written by {summary.writer}"

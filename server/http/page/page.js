@@ -165,7 +165,8 @@ function showSummary(summary, source) {
     byId("judge").focus();
   };
   const isDone = summary.status === "SUMMARY_STATUS_DONE";
-  say(isDone ? `Written by ${summary.writer}.` : `Partial. ${summary.failure?.message ?? ""}`, !isDone);
+  const flaws = summary.trust?.flaw_count ? ` Flawed in ${summary.trust.flaw_count} places: see its end.` : "";
+  say(isDone ? `Written by ${summary.writer}.${flaws}` : `Partial. ${summary.failure?.message ?? ""}`, !isDone);
 }
 
 const SUPPORT = {

@@ -10,6 +10,7 @@ from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_docu
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
@@ -96,6 +97,19 @@ async def test_values_that_stay_lost_are_told_in_the_text(tmp_path: Path) -> Non
     assert lost[0].text
     assert "This summary is flawed" in result.text
     assert "batch 2, pages 4-6" in result.text
+
+
+async def test_the_list_has_the_flaws_of_a_summary_and_of_an_equal_one(tmp_path: Path) -> None:
+    writer, _ = writer_that(Lie.TRUNCATION)
+    async with summarizer_in(tmp_path) as summarizer:
+        for _ in range(2):  # the second is answered by the result of the first
+            result = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
+            assert result.flaw_count == 1
+        listed = (await SummaryJobs(summarizer).page(10, "")).summaries
+        assert [one.flaw_count for one in listed] == [1, 1]
+        lease = await summarizer.store.leases.acquire(listed[0].summary_id, 60.0)  # as a run that begins
+        assert [one.flaw_count for one in (await SummaryJobs(summarizer).page(10, "")).summaries] == [None, 1]
+        await summarizer.store.leases.release(lease, SummaryStatus.CANCELLED, None)
 
 
 async def test_a_second_run_repeats_neither_calls_nor_checks(tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.console import output_console
-from server.cli.errors import InputError
+from server.cli.errors import InputError, NegativeAnswer
 from server.cli.options import Audience, BudgetOptions, Connection, Detail, SummaryOptions
 from server.cli.progress import Progress
+from server.cli.summarize.listed import status_of
 from server.cli.summarize.ordered import Ordered, parse_wave, to_options
 from server.cli.summarize.run import (
     Target,
+    check_flaws,
     how_to_resume,
     remote_summaries,
     to_markdown,
@@ -73,7 +75,25 @@ def test_the_ending_says_how_well_sentences_are_supported_and_what_is_flawed() -
     assert (
         "of 35 sentences, items, rows and lines 30 word for word in the document, 1 not supported, 4 compared" in told
     )
-    assert "FLAWED in 2 places" in told
+    assert "FLAWED IN 2 PLACES, see its end" in told
+
+
+def test_a_list_says_of_a_summary_that_is_done_whether_it_is_flawed() -> None:
+    done, running = pb.SUMMARY_STATUS_DONE, pb.SUMMARY_STATUS_RUNNING
+    assert status_of(pb.SummaryEntry(status=done, flaw_count=1)) == "done, flawed in 1 place"
+    assert status_of(pb.SummaryEntry(status=done, flaw_count=0)) == "done"
+    assert status_of(pb.SummaryEntry(status=done)) == "done"
+    assert status_of(pb.SummaryEntry(status=running)) == "interrupted"
+    assert status_of(pb.SummaryEntry(status=running, is_running=True)) == "running"
+
+
+def test_a_flawed_summary_is_an_error_where_that_is_asked_for() -> None:
+    flawed = pb.Summary(status=pb.SUMMARY_STATUS_DONE, trust=pb.SummaryTrust(flaw_count=1))
+    strict = Target(None, as_json=False, fails_flawed=True)
+    check_flaws(flawed, Target(None, as_json=False))
+    check_flaws(pb.Summary(status=pb.SUMMARY_STATUS_DONE), strict)
+    with pytest.raises(NegativeAnswer, match=r"flawed in 1 place$"):
+        check_flaws(flawed, strict)
 
 
 def test_warnings_of_a_summary_that_has_ended_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
