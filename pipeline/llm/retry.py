@@ -19,6 +19,8 @@ from pipeline.llm.errors import (
 
 _FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
 
+_DRAW = random.Random()  # noqa: S311 - no secret
+
 
 class Retries:
     """The retries of one call.
@@ -32,7 +34,7 @@ class Retries:
     ) -> None:
         self._config = config
         self._was_ever_connected = was_ever_connected
-        self._draw = draw or random.Random()  # noqa: S311 - no secret
+        self._draw = draw or _DRAW
         self._bad_answers = 0
         self.failed_attempts = 0
 
