@@ -5,7 +5,7 @@ Then repairs it by place: a faulty sentence is replaced by the input's own, or d
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
@@ -146,6 +146,8 @@ def _find_cut(found: Inspection, source: SourceText) -> None:
 _STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
 _LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
 _MARK_LINE = re.compile(r"[ \t]*(?:(?:>|#{1,6}|[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\)|\[[ xX]\])[ \t]*)*[*_]*[ \t]*")
+_HEADING_MARKS = re.compile(r"[ \t]*(#{1,6})(?=\s)")
+_BELOW_ALL = 7
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -173,7 +175,35 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
         is_empty = kind in _STATE_NOTHING
         findings.append(finding(kind, Remedy.REMOVED if is_empty else Remedy.DROPPED, words))
     pieces.append(found.text[end:])
-    return _BLANK_LINES.sub("\n\n", "".join(pieces)).strip(), findings
+    were_empty = {found.text[start:end].strip() for start, end in _empty_headings(found.text)}
+    repaired = _without_headings("".join(pieces), were_empty)
+    return _BLANK_LINES.sub("\n\n", repaired).strip(), findings
+
+
+def _without_headings(text: str, were_empty: Collection[str]) -> str:
+    """Returns a text without the headings that lost all that stood below them."""
+    for start, end in reversed(_empty_headings(text)):
+        if text[start:end].strip() not in were_empty:
+            text = text[:start] + text[end:]
+    return text
+
+
+def _empty_headings(text: str) -> list[tuple[int, int]]:
+    """Returns the lines of headings with nothing below them, in order, with their line ends."""
+    empty: list[tuple[int, int]] = []
+    next_level = 0  # of the heading that follows and stays
+    for part in reversed(split_parts(text)):
+        start = text.rfind("\n", 0, part.start) + 1
+        line_end = text.find("\n", part.end)
+        end = len(text) if line_end < 0 else line_end + 1
+        marks = _HEADING_MARKS.match(text, start) if part.kind is BlockKind.HEADING else None
+        if marks is None:
+            next_level = _BELOW_ALL
+        elif len(marks[1]) < next_level:
+            next_level = len(marks[1])
+        else:
+            empty.append((start, end))
+    return empty[::-1]
 
 
 def _whole_line(text: str, start: int, end: int) -> tuple[int, int]:

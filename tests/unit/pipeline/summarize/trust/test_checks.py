@@ -167,3 +167,19 @@ def test_a_value_without_its_subject_is_lost() -> None:
     kept = measure_recall(stated, ["The cache of the planner is 4 GB by default."])
     assert kept.kept_count == 1
     assert kept.missing[0].startswith("25 Nm")
+
+
+def test_a_heading_that_a_repair_leaves_empty_is_removed() -> None:
+    answer = (
+        "# Pump\n\n## Empty before\n\n## Valves\n\nThe valve V7 opens at 6 bar.\n\n"
+        "### Ratings\n\nIt draws 17 MW.\n\n"
+        "## Cells\n\n### Sizes\n\n- Each of the 96 cells has 4,444 Wh.\n\n"
+        "## Ratings\n\nThe seal lasts five years."
+        "\n\n## Weight\n\nAll of it weighs 987 kg."
+    )
+    text, findings = repair(inspect(answer, SOURCE), SOURCE)
+    assert text == (
+        "# Pump\n\n## Empty before\n\n## Valves\n\nThe valve V7 opens at 6 bar.\n\n"
+        "## Ratings\n\nThe seal lasts five years."
+    )
+    assert len(findings) == 3
