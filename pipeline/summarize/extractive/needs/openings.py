@@ -4,9 +4,10 @@
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 
-from pipeline.text.function_words import POINTING_WORDS, PROSE_WORDS
+from pipeline.text.function_words import FUNCTION_WORDS, POINTING_WORDS, PROSE_WORDS
 
 _EXPLETIVE = {"there", "we", "both"}  # "There are two pumps.", "Both pumps run."
 _CONNECTIVE_LIST = """
@@ -41,6 +42,7 @@ _BEFORE_PRONOUNS_LIST = """
 """
 _BEFORE_PRONOUNS = PROSE_WORDS | frozenset(_BEFORE_PRONOUNS_LIST.split())
 _MOST_WORDS_BEFORE = 4
+_OBJECTS = frozenset(["it", "them"])
 _CLAUSE_NUMBER = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})+\.?\s+")  # "10.2 It renews for a year."
 _EDGES = "\"'“”‘’(),;:.!?*_`[]…"
 
@@ -69,7 +71,17 @@ def opening_of(text: str) -> Opening:
             return Opening.ENTRY if following in _RELATIVES else Opening.PREVIOUS
         if word in _PRONOUNS or not (word in _BEFORE_PRONOUNS or word.endswith("ing")):
             break
-    return Opening.FREE
+    return Opening.PREVIOUS if _lacks_object(words) else Opening.FREE
+
+
+def _lacks_object(words: Sequence[str]) -> bool:
+    """Tells whether first words act on what they do not name: "Menu 8.1 shows them", "To install it", "Store it"."""
+    place = next((place for place, word in enumerate(words) if word in _OBJECTS), 0)
+    if not 0 < place < _MOST_WORDS_BEFORE or words[place - 1] in FUNCTION_WORDS:  # "which makes it", "and them"
+        return False
+    if words[place] == "it":  # of one thing the words before may well speak
+        return place == 1 + (words[0] == "to")
+    return not any(word == "and" or word.endswith("s") for word in words[: place - 1])
 
 
 def starts_inside(text: str) -> bool:

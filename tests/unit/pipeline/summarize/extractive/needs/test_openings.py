@@ -19,6 +19,9 @@ from pipeline.summarize.extractive.needs.openings import Opening, opening_of, st
         "Third, the pump is red.",
         "Secondly, the pump is red.",
         "10.2 It renews for a year.",
+        "Menu 8.1 shows them, the latest first.",
+        "To install it, type apt.",
+        "Store it in a dry place.",
     ],
 )
 def test_a_sentence_that_points_back_needs_the_one_before(text: str) -> None:
@@ -39,6 +42,10 @@ def test_what_belongs_to_an_entry_needs_its_name(text: str) -> None:
         "In this section, pumps are described.",
         "Those who know pumps like them.",
         "Pumps like it cold.",
+        "Filters have covers: remove them.",
+        "Fans love them.",
+        "Oil and water spoil them.",
+        "To make it short, pumps run.",
         "",
         "...",
     ],
