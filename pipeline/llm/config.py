@@ -49,6 +49,11 @@ class RetryConfig(FrozenModel):
         description="Answers of one call that may be empty, endless or unreadable. Where 30% of all requests fail, a "
         "fifth of them so, one document of 270 calls in a hundred has a call with four of them.",
     )
+    max_timeouts: int = Field(
+        default=3,
+        ge=1,
+        description="Requests of one call that may end without a whole answer in time (timeouts.attempt_s, silence_s).",
+    )
     base_delay_s: float = Field(
         default=0.5, ge=0, description="Longest wait before the second request; doubles each time, drawn from 0 up."
     )
@@ -68,7 +73,9 @@ class TimeoutConfig(FrozenModel):
         description="Without a byte. Default: 120 for streamed answers, else attempt_s, because an endpoint that does "
         "not stream is silent until it has written the whole answer.",
     )
-    attempt_s: float = Field(default=900.0, gt=0, description="For one request from its first byte to its last.")
+    attempt_s: float = Field(
+        default=900.0, gt=0, description="For one request, from its sending to the last byte of its answer."
+    )
 
 
 class PriceConfig(FrozenModel):

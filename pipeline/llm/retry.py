@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.errors import (
+    AnswerTimeoutError,
     BadAnswerError,
     ConnectionFailedError,
     EmptyAnswerError,
@@ -35,13 +36,14 @@ class Retries:
         self._config = config
         self._was_ever_connected = was_ever_connected
         self._draw = draw or _DRAW
-        self._bad_answers = 0
+        self._bad_answers = self._timeouts = 0
         self.failed_attempts = 0
 
     def delay_after(self, error: LlmError) -> float | None:
         """Counts a failure and returns the seconds to wait before the next request; None to give up."""
         self.failed_attempts += 1
         self._bad_answers += isinstance(error, BadAnswerError)
+        self._timeouts += isinstance(error, AnswerTimeoutError)
         if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
             error.attempts = self.failed_attempts
             error.usage = LlmUsage(retries=self.failed_attempts - 1)
@@ -57,6 +59,8 @@ class Retries:
                 return self._bad_answers < self._config.max_bad_answers and error.finish_reason not in _FINAL_REASONS
             case BadAnswerError():
                 return self._bad_answers < self._config.max_bad_answers
+            case AnswerTimeoutError():
+                return self._timeouts < self._config.max_timeouts
             case ConnectionFailedError() if not self._was_ever_connected():
                 return self.failed_attempts < self._config.first_contact_attempts
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf

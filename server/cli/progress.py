@@ -18,6 +18,7 @@ from rich.progress import Progress as Bars
 from server.cli.console import error_console, plain, print_note, shown
 
 INTERVAL_S = 10.0
+_QUIET_S = 30.0  # after which a wait is told
 _SHOWN_LINES, _SHOWN_CHARS = 8, 2_000  # of a text that is being written: its end
 MEBIBYTE = 1 << 20
 
@@ -33,6 +34,7 @@ class State:
         unit: of the parts; "" for items.
         details: what else is worth knowing.
         eta_s: estimate of the rest; None: by the share that is done.
+        awaited: what is waited for when nothing happens for long, for example "the language model"; empty: not told.
     """
 
     what: str
@@ -41,6 +43,7 @@ class State:
     unit: str = ""
     details: str = ""
     eta_s: float | None = None
+    awaited: str = ""
 
     def count(self) -> str:
         """Returns for example "12/40 calls", or "3.1/80.0 MiB"; empty when nothing can be said."""
@@ -50,12 +53,17 @@ class State:
         total = "" if self.total is None else f"/{self.total}"
         return f"{self.done}{total} {self.unit}".rstrip() if self.done or total else ""
 
-    def left(self, elapsed_s: float) -> str:
-        """Returns the estimate of the rest; empty when there is none."""
-        seconds = self.eta_s
+    def left(self, elapsed_s: float, age_s: float = 0.0) -> str:
+        """Returns the estimate of the rest, `age_s` after it was made; empty when there is none, or it has passed."""
+        seconds = None if self.eta_s is None else self.eta_s - age_s
         if seconds is None and self.total and 0 < self.done < self.total:
             seconds = elapsed_s / self.done * (self.total - self.done)
-        return "" if seconds is None else f"{clock_time(seconds)} left"
+        return f"{clock_time(seconds)} left" if seconds is not None and round(seconds) > 0 else ""
+
+    def wait(self, quiet_s: float) -> str:
+        """Says what is waited for, and since when; empty as long as that is not worth telling."""
+        is_long = self.awaited and quiet_s >= _QUIET_S
+        return f"waiting for {self.awaited}, no step for {clock_time(quiet_s)}" if is_long else ""
 
 
 def clock_time(seconds: float) -> str:
@@ -73,9 +81,12 @@ class _Bars(Bars):
     """Bars, and below them the end of a text that is being written."""
 
     title, text = "", ""
+    wait: Callable[[], str] = staticmethod(str)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         yield from super().get_renderables()
+        if words := self.wait():
+            yield shown(words, style="dim")
         if self.text:
             rows = [row for line in self.text[-_SHOWN_CHARS:].split("\n") for row in self._rows(line)]
             yield Group(shown(f"{self.title}:", style="bold"), *rows[-_SHOWN_LINES:])
@@ -96,7 +107,7 @@ class Progress:
         self.is_drawn = is_live()
         self._clock = clock
         self._state: State | None = None
-        self._start_s = clock()
+        self._start_s = self._stated_s = self._moved_s = clock()
         self._bars = _Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -105,6 +116,7 @@ class Progress:
             transient=not is_kept,
             disable=not self.is_drawn,
         )
+        self._bars.wait = self._wait
         self._bar: TaskID | None = None
         self._has_printed = False
         self._is_over = threading.Event()
@@ -133,12 +145,17 @@ class Progress:
     def update(self, state: State) -> None:
         """Takes in how far the work is."""
         self._state = state
+        self._stated_s = self._moved_s = self._clock()
         if not self.is_drawn:
             return
         if self._bar is None:
             self._bar = self._bars.add_task("", rest="")
         rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._elapsed_s()))))
         self._bars.update(self._bar, description=plain(state.what), completed=state.done, total=state.total, rest=rest)
+
+    def touch(self) -> None:
+        """Notes that something has happened."""
+        self._moved_s = self._clock()
 
     def show_text(self, title: str, text: str) -> None:
         """Shows the end of a text below the bars, if these are drawn, until another is shown."""
@@ -149,11 +166,15 @@ class Progress:
         state, elapsed_s = self._state, self._elapsed_s()
         if state is not None:
             self._has_printed = True
-            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", state.left(elapsed_s))
+            left = state.left(elapsed_s, self._clock() - self._stated_s)
+            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", left, self._wait())
             print_note(f"{state.what}: {', '.join(filter(None, rest))}")
 
     def _elapsed_s(self) -> float:
         return self._clock() - self._start_s
+
+    def _wait(self) -> str:
+        return self._state.wait(self._clock() - self._moved_s) if self._state else ""
 
     def _print_lines(self) -> None:
         while not self._is_over.wait(INTERVAL_S):

@@ -32,15 +32,14 @@ class ProgressView:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._resumed_id = ""
-        self._text = ""
+        self._text = self._awaited = ""
         self._warnings: set[str] = set()
         progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
         """Moves the live line; says what a reader must know."""
         kind = event.WhichOneof("event")
-        if kind in WITH_PROGRESS:
-            self._move(getattr(event, kind).progress)
+        self._progress.touch()
         if self._resumed_id and kind != "summary":  # else it has ended before
             print_note(f"Summary {self._resumed_id} goes on.")
         self._resumed_id = ""
@@ -48,8 +47,8 @@ class ProgressView:
             self._resumed_id = event.accepted.summary_id
         elif kind == "accepted":
             print_note(f"Summary {event.accepted.summary_id} begins.")
-        elif kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
-            print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
+        elif kind == "plan":
+            self._name_writer(event.plan.plan)
         elif kind == "draft":
             self._read(event.draft)
         elif kind in {"warning", "summary"}:
@@ -58,6 +57,14 @@ class ProgressView:
             print_note(f"Overview: {event.layers.overview}")
         elif kind == "reflect" and event.reflect.begins_again:
             print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
+        if kind in WITH_PROGRESS:
+            self._move(getattr(event, kind).progress)
+
+    def _name_writer(self, plan: pb.SummaryPlan) -> None:
+        if plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL:
+            self._awaited = "the language model"
+        elif plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
+            print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
 
     def _read(self, piece: pb.SummaryDraft) -> None:
         """Shows the text as it is written, and says that nobody has checked it."""
@@ -81,6 +88,7 @@ class ProgressView:
             "calls",
             describe(progress),
             progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
+            self._awaited,
         )
         self._progress.update(state)
 

@@ -149,6 +149,44 @@ async def test_an_answer_that_never_ends_in_time_is_cut() -> None:
         await at.scripted.log.until(lambda log: log.left == 1)
 
 
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "trickles", "setting"),
+    [
+        (b"", False, "silence_s"),
+        (HEAD, False, "silence_s"),
+        (HEAD, True, "attempt_s"),  # it is never silent
+    ],
+    ids=["accepts", "sends headers", "trickles"],
+)
+async def test_an_endpoint_that_never_has_an_answer_is_given_up(head: bytes, setting: str, *, trickles: bool) -> None:
+    serving: list[asyncio.Task[None] | None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.append(asyncio.current_task())
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head)
+        left = asyncio.ensure_future(reader.read())  # all that comes until the client leaves
+        while not left.done():
+            writer.write(b" " * trickles)
+            await asyncio.wait([left], timeout=0.02)
+        left.exception()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1") as server:
+        timeouts = {"silence_s": 0.3, "attempt_s": 0.6 if trickles else 60}
+        settings = {"timeouts": timeouts, "retries": {"max_timeouts": 2}}
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        config = LlmConfig.model_validate({"base_url": url, "model": "m", **settings})
+        async with Endpoint(config, clock=InstantClock()) as endpoint:
+            with pytest.raises(AnswerTimeoutError, match=rf"{setting}.*gave up after 2 attempts") as caught:
+                await OpenAiChatModel(endpoint).complete(request())
+        await asyncio.gather(*filter(None, serving))
+    assert caught.value.attempts == len(serving) == 2
+
+
 async def test_an_endless_answer_is_left_at_its_limit() -> None:
     settings = {"max_answer_bytes": 300_000, "retries": {"max_attempts": 1}}
     async with bench(Script(faults=FaultPlan({Fault.ENDLESS: 1.0})), **settings) as at:

@@ -41,12 +41,24 @@ def attempts(error: LlmError, *, was_ever_connected: bool = True) -> int:
         EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s),
         EndpointFailedError("failed", status=500),
         ConnectionFailedError("reset"),
-        AnswerTimeoutError("silent"),
     ],
 )
 def test_what_may_pass_is_tried_until_the_attempts_are_used_up(error: LlmError) -> None:
     assert attempts(error) == CONFIG.max_attempts
     assert str(error).endswith(f"(gave up after {CONFIG.max_attempts} attempts)")
+
+
+@pytest.mark.parametrize("was_ever_connected", [False, True])
+def test_silence_is_waited_for_a_few_times_only(*, was_ever_connected: bool) -> None:
+    error = AnswerTimeoutError("silent")
+    assert attempts(error, was_ever_connected=was_ever_connected) == CONFIG.max_timeouts
+
+
+def test_silence_counts_over_the_whole_call() -> None:
+    retries = Retries(RetryConfig(max_timeouts=2), was_ever_connected=lambda: True)
+    assert retries.delay_after(AnswerTimeoutError("silent")) is not None
+    assert retries.delay_after(EndpointFailedError("failed", status=500)) is not None
+    assert retries.delay_after(AnswerTimeoutError("silent")) is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """How far a command is, said in plain lines where there is no terminal. Time is the test's own."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from server.cli.progress import Progress, State
 
@@ -49,11 +52,13 @@ def test_a_command_that_ends_soon_prints_no_line(clock: Clock, capsys: pytest.Ca
     [
         (State("evaluating", 3), "evaluating: 3, 0:00:05 elapsed"),
         (State("starting"), "starting: 0:00:05 elapsed"),
+        (State("reviewing", 8, 8, "calls", "", 0.0), "reviewing: 8/8 calls, 0:00:05 elapsed"),
+        (State("merging", 7, 8, "calls", "", 5.0), "merging: 7/8 calls, 0:00:05 elapsed"),
         (State("compile x", 1, 3, "steps"), "compile x: 1/3 steps, 0:00:05 elapsed, 0:00:10 left"),
         (State("download x", 1 << 20, 4 << 20, "bytes"), "download x: 1.0/4.0 MiB, 0:00:05 elapsed, 0:00:15 left"),
         (
             State("extracting", 2, 8, "calls", "900 tokens", 75.0),
-            "extracting: 2/8 calls, 900 tokens, 0:00:05 elapsed, 0:01:15 left",
+            "extracting: 2/8 calls, 900 tokens, 0:00:05 elapsed, 0:01:10 left",
         ),
     ],
     ids=lambda value: value.what if isinstance(value, State) else "",
@@ -66,6 +71,22 @@ def test_what_is_not_known_is_left_out(
     clock.now_s += 5
     progress.print_line()
     assert lines(capsys) == [line]
+
+
+def test_a_long_wait_is_told_until_something_happens(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(clock=clock)
+    progress.update(State("merging", 2, 8, "calls", eta_s=25.0, awaited="the language model"))
+    clock.now_s += 20
+    progress.print_line()
+    clock.now_s += 70
+    progress.print_line()
+    progress.touch()
+    progress.print_line()
+    assert lines(capsys) == [
+        "merging: 2/8 calls, 0:00:20 elapsed, 0:00:05 left",
+        "merging: 2/8 calls, 0:01:30 elapsed, waiting for the language model, no step for 0:01:30",
+        "merging: 2/8 calls, 0:01:30 elapsed",
+    ]
 
 
 def test_another_piece_of_work_has_a_time_of_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,3 +105,14 @@ def test_bars_are_drawn_on_terminals_alone(monkeypatch: pytest.MonkeyPatch, vari
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert not Progress().is_drawn
+
+
+def test_a_long_wait_stands_below_a_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr("server.cli.progress.is_live", lambda: True)
+    monkeypatch.setattr("server.cli.progress.error_console", lambda: screen)
+    with Progress(clock=clock) as progress:
+        progress.update(State("merging", 2, 8, "calls", awaited="the language model"))
+        clock.now_s += 90
+    assert isinstance(screen.file, io.StringIO)
+    assert "waiting for the language model, no step for 0:01:30" in screen.file.getvalue()
