@@ -5,7 +5,7 @@ it that does.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -71,22 +71,21 @@ def _pairs(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, list[int]]]:
         signalled = block if block and _is_below_signal(excerpts, block[0]) else _from_signal(excerpts, block)
         if not signalled:
             continue
-        commands = [position for position in block if gives_directive(excerpts[position].text)]
-        commands = commands or _outside(excerpts, block)
-        for position in sorted(set(signalled) - set(commands)):
+        commands = {position for position in block if gives_directive(excerpts[position].text)}
+        commands = commands or set(_outside(excerpts, block))
+        for position in sorted(set(signalled) - commands):
             if beside := _nearest(position, commands):
                 yield position, beside
-            if _SIGNAL.fullmatch(excerpts[position].text) and position + 1 in block:  # "WARNING!" and what it warns of
+            if _SIGNAL.fullmatch(excerpts[position].text) and position < block[-1]:  # "WARNING!" and what it warns of
                 yield position, [position + 1]
                 yield position + 1, [position]
 
 
-def _nearest(position: int, commands: Sequence[int]) -> list[int]:
+def _nearest(position: int, commands: Container[int]) -> list[int]:
     """Returns the nearest command, or those on both sides; none if all are far away."""
-    distances = [abs(command - position) for command in commands]
-    nearest = min(distances, default=_FARTHEST)
-    is_near = nearest <= _FARTHEST
-    return [each for each, away in zip(commands, distances, strict=True) if is_near and away == nearest]
+    sides = ([position - away, position + away] for away in range(1, _FARTHEST + 1))
+    near = ([each for each in pair if each in commands] for pair in sides)
+    return next(filter(None, near), [])
 
 
 def _outside(excerpts: Sequence[Excerpt], block: Sequence[int]) -> list[int]:

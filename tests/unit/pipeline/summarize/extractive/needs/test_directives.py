@@ -103,6 +103,14 @@ def test_a_warning_that_forbids_something_itself_needs_nothing_beside_it() -> No
     assert [each.needs for each in read_excerpts([text], count_tokens)] == [(), ()]
 
 
+def test_a_signal_word_alone_stays_with_what_it_warns_of_and_a_far_command_does_not_come() -> None:
+    text = "WARNING! The cover is hot. " + "It glows red for an hour. " * 5 + "Do not sit on it."
+    excerpts = read_excerpts([text], count_tokens)
+    assert excerpts[0].text == "WARNING!"
+    assert (excerpts[0].needs, 0 in excerpts[1].needs) == ((1,), True)
+    assert [7 in each.needs for each in excerpts] == [False] * 3 + [True] * 4 + [False]
+
+
 def test_a_lamp_called_warning_is_no_warning() -> None:
     text = "Close all doors. Warning lamps are red and hang above each of them."
     assert [each.needs for each in read_excerpts([text], count_tokens)] == [(), ()]
