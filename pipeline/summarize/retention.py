@@ -10,14 +10,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.judge.evidence.text.words import stem
+from pipeline.remember import remember_short
 from pipeline.summarize.trust.parts import split_parts
 from pipeline.text.function_words import STOP_WORDS
 from pipeline.text.sentences import BlockKind
-from pipeline.text.terms import Term, TermKind, find_terms, fold_word, is_unit
+from pipeline.text.terms import Term, TermKind, find_terms, fold_words, is_unit
 
 _MOST_MISSING = 20
 
@@ -99,7 +99,7 @@ class Mentions:
     @classmethod
     def of(cls, text: str) -> "Mentions":
         """Reads a text once. Linear in its length."""
-        words = list(map(fold_word, text.split()))
+        words = fold_words(text)
         return cls(frozenset(find_terms(text)), frozenset(words), f" {' '.join(words)} ")
 
     def says(self, words: str) -> bool:
@@ -193,7 +193,7 @@ def _stated(text: str) -> Iterator[Stated]:
 _TIME_STAMP = re.compile(r"^[\[(]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]\s+(?=\S)")
 
 
-@lru_cache(maxsize=1 << 12)
+@remember_short(1 << 12, most_chars=1000)
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     """Returns the values of a part and what they may be of; most parts of an output were read in its input."""
     words = _TIME_STAMP.sub("", words)

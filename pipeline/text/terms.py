@@ -115,10 +115,9 @@ def find_terms(text: str) -> dict[Term, None]:
     return terms
 
 
-@lru_cache(maxsize=1 << 15)
-def fold_word(word: str) -> str:
-    """Returns a word as terms hold it: without punctuation around it, in lower case."""
-    return word.strip(_EDGES).lower()
+def fold_words(text: str) -> list[str]:
+    """Returns the words of a text as terms hold them: without punctuation around them, in lower case."""
+    return [word.strip(_EDGES) for word in text.lower().split()]
 
 
 def _read_line(line: str, terms: dict[Term, None]) -> None:

@@ -17,7 +17,7 @@ from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 from pipeline.summarize.extractive.selection import Material
 from pipeline.summarize.extractive.values import VALUE_KINDS
-from pipeline.text.terms import fold_word
+from pipeline.text.terms import fold_words
 
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
@@ -119,5 +119,5 @@ def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterato
 
 def _values(excerpt: Excerpt) -> set[str]:
     """Returns the values, and names such as "HashGrow"."""
-    names = {fold_word(word) for word in excerpt.text.split() if word[1:] != word[1:].lower()}
-    return names | {term.text for term in excerpt.terms if term.kind in VALUE_KINDS}
+    names = fold_words(" ".join(word for word in excerpt.text.split() if word[1:] != word[1:].lower()))
+    return set(names) | {term.text for term in excerpt.terms if term.kind in VALUE_KINDS}

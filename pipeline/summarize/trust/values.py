@@ -133,7 +133,7 @@ def find_days(text: str) -> dict[tuple[int, int], frozenset[Day]]:
             days[match.span()] = frozenset({(year, one, other), (year, other, one)})
     group: dict[DatePartKind, int] = {}
     start = end = 0
-    for part in (*find_date_parts.__wrapped__(text), None):  # no cache: it would hold whole documents
+    for part in (*find_date_parts(text), None):
         if part and group and part.start - end <= _BETWEEN_PARTS and part.kind not in group:
             group[part.kind], end = part.value, part.end
             continue
@@ -170,7 +170,7 @@ class KnownNumbers:
                 known.negatives |= amount.readings
         for match in _SPACED.finditer(line):
             known.numbers.add(_canonical(match.group().replace(" ", "")))
-        for quantity in find_quantities.__wrapped__(line):  # no cache: it would hold whole documents
+        for quantity in find_quantities(line):
             known.numbers.add(_canonical(str(quantity.value)))
         known.bare |= known.numbers - {number for number, _ in known.amounts}
         words = {word.strip(".,;:()[]|*\"'") for word in line.split()}

@@ -11,13 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.judge.evidence.table import Tone
 from pipeline.judge.evidence.text.read import ReadText, without_quotations
 from pipeline.protocols import Tokenizer
+from pipeline.remember import remember_short
 from pipeline.text.function_words import FUNCTION_WORDS
 
 _OPINION_LIST = """
@@ -163,7 +164,7 @@ def _analyzer() -> SentimentIntensityAnalyzer:
     return SentimentIntensityAnalyzer()  # reads its lexicon, 40 ms, once
 
 
-@lru_cache(maxsize=1 << 14)
+@remember_short(1 << 14, most_chars=_MOST_CHARS)
 def sentiment(sentence: str) -> float:
     """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
     return float(_analyzer().polarity_scores(sentence[:_MOST_CHARS])["compound"])

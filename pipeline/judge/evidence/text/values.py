@@ -9,11 +9,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from math import isclose
 from typing import TypeVar
 
 from pipeline.off_loop import stoppable
+from pipeline.remember import remember_short
 
 
 class Measure(StrEnum):
@@ -81,10 +81,11 @@ _APPROXIMATE = re.compile(
     re.IGNORECASE,
 )
 _LEAD_CHARS = 24
+_LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources
 _APPROXIMATE_TOLERANCE, _BOUND_TOLERANCE = 0.1, 0.35
 
 
-@lru_cache(maxsize=1 << 12)
+@remember_short(1 << 12, most_chars=_LONGEST_REMEMBERED)
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Returns the numbers of a normalised text in order. Linear in its length."""
     found = []
@@ -208,7 +209,7 @@ _GROUPS = {"year": DatePartKind.YEAR, "month": DatePartKind.MONTH, "day": DatePa
 _LAST_DAY = 31
 
 
-@lru_cache(maxsize=1 << 12)
+@remember_short(1 << 12, most_chars=_LONGEST_REMEMBERED)
 def find_date_parts(text: str) -> tuple[DatePart, ...]:
     """Returns the parts of dates in a normalised text, in order. Linear in its length."""
     parts = []
