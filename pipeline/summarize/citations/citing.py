@@ -16,6 +16,7 @@ class Citing:
     def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
         self._find = find
         self._found: tuple[str, asyncio.Future[Citations]] | None = None
+        self._given_up: list[asyncio.Future[Citations]] = []
 
     def begin(self, text: str) -> None:
         """Begins with a text of which it is likely that nothing changes any more; once for each text."""
@@ -32,9 +33,9 @@ class Citing:
     async def stop(self) -> None:
         """Ends what nobody waits for. Never raises."""
         self._cancel()
-        if self._found is not None:
-            await asyncio.gather(self._found[1], return_exceptions=True)
+        await asyncio.gather(*self._given_up, return_exceptions=True)
 
     def _cancel(self) -> None:
         if self._found is not None:
             self._found[1].cancel()
+            self._given_up.append(self._found[1])
