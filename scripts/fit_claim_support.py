@@ -20,7 +20,8 @@ from inference.core.library import load_library
 from pipeline.judge.evidence.signals.claim_support import ClaimSupportWeights
 from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
 from scripts.benchmarks.nli.core import labels
-from scripts.claim_training.examples import ENTAILMENT, Example, read_claims
+from scripts.claim_training.example import ENTAILMENT, Example
+from scripts.claim_training.examples import read_claims
 from scripts.claim_training.record import add_to_record, claim_figures
 from scripts.claim_training.support import SUPPORT, development_claims, evidence_of, judged_by_others, write_support
 

