@@ -21,7 +21,7 @@ from pipeline.judge.evidence.signals.claim_support import ClaimSupportWeights
 from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
 from scripts.benchmarks.nli.core import labels
 from scripts.claim_training.example import ENTAILMENT, Example
-from scripts.claim_training.examples import read_claims
+from scripts.claim_training.examples import read_claims, with_short_premises
 from scripts.claim_training.record import add_to_record, claim_figures
 from scripts.claim_training.support import SUPPORT, development_claims, evidence_of, judged_by_others, write_support
 
@@ -33,7 +33,9 @@ def main() -> None:
     documents: dict[str, str] = {}
     pool = read_claims(parser.parse_args().data / "claims" / "claims.jsonl.gz", documents)
     examples = development_claims([one for one in pool if one.is_development], documents)
-    evidence = evidence_of(examples, _entailments(examples), documents)
+    shorter = list(with_short_premises(examples, documents))
+    entailments = np.maximum(_entailments(examples), _entailments(shorter))
+    evidence = evidence_of(examples, entailments, documents)
     figures = claim_figures(judged_by_others(examples, evidence))
     print(json.dumps(figures, indent=2))
     add_to_record(figures)

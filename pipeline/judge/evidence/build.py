@@ -57,7 +57,7 @@ async def build_evidence(
 
     Args:
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
-            a pair for each, however long the source is.
+            at most two pairs for a claim and one for a key point, however long the source is.
         proposals: asked once. None: no LLM.
         reader: reads the source, and says where long texts are read. None: in the event loop.
 

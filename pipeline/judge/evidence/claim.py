@@ -1,4 +1,4 @@
-"""A claim of the summary with its evidence: one passage of the source, what the NLI model says of it, and the label."""
+"""A claim of the summary with its evidence: the passage of the source that entails it most, what the NLI model says of it, and the label."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -35,6 +35,12 @@ class EvidenceConfig(FrozenModel):
         le=2_000,
         description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
     )
+    short_passage_chars: int = Field(
+        default=250,
+        ge=0,
+        le=2_000,
+        description="Longest of a second, shorter passage for each claim: the one that entails more counts. 0: none.",
+    )
     max_embedded_sentences: int = Field(
         default=300,
         ge=10,

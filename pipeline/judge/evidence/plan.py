@@ -1,10 +1,11 @@
 """Chooses the passage of every claim and fact, and so all NLI pairs of the request. Second step.
 
-One pair for each: a claim against a passage of the source, then a fact of the source against a passage of the summary,
-which is made of grounded sentences alone.
+A claim is compared with a passage of the source and with a shorter one: several sentences may say it together, and what
+else stands in a passage leads the model astray. A fact of the source is compared with one passage of the summary, which
+is made of grounded sentences alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +32,23 @@ class ClaimPlan:
 
     Attributes:
         claim: the claim.
-        passage: of the source, that it is checked against; None without source.
+        passages: of the source, that it is checked against, the longest first; empty without source.
         known_share: of the weight of its content words, those that stand anywhere in the source.
     """
 
     claim: ClaimSpan
-    passage: Passage | None
+    passages: tuple[Passage, ...]
     known_share: float
+
+    @property
+    def passage(self) -> Passage | None:
+        """The longest one."""
+        return self.passages[0] if self.passages else None
+
+    @property
+    def pairs(self) -> Iterator[Pair]:
+        """What the NLI model is asked."""
+        return ((passage.span.text, self.claim.passage.text) for passage in self.passages)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,10 +120,10 @@ def make_plan(
     """
     closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
+    claims = tuple(_plan_claim(draft, claim, config.short_passage_chars) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    pairs = [(plan.passage.span.text, plan.claim.passage.text) for plan in claims if plan.passage]
+    pairs = [pair for plan in claims for pair in plan.pairs]
     return EvidencePlan(
         draft,
         config,
@@ -131,13 +142,14 @@ def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> C
     return Closeness(vectors, embedded, len(side.read.sentences))
 
 
-def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, claim: ClaimSpan, short_chars: int) -> ClaimPlan:
     stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
     earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
-    return ClaimPlan(claim, draft.source.passages.find(weights), draft.source.index.known_share(weights))
+    passages = draft.source.passages.for_claim(weights, short_chars)
+    return ClaimPlan(claim, passages, draft.source.index.known_share(weights))
 
 
 def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:

@@ -42,11 +42,11 @@ class WrittenSources:
         """Finds what speaks of a sentence."""
         table = WordTable.of(unicodedata.normalize("NFKC", sentence))
         weights = claim_weights(table, range(len(table)), self._index)
-        passage = self._finder.find(weights) if weights else None
+        passages = self._finder.for_claim(weights, _EVIDENCE.short_passage_chars) if weights else ()
         words = " ".join(sentence.replace("|", " ").split())
-        spans = self._spans(passage, weights) if passage else ()
-        text = passage.span.text if passage and spans else None
-        return Located(WrittenClaim(words, text, self._index.known_share(weights)), spans)
+        spans = self._spans(passages[0], weights) if passages else ()
+        texts = tuple(passage.span.text for passage in passages) if spans else ()
+        return Located(WrittenClaim(words, texts, self._index.known_share(weights)), spans)
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> tuple[tuple[int, int], ...]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""

@@ -20,7 +20,7 @@ from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
 from pipeline.summarize.trust.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.trust.reading import ClaimReader, WrittenClaim
+from pipeline.summarize.trust.reading import ClaimReader
 from pipeline.summarize.trust.source import SourceText
 from pipeline.summarize.writer import (
     Critique,
@@ -169,7 +169,7 @@ class TrustGate:
     async def _read_claims(self, found: Inspection, case: Case, numbers: Sequence[int]) -> None:
         """Adds the parts that the passage which speaks of them does not support to the faults."""
         assert self.reader is not None  # noqa: S101 - the caller asks for it
-        claims = await self._off_loop(lambda: [_claim(found.words_of(number), case.source) for number in numbers])
+        claims = await self._off_loop(lambda: [case.source.claim(found.words_of(number)) for number in numbers])
         supports = await self.reader.read(claims, caller=case.caller)
         for number, support in zip(numbers, supports, strict=True):
             if not support.is_supported:
@@ -208,12 +208,6 @@ def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: f
     if is_short:
         return FaultKind.TOO_SHORT
     return FaultKind.LOST_VALUES if is_lossy else None
-
-
-def _claim(sentence: str, source: SourceText) -> WrittenClaim:
-    passage, known_share = source.passage(sentence)
-    words = " ".join(sentence.replace("|", " ").split())
-    return WrittenClaim(words, passage.span.text if passage else None, known_share)
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -19,18 +19,18 @@ class WrittenClaim:
 
     Attributes:
         words: the sentence, on one line.
-        passage: what speaks of it, as a model reads it; None if nothing does.
+        passages: what speaks of it, as a model reads it; the one that entails more counts. None if nothing does.
         known_share: of the weight of its words, those that stand anywhere in the source.
     """
 
     words: str
-    passage: str | None
+    passages: tuple[str, ...]
     known_share: float
 
     @property
-    def pair(self) -> Pair | None:
-        """Premise and hypothesis; None without a passage."""
-        return None if self.passage is None else (self.passage, self.words)
+    def pairs(self) -> list[Pair]:
+        """Premises, each with the hypothesis."""
+        return [(passage, self.words) for passage in self.passages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ClaimSupport:
     """What a model says of a sentence.
 
     Attributes:
-        probability: that its passage supports it; 0 without one.
+        probability: that its passages support it; 0 without one.
         is_supported: False for what is improbable, or contradicted (judge README, Claim labels).
     """
 
@@ -65,7 +65,7 @@ class ClaimReader:
 
     async def read(self, claims: Sequence[WrittenClaim], *, caller: str = "") -> list[ClaimSupport]:
         """Returns what the model says of each sentence."""
-        pairs = list(dict.fromkeys(claim.pair for claim in claims if claim.pair))
+        pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs))
         scores: dict[Pair, PairScores] = {}
         own = self._callers.setdefault(caller, asyncio.Semaphore(self._most_at_once))
         async with own:
@@ -77,10 +77,10 @@ class ClaimReader:
 
 
 def _judge(claim: WrittenClaim, scores: Mapping[Pair, PairScores]) -> ClaimSupport:
-    if claim.pair is None:
+    if not claim.passages:
         return ClaimSupport(0.0, is_supported=False)
-    entailment = scores[claim.pair].entailment(*claim.pair)
-    contradiction = scores[claim.pair].contradiction(*claim.pair)
+    entailment = max(scores[pair].entailment(*pair) for pair in claim.pairs)
+    contradiction = max(scores[pair].contradiction(*pair) for pair in claim.pairs)
     probability = claim_support(signals(entailment, claim.known_share))
     is_contradicted = contradiction >= _EVIDENCE.contradicted and contradiction > entailment
     return ClaimSupport(probability, not is_contradicted and probability >= _EVIDENCE.partly_supported)

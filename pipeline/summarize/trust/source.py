@@ -11,11 +11,12 @@ from functools import cached_property
 
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.passages import Passage, PassageFinder, claim_weights
+from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold, split_parts
+from pipeline.summarize.trust.reading import WrittenClaim
 from pipeline.summarize.trust.values import InputWords, KnownNumbers
 from pipeline.text.language import is_english, is_english_prose, names_english
 
@@ -130,10 +131,12 @@ class SourceText:
     def _finder(self) -> PassageFinder:
         return PassageFinder(self._read, self._index, _EVIDENCE.passage_chars)
 
-    def passage(self, sentence: str) -> tuple[Passage | None, float]:
-        """Returns the passage that speaks of a sentence, and the share of its words that the texts know."""
+    def claim(self, sentence: str) -> WrittenClaim:
+        """Returns a sentence as a model reads it: with the passages that speak of it."""
         weights = self._weights(sentence)
-        return self._finder.find(weights), self._index.known_share(weights)
+        passages = self._finder.for_claim(weights, _EVIDENCE.short_passage_chars)
+        words = " ".join(sentence.replace("|", " ").split())
+        return WrittenClaim(words, tuple(one.span.text for one in passages), self._index.known_share(weights))
 
     def is_twisted(self, sentence: str) -> bool:
         """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.

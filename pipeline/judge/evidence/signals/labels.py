@@ -29,13 +29,14 @@ def read_claim(
 ) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
-    claim, passage, told = plan.claim, plan.passage, draft.summary.read
-    text = claim.passage.text
+    claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
+    best = scores.best([passage.span.text for passage in plan.passages], text)
+    passage = None if best is None else plan.passages[best]
     entailment = scores.entailment(passage.span.text, text) if passage else 0.0
-    contradiction = scores.contradiction(passage.span.text, text) if passage else 0.0
+    contradiction = max((scores.contradiction(*pair) for pair in plan.pairs), default=0.0)
     if draft.values.has_words(told.table, claim.words):
         contradiction = 0.0  # a copied sentence contradicts nothing
-    mismatches = find_mismatches(told, claim.words, draft.values, passage)
+    mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     probability = claim_support(signals(entailment, plan.known_share))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)

@@ -81,37 +81,51 @@ class PassageFinder:
         self._source, self._index, self._most = source, index, most_chars
         self._speakers = _speakers(source) if has_turns else {}
         self._lengths = [len(text) for text in stoppable(map(self._text, range(len(source.sentences))))]
-        self._is_whole = self._fits(range(len(self._lengths)))
+        self._whole_chars = self._chars(range(len(self._lengths)))
 
-    def find(self, weights: Mapping[str, float], among: frozenset[int] | None = None) -> Passage | None:
+    def for_claim(self, weights: Mapping[str, float], short_chars: int) -> tuple[Passage, ...]:
+        """Returns the passages that a claim is compared with, each once, the longest first; none for an empty source.
+
+        Args:
+            weights: of `claim_weights`.
+            short_chars: of the second one; 0: there is none.
+        """
+        found = [self.find(weights), self.find(weights, most_chars=short_chars) if short_chars else None]
+        return tuple({passage.sentences: passage for passage in found if passage}.values())
+
+    def find(
+        self, weights: Mapping[str, float], among: frozenset[int] | None = None, most_chars: int | None = None
+    ) -> Passage | None:
         """Returns the passage for a claim, the same for the same words; None for an empty source.
 
         Args:
             weights: of `claim_weights`.
             among: sentences that it may be made of; None: all.
+            most_chars: of this passage. None: as of all.
         """
+        most = self._most if most_chars is None else most_chars
         allowed: Collection[int] = range(len(self._lengths)) if among is None else among
         if not allowed:
             return None
         own = self._index.weighted(weights)
-        is_whole = self._is_whole or (among is not None and self._fits(among))
-        chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed))
+        is_whole = self._whole_chars <= most or (among is not None and self._chars(among) <= most)
+        chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed, most))
         first, last = self._source.sentences[chosen[0]], self._source.sentences[chosen[-1]]
         text = " ".join(self._text(sentence) for sentence in chosen)
         best = sorted(chosen, key=lambda at: (-own[at], at))[:_BEST]
         return Passage(self._source.text.passage(first.start, last.end, text), tuple(chosen), tuple(best))
 
-    def _fits(self, sentences: Collection[int]) -> bool:
-        return sum(self._lengths[at] + 1 for at in sentences) <= self._most
+    def _chars(self, sentences: Collection[int]) -> int:
+        return sum(self._lengths[at] + 1 for at in sentences)
 
-    def _choose(self, weights: Mapping[str, float], own: Float64, allowed: Collection[int]) -> set[int]:
+    def _choose(self, weights: Mapping[str, float], own: Float64, allowed: Collection[int], most: int) -> set[int]:
         """Takes the sentence with most that is new, again and again, with the one that it leans on."""
         near = own.copy()
         near[1:] += _BEFORE * own[:-1]
         near[:-1] += _AFTER * own[1:]
-        missing, chosen, left = dict(weights), set[int](), self._most
+        missing, chosen, left = dict(weights), set[int](), most
         ranked = (at for at in np.argsort(-near, kind="stable").tolist() if at in allowed)
-        candidates = list(islice(ranked, max(8, self._most // 20)))
+        candidates = list(islice(ranked, max(8, most // 20)))
         while candidates:
             fresh = self._index.weighted(missing)
             best = max(candidates, key=lambda at: (_REPEATED * near[at] + fresh[at], -at))

@@ -31,7 +31,7 @@ async def test_every_claim_of_241_sentences_is_checked_and_the_invented_ones_are
     assert [claim.passage.text for claim in claims if claim.label is ClaimLabel.UNSUPPORTED] == list(INVENTED)
     assert (judgement.claim_count, judgement.checked_claim_count, judgement.unsupported_claim_count) == (241, 241, 5)
     assert judgement.worst_claim_score == round(10 * min(claim.probability for claim in claims), 2)
-    assert len(fakes.entailment.calls[0]) == 241
+    assert len({claim for _, claim in fakes.entailment.calls[0]}) == 241
     for name in MetricName:
         assert MetricStatus.PARTIAL not in statuses(judgement, name)
 

@@ -96,9 +96,9 @@ async def test_a_model_says_how_well_a_written_sentence_is_supported(says: float
     assert (known.support, known.probability) == (CitationSupport.VERBATIM, None)
     assert written.support is support
     assert written.probability is not None
-    ((premise, hypothesis),) = entailment.calls[0]
-    assert "The frost protection heats the housing below 5 degrees." in premise
-    assert hypothesis == "Below 5 degrees, the frost protection is heating the housing."
+    (asked,) = entailment.calls
+    assert all("The frost protection heats the housing below 5 degrees." in premise for premise, _ in asked)
+    assert {hypothesis for _, hypothesis in asked} == {"Below 5 degrees, the frost protection is heating the housing."}
 
 
 async def test_of_too_many_sentences_those_with_values_are_read() -> None:

@@ -15,7 +15,7 @@ from scripts.benchmarks.judge.development import (
 )
 from scripts.benchmarks.judge.results import COLUMNS, Results
 from scripts.benchmarks.judge.runner import JudgeRunner
-from scripts.claim_training.examples import digest_of, is_development
+from scripts.claim_training.example import digest_of, is_development
 from tests.fakes_pipeline import fake_models
 
 

@@ -205,3 +205,16 @@ def test_a_passage_lies_inside_its_source(source_words: list[str], claim_words: 
         assert 0 <= passage.span.start < passage.span.end <= len(source.text.original)
         assert passage.span.quote == source.text.original[passage.span.start : passage.span.end]
         assert len(passage.span.text) <= most_chars or len(passage.sentences) == 1
+
+
+def test_a_claim_has_a_shorter_passage_too_unless_it_is_the_same_or_nobody_wants_it() -> None:
+    source, index = read(APART)
+    table = WordTable.of("The bridge that the mayor opened cost four million pounds.")
+    weights = claim_weights(table, range(len(table)), index)
+    finder = PassageFinder(source, index, MOST)
+    long, short = finder.for_claim(weights, len(BRIDGE) + len(COST) + 2)
+    assert long == finder.find(weights)
+    assert set(short.sentences) < set(long.sentences)
+    assert short.span.text in (f"{COST} {BRIDGE}", BRIDGE, COST)
+    assert finder.for_claim(weights, MOST) == finder.for_claim(weights, 0) == (long,)
+    assert PassageFinder(*read(""), MOST).for_claim(weights, 100) == ()

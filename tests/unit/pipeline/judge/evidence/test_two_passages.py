@@ -1,0 +1,39 @@
+"""A claim is read beside a long passage and a short one; the one that entails more counts."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.protocols import Float32
+from tests.fakes_pipeline import OverlapEntailment, fake_models
+
+ARTICLE = " ".join(f"Village {n} has {n} wells and {n * 7} goats near the old road." for n in range(300))
+
+
+class LostInLongTexts(OverlapEntailment):
+    """Entails what it reads in short premises alone."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        self.calls.append(list(pairs))
+        short = [float(len(premise) <= 250) for premise, _ in pairs]
+        return np.array([[one, 0.0, 1 - one] for one in short], dtype=np.float32)
+
+
+def test_the_passage_that_entails_more_counts() -> None:
+    models = fake_models(entailment=LostInLongTexts())
+    request = EvidenceRequest(ARTICLE, "Village 7 has 7 wells and 49 goats near the old road.")
+    read_twice, read_once = (
+        asyncio.run(build_evidence(request, models, EvidenceConfig(short_passage_chars=chars))).claims[0]
+        for chars in (250, 0)
+    )
+    assert read_twice.premise is not None
+    assert read_once.premise is not None
+    assert read_twice.support is not None
+    assert len(read_twice.premise.text) <= 250 < len(read_once.premise.text)
+    assert read_twice.support.text in read_twice.premise.text
+    assert (read_twice.entailment, read_once.entailment) == (1.0, 0.0)
+    assert read_twice.probability > read_once.probability
