@@ -32,7 +32,7 @@ def read_claim(
     claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
     best = scores.best([passage.span.text for passage in plan.passages], text)
     passage = None if best is None else plan.passages[best]
-    entailment = scores.entailment(passage.span.text, text) if passage else 0.0
+    entailment = max((scores.entailment(*pair) for pair in (*plan.pairs, *plan.of_sentence)), default=0.0)
     contradiction = max((scores.contradiction(*pair) for pair in plan.pairs), default=0.0)
     if draft.values.has_words(told.table, claim.words):
         contradiction = 0.0  # a copied sentence contradicts nothing

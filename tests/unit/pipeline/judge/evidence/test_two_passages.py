@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.config import EvidenceConfig
@@ -37,3 +38,25 @@ def test_the_passage_that_entails_more_counts() -> None:
     assert read_twice.support.text in read_twice.premise.text
     assert (read_twice.entailment, read_once.entailment) == (1.0, 0.0)
     assert read_twice.probability > read_once.probability
+
+
+CLAUSES = ("Village 7 has 7 wells near the road", "the ninth village has 63 goats.")
+
+
+class SureOfWholeSentences(OverlapEntailment):
+    """Entails hypotheses of both clauses alone."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        self.calls.append(list(pairs))
+        whole = [float(all(clause in claim.lower() for clause in map(str.lower, CLAUSES))) for _, claim in pairs]
+        return np.array([[one, 0.0, 1 - one] for one in whole], dtype=np.float32)
+
+
+@pytest.mark.parametrize(("joint", "support"), [("; ", 1.0), (". ", 0.0)])
+def test_what_entails_a_sentence_entails_its_clauses_and_no_other_sentence(joint: str, support: float) -> None:
+    entailment = SureOfWholeSentences()
+    summary = joint.join(CLAUSES).replace(". t", ". T")
+    table = asyncio.run(build_evidence(EvidenceRequest(ARTICLE, summary), fake_models(entailment=entailment)))
+    assert [claim.entailment for claim in table.claims] == [support, support]
+    asked = entailment.calls[0]
+    assert len(asked) == len(set(asked))
