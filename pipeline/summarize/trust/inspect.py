@@ -110,6 +110,9 @@ def is_claim(part: AnswerPart, words: str) -> bool:
     return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(_WORD.findall(words)) >= _LEAST_CLAIM
 
 
+_OUTLINE_NUMBER = re.compile(r"[*_]*(?:(?:\d{1,2}\.){0,3}\d{1,2}[.):]|(?:\d{1,2}\.){1,3}\d{1,2})(?=\s|$)\s*")
+
+
 def _fault(words: str, folded: str, part: AnswerPart, source: SourceText) -> FaultKind | None:
     """Returns what is wrong with a part that is not the input's own."""
     if part.kind is None:
@@ -119,7 +122,9 @@ def _fault(words: str, folded: str, part: AnswerPart, source: SourceText) -> Fau
     if part.is_prose and _is_echo(folded, source):
         return FaultKind.ECHO
     is_heading = part.kind is BlockKind.HEADING
-    faults = source.value_faults(words, with_names=not is_heading)
+    number = _OUTLINE_NUMBER.match(words)
+    stated = words[number.end() :] if number and (is_heading or number.end() == len(words)) else words
+    faults = source.value_faults(stated, with_names=not is_heading)
     if not faults and not is_heading and source.is_english and source.is_twisted(words):
         return FaultKind.TWISTED
     return faults[0][0] if faults else None

@@ -183,3 +183,18 @@ def test_a_heading_that_a_repair_leaves_empty_is_removed() -> None:
         "## Ratings\n\nThe seal lasts five years."
     )
     assert len(findings) == 3
+
+
+@pytest.mark.parametrize("number", ["2.", "12)", "2.1", "3.2.1."])
+def test_a_heading_may_be_numbered_and_say_no_more_than_the_document(number: str) -> None:
+    answer = f"# Pump\n\n## {number} Valves\n\nThe valve V7 opens at 6 bar."
+    assert repair(inspect(answer, SOURCE), SOURCE) == (answer, [])
+    invented = answer.replace("Valves", "Valves of 987 kg")
+    text, findings = repair(inspect(invented, SOURCE), SOURCE)
+    assert "987" not in text
+    assert [one.kind for one in findings] == [FaultKind.NUMBER]
+
+
+def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
+    _, findings = repair(inspect("# Pump\n\n## 14 Valves\n\nThe valve V7 opens at 6 bar.", SOURCE), SOURCE)
+    assert [one.kind for one in findings] == [FaultKind.NUMBER]
