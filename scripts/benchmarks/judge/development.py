@@ -23,6 +23,7 @@ from scripts.benchmarks.judge.runner import JudgeRunner
 from scripts.claim_training.example import ENTAILMENT, Example, digest_of, is_development
 from scripts.claim_training.examples import examples_of, read_documents
 from scripts.claim_training.measure import (
+    EVEN,
     Claims,
     balanced_accuracy,
     confidence_correlation,
@@ -38,6 +39,7 @@ ABSTRACTIVE = ("defacto", "pubmedqa")
 """Sources whose supported texts are whole summaries in words of their own: human corrections, conclusions."""
 
 _EVEN = 5.0  # of 10
+_LENGTHS = (700, 2000)  # words
 _SUPPORTED = 1.0  # of a text that claims nothing
 
 Row = tuple[str, Example]
@@ -112,6 +114,12 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
     rates = true_negative_rates(claims, [len(text.split()) for text, _ in rows])
     for name, rate in rates.items():
         results.add(f"  unsupported claims found, sources {name}", rate)
+    lengthened = {0: claims, **{words: await _judge_lengthened(runner, rows, words) for words in _LENGTHS}}
+    found = {words: _true_negative_rate(of_length) for words, of_length in lengthened.items()}
+    for words, rate in found.items():
+        beside = f"balanced accuracy {_mean_accuracy(lengthened[words], EVEN):.3f}"
+        among = f"each source among others, {words} words" if words else "sources as they are"
+        results.add(f"  unsupported claims found, {among}", rate, beside)
     worth = {
         "claims_ece": expected_calibration_error(claims),
         "claims_confident_half_gain": confident_half_gain(claims),
@@ -127,9 +135,41 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
         "claims_auc_by_source": areas,
         "claims_threshold_gap_by_source": gaps,
         "claims_true_negative_rates": rates,
-        "claims_true_negative_spread": max(rates.values()) - min(rates.values()) if rates else None,
+        "claims_true_negative_by_length": {str(words): rate for words, rate in found.items()},
+        "claims_true_negative_spread": max(found.values()) - min(found.values()),
         **worth,
     }
+
+
+async def _judge_lengthened(runner: JudgeRunner, rows: Sequence[Row], words: int) -> Claims:
+    longer = [(text, example.claim) for text, example in lengthen(rows, words)]
+    checked = await runner.check_claims(longer, f"development claims, {words} words")
+    return Claims([example for _, example in rows], np.array([_least(found) for found in checked]))
+
+
+def lengthen(rows: Sequence[Row], words: int) -> list[Row]:
+    """Returns the rows with each document in the midst of others, until it has so many words or has all of them.
+
+    The claims stay what they are: whether a judge is more lenient of long sources shows in these alone, as claims about
+    long documents are of other kinds than claims about short ones.
+    """
+    documents = sorted({text for text, _ in rows}, key=digest_of)
+    place = {text: at for at, text in enumerate(documents)}
+    longer: list[Row] = []
+    for text, example in rows:
+        others, count = list[str](), len(text.split())
+        for step in range(1, len(documents)):
+            if count >= words:
+                break
+            others.append(documents[(place[text] + step) % len(documents)])
+            count += len(others[-1].split())
+        half = len(others) // 2
+        longer.append(("\n\n".join([*others[:half], text, *others[half:]]), example))
+    return longer
+
+
+def _true_negative_rate(claims: Claims) -> float:
+    return float((claims.probabilities[~claims.supported] <= EVEN).mean())
 
 
 def _by_source(

@@ -7,6 +7,7 @@ from pathlib import Path
 from scripts.benchmarks.judge.development import (
     POOL,
     add_record,
+    lengthen,
     measure_calibration,
     measure_development,
     read_development,
@@ -54,6 +55,22 @@ def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(
     assert all(one.claim != other.claim and one.group == other.group for (_, one), (_, other) in pairs)
 
 
+def test_a_lengthened_source_holds_the_document_among_others_and_keeps_the_claim(tmp_path: Path) -> None:
+    write_pool(tmp_path)
+    rows = read_development(tmp_path, 100)
+    longer = lengthen(rows, 100)
+    assert [example for _, example in longer] == [example for _, example in rows]
+    for (text, _), (long, _) in zip(rows, longer, strict=True):
+        before, _, after = long.partition(text)
+        assert before.endswith("\n\n")
+        assert after.startswith("\n\n")
+        assert len(long.split()) >= 100
+    assert lengthen(longer, 100) == longer
+    assert {len(text.split()) for text, _ in lengthen(rows, 10**6)} == {
+        sum(len(text.split()) for text in {text for text, _ in rows})
+    }
+
+
 async def test_development_claims_are_measured_by_source(tmp_path: Path) -> None:
     write_pool(tmp_path)
     rows, results, runner = read_development(tmp_path, 100), Results(), JudgeRunner(fake_models())
@@ -62,6 +79,8 @@ async def test_development_claims_are_measured_by_source(tmp_path: Path) -> None
     add_record({}, results)
     assert results.figures["claims_dev_bacc"] == 1  # all words, or none of them
     assert results.figures["claims_loso_bacc"] is None
+    assert results.figures["claims_true_negative_by_length"] == {"0": 1, "700": 1, "2000": 1}
+    assert results.figures["claims_true_negative_spread"] == 0
     assert results.figures["faithful_above_5"] == 1
     assert all(len(cells) == len(COLUMNS) for cells in results.rows)
 
