@@ -18,14 +18,10 @@ from pipeline.text.passage import TextSpan
 
 
 def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: bool) -> ClaimLabel:
-    """Returns the label of a claim; thresholds are inclusive (README, Claim labels).
-
-    Passages that disagree leave it Partial: of such claims on development documents people called more supported than
-    not.
-    """
-    if probability >= config.supported:
-        return ClaimLabel.PARTIAL if is_contradicted else ClaimLabel.SUPPORTED
-    return ClaimLabel.UNSUPPORTED if is_contradicted or probability < config.partly_supported else ClaimLabel.PARTIAL
+    """Returns the label of a claim; thresholds are inclusive (README, Claim labels)."""
+    if probability < config.partly_supported or is_contradicted:
+        return ClaimLabel.UNSUPPORTED
+    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
 def read_claim(

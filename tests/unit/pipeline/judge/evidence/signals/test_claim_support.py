@@ -53,17 +53,17 @@ def test_a_certain_model_is_believed_but_not_entirely() -> None:
 
 
 @pytest.mark.parametrize(
-    ("probability", "label", "contradicted"),
+    ("probability", "label"),
     [
-        (0.5, ClaimLabel.SUPPORTED, ClaimLabel.PARTIAL),
-        (0.49, ClaimLabel.PARTIAL, ClaimLabel.UNSUPPORTED),
-        (0.3, ClaimLabel.PARTIAL, ClaimLabel.UNSUPPORTED),
-        (0.29, ClaimLabel.UNSUPPORTED, ClaimLabel.UNSUPPORTED),
+        (0.5, ClaimLabel.SUPPORTED),
+        (0.49, ClaimLabel.PARTIAL),
+        (0.3, ClaimLabel.PARTIAL),
+        (0.29, ClaimLabel.UNSUPPORTED),
     ],
 )
-def test_labels_are_bands_of_the_probability_and_lower_where_a_passage_contradicts(
-    probability: float, label: ClaimLabel, contradicted: ClaimLabel
+def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
+    probability: float, label: ClaimLabel
 ) -> None:
     config = EvidenceConfig(supported=0.5, partly_supported=0.3)
     assert label_of(probability, config, is_contradicted=False) is label
-    assert label_of(probability, config, is_contradicted=True) is contradicted
+    assert label_of(probability, config, is_contradicted=True) is ClaimLabel.UNSUPPORTED

@@ -16,16 +16,16 @@ class Refuting(ScriptedEntailment):
     """Finds a contradiction everywhere."""
 
     async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        return np.tile(np.array([0.28, 0.0, 0.72], dtype=np.float32), (len(pairs), 1))
+        return np.tile(np.array([0.6, 0.0, 0.9], dtype=np.float32), (len(pairs), 1))
 
 
 def test_a_literal_copy_is_not_contradicted_whatever_the_model_says() -> None:
     copied, swapped, shortened = build(entailment=Refuting()).claims
-    assert (copied.contradiction, copied.label) == (0, ClaimLabel.PARTIAL)
-    assert shortened.contradiction == pytest.approx(0.72)
+    assert (copied.contradiction, copied.label) == (0, ClaimLabel.SUPPORTED)
+    assert shortened.contradiction == pytest.approx(0.9)
     assert shortened.label is ClaimLabel.UNSUPPORTED
     assert shortened.contradiction > shortened.entailment
-    assert swapped.contradiction == pytest.approx(0.72)
+    assert swapped.contradiction == pytest.approx(0.9)
 
 
 def test_the_same_words_in_another_order_are_no_copy() -> None:
