@@ -115,7 +115,7 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
     for name, rate in rates.items():
         results.add(f"  unsupported claims found, sources {name}", rate)
     lengthened = {0: claims, **{words: await _judge_lengthened(runner, rows, words) for words in _LENGTHS}}
-    found = {words: _true_negative_rate(of_length) for words, of_length in lengthened.items()}
+    found = {words: balanced_accuracy(one.of(~one.supported)) for words, one in lengthened.items()}
     for words, rate in found.items():
         beside = f"balanced accuracy {_mean_accuracy(lengthened[words], EVEN):.3f}"
         among = f"each source among others, {words} words" if words else "sources as they are"
@@ -135,8 +135,9 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
         "claims_auc_by_source": areas,
         "claims_threshold_gap_by_source": gaps,
         "claims_true_negative_rates": rates,
-        "claims_true_negative_by_length": {str(words): rate for words, rate in found.items()},
-        "claims_true_negative_spread": max(found.values()) - min(found.values()),
+        "claims_true_negative_spread": max(rates.values()) - min(rates.values()) if rates else None,
+        "claims_lengthened_true_negative_rates": {str(words): rate for words, rate in found.items()},
+        "claims_lengthened_spread": max(found.values()) - min(found.values()),
         **worth,
     }
 
@@ -166,10 +167,6 @@ def lengthen(rows: Sequence[Row], words: int) -> list[Row]:
         half = len(others) // 2
         longer.append(("\n\n".join([*others[:half], text, *others[half:]]), example))
     return longer
-
-
-def _true_negative_rate(claims: Claims) -> float:
-    return float((claims.probabilities[~claims.supported] <= EVEN).mean())
 
 
 def _by_source(

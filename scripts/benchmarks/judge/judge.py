@@ -50,6 +50,7 @@ TARGETS = (
     Target("claims_confidence_correlation", 0.3),
     Target("claims_ece", 0.05, at_least=False),
     Target("claims_true_negative_spread", 0.05, at_least=False),
+    Target("claims_lengthened_spread", 0.05, at_least=False),
     Target("faithful_above_5", 0.85),
     Target("corrupted_below_5", 0.85),
     Target("corruptions_detected", 0.9),

@@ -79,8 +79,8 @@ async def test_development_claims_are_measured_by_source(tmp_path: Path) -> None
     add_record({}, results)
     assert results.figures["claims_dev_bacc"] == 1  # all words, or none of them
     assert results.figures["claims_loso_bacc"] is None
-    assert results.figures["claims_true_negative_by_length"] == {"0": 1, "700": 1, "2000": 1}
-    assert results.figures["claims_true_negative_spread"] == 0
+    assert results.figures["claims_lengthened_true_negative_rates"] == {"0": 1, "700": 1, "2000": 1}
+    assert results.figures["claims_lengthened_spread"] == 0
     assert results.figures["faithful_above_5"] == 1
     assert all(len(cells) == len(COLUMNS) for cells in results.rows)
 
