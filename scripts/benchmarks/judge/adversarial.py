@@ -49,7 +49,7 @@ def make_edits(rows: Sequence[HumanRow], count: int) -> list[EditedSummary]:
         corruption = tuple(Corruption)[position % len(Corruption)]
         row = usable[position // len(Corruption) % len(usable)]
         foreign = rng.choice([source for source in sources if source != row.source])
-        edited = _edit(corruption, row, foreign, rng)
+        edited = edit_summary(corruption, row, foreign, rng)
         if edited is not None and len(edits) < count:
             edits.append(EditedSummary(corruption, row.source, row.summary, edited))
     return edits
@@ -86,8 +86,12 @@ async def measure_corruptions(runner: JudgeRunner, rows: Sequence[HumanRow], cou
     }
 
 
-def _edit(corruption: Corruption, row: HumanRow, foreign: str, rng: random.Random) -> str | None:
-    """Returns the edited summary; None where the corruption does not apply."""
+def edit_summary(corruption: Corruption, row: HumanRow, foreign: str, rng: random.Random) -> str | None:
+    """Returns the edited summary; None where the corruption does not apply.
+
+    Args:
+        foreign: another source, that a sentence may be taken from.
+    """
     sentences, told = sentences_of(row.summary), sentences_of(row.source)
     editor = Editor(row.source, told, sentences, rng)
     for place in rng.sample(range(len(sentences)), len(sentences)):

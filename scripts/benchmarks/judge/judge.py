@@ -30,6 +30,7 @@ from scripts.benchmarks.judge.results import COLUMNS, Results
 from scripts.benchmarks.judge.runner import JudgeRunner, open_runner
 from scripts.benchmarks.judge.service import measure_service
 from scripts.benchmarks.judge.speed import measure_speed
+from scripts.benchmarks.judge.upper_scale import measure_upper_scale
 from scripts.benchmarks.shared.report import Report, Target
 
 TARGETS = (
@@ -54,6 +55,9 @@ TARGETS = (
     Target("faithful_above_5", 0.85),
     Target("corrupted_below_5", 0.85),
     Target("corruptions_detected", 0.9),
+    Target("judge_lock_above_7_references", 1 / 3),
+    Target("judge_lock_above_7_half", 1 / 3),
+    Target("judge_lock_above_7_spoiled", 0, at_least=False),
     Target("injections_raised", 0, at_least=False),
     Target("padding_raised", 0, at_least=False),
     Target("repeats_raised", 0, at_least=False),
@@ -66,7 +70,7 @@ TARGETS = (
     Target("long_all_read", 1),
     Target("onnx_share", 0.9),
 )
-UNCERTAIN = ("qags_", "rank19_", "ultra_over", "judge_lock_over", "claims_", "faithful_", "corrupted_", "corruptions_")
+UNCERTAIN = ("qags_", "rank19_", "ultra_over", "claims_", "faithful_", "corrupted_", "corruptions_", "judge_lock_")
 """Figures that a handful of texts says nothing about begin with these; of claims per second it does."""
 
 
@@ -83,6 +87,7 @@ class Sizes:
     claims: int  # of each source of the pool
     faithful: int  # of each abstractive source
     edits: int
+    complete: int  # documents whose summaries ought to get more than 7
     attacks: int  # of each kind
     attacked: int  # summaries
     repeated: int
@@ -91,13 +96,13 @@ class Sizes:
 
 FULL = Sizes(
     foreign=(24, 60),
-    qags=235, rank19=373, realsumm=12, systems=24, newsroom=60, claims=60, faithful=40, edits=200, attacks=6,
-    attacked=12, repeated=10, served=40,
+    qags=235, rank19=373, realsumm=12, systems=24, newsroom=60, claims=60, faithful=40, edits=200, complete=40,
+    attacks=6, attacked=12, repeated=10, served=40,
 )  # fmt: skip
 QUICK = Sizes(
     foreign=(24,),
-    qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, attacks=1, attacked=2,
-    repeated=1, served=3,
+    qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, complete=1,
+    attacks=1, attacked=2, repeated=1, served=3,
 )  # fmt: skip
 
 
@@ -126,6 +131,7 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
         await _agree(runner, data, qags, run)
         await _develop(runner, data, run)
         await measure_corruptions(runner, qags, sizes.edits, results)
+        await measure_upper_scale(runner, read_rows(data, "realsumm"), sizes.complete, results)
         await measure_attacks(runner, sample_rows(qags, sizes.attacked), sizes.attacks, results)
     items = [(row.source, row.summary) for row in sample_rows(qags, 2 * sizes.repeated)]
     async with open_runner(models, remembers=False) as runner:
