@@ -6,7 +6,8 @@ DIR holds claims/claims.jsonl.gz and nli/ (nli_train_pool.jsonl for training; sn
 the report). Writes low-rank updates (fp16) and their record beside the head in inference/compile/heads, and
 claim_support.json. A tenth of the documents of every source is kept for the report and for claim support; figures are
 of claims whose source the support weights were not fitted to. With --leave-out SOURCE ... nothing of these sources is
-trained on, and what is reported and added to the record is these alone. An epoch takes an hour on two quiet cores.
+trained on or fitted to, and what is reported and added to the record is these alone. An epoch takes an hour on two
+quiet cores.
 """
 
 from __future__ import annotations
@@ -32,11 +33,16 @@ from scripts.claim_training.encoder import Encoder
 from scripts.claim_training.example import ENTAILMENT, Example
 from scripts.claim_training.examples import NLI_LABELS, read_claims, read_nli, with_short_premises
 from scripts.claim_training.fit import fit, mark_figures, predict
-from scripts.claim_training.measure import Claims
 from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
 from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
 from scripts.claim_training.save import load_updates, save_updates
-from scripts.claim_training.support import development_claims, evidence_of, judged_by_others, write_support
+from scripts.claim_training.support import (
+    development_claims,
+    evidence_of,
+    judged_by_others,
+    peoples_claims,
+    write_support,
+)
 from scripts.claim_training.templates import make_templates
 
 RANK = 16
@@ -140,16 +146,17 @@ def _parameters(model: Encoder) -> dict[str, torch.Tensor]:
 
 def _measure(model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: Sequence[str]) -> dict[str, object]:
     """Returns the record of the figures, and writes claim_support.json unless sources are left out."""
-    examples = development_claims([row.example for row in pool.development], pool.documents, only)
+    read = [row.example for row in pool.development]
+    examples = peoples_claims(read) if only else development_claims(read, pool.documents)
     rows = [tokenize(example, tokenizer) for example in examples]
     predicted = predict(model, rows)
     shorter = [tokenize(example, tokenizer) for example in with_short_premises(examples, pool.documents)]
     logits = (predicted.logits, predict(model, shorter).logits)
     entailments = np.maximum(*(_probabilities(one)[:, ENTAILMENT] for one in logits))
-    if only:
-        return {LEFT_OUT: accuracy_by_source(Claims(examples, entailments))}
     evidence = evidence_of(examples, entailments, pool.documents)
-    judged = judged_by_others(examples, evidence)
+    judged = judged_by_others(examples, evidence, only)
+    if only:
+        return {LEFT_OUT: accuracy_by_source(judged)}
     threshold, marked = mark_figures(rows, predicted.marks)
     record = {"rank": RANK, **claim_figures(judged), "marked_words": marked}
     record["measured"] = _nli_figures(model, data, tokenizer)

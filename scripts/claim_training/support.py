@@ -35,25 +35,26 @@ _OTHER_WEIGHT = (
 )
 
 
-def development_claims(
-    pool: Sequence[Example], documents: Mapping[str, str], only: Sequence[str] = ()
-) -> list[Example]:
+def development_claims(pool: Sequence[Example], documents: Mapping[str, str]) -> list[Example]:
     """Returns claims of every source, the first ones by digest of their document, edited, joined and foreign ones.
 
     Args:
         pool: claims of development documents.
         documents: texts of these, by digest.
-        only: people's claims of these sources, and nothing else; empty for all.
     """
     ranked = sorted(pool, key=lambda one: (one.document, one.claim))
-    sources = only or sorted({one.source for one in ranked})
-    plain = [[one for one in ranked if one.source == source and not one.edit] for source in sources]
-    chosen = [one for ones in plain for one in ones[:_MOST_OF_A_SOURCE]]
-    if only:
-        return chosen
+    chosen = peoples_claims(ranked)
     edited = [one for one in ranked if one.edit not in ("", JOINED)][:_EDITED]
     joined = [one for one in ranked if one.edit == JOINED][:_JOINED]
     return [*chosen, *edited, *joined, *make_foreign(chosen, documents, _FOREIGN)]
+
+
+def peoples_claims(pool: Sequence[Example]) -> list[Example]:
+    """Returns claims of every source as people wrote them, the first ones by digest of their document."""
+    ranked = sorted(pool, key=lambda one: (one.document, one.claim))
+    sources = sorted({one.source for one in ranked})
+    plain = [[one for one in ranked if one.source == source and not one.edit] for source in sources]
+    return [one for ones in plain for one in ones[:_MOST_OF_A_SOURCE]]
 
 
 def evidence_of(
@@ -120,13 +121,22 @@ def _kind(example: Example) -> str:
     return "edited" if example.edit else example.source
 
 
-def judged_by_others(examples: Sequence[Example], evidence: Sequence[Mapping[str, float]]) -> Claims:
-    """Returns the claims with probabilities by weights that were fitted to all sources but their own."""
+def judged_by_others(
+    examples: Sequence[Example], evidence: Sequence[Mapping[str, float]], left_out: Sequence[str] = ()
+) -> Claims:
+    """Returns the claims with probabilities by weights that were fitted to all sources but their own.
+
+    Args:
+        examples: of every source.
+        evidence: signals of each.
+        left_out: sources whose claims alone are returned, by weights that were fitted to none of them; empty for all.
+    """
     sources = np.array([example.source for example in examples])
     values = np.array([list(row.values()) for row in evidence])
     probabilities = np.zeros(len(examples))
-    for source in np.unique(sources):
-        others = np.flatnonzero(sources != source).tolist()
+    for group in [left_out] if left_out else [[source] for source in np.unique(sources)]:
+        own = np.isin(sources, group)
+        others = np.flatnonzero(~own).tolist()
         fitted = fit_to([examples[at] for at in others], [evidence[at] for at in others])
-        probabilities[sources == source] = fitted.probabilities(values[sources == source])
-    return Claims(examples, probabilities)
+        probabilities[own] = fitted.probabilities(values[own])
+    return Claims(examples, probabilities).of(np.isin(sources, left_out or sources))
