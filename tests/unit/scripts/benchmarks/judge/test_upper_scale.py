@@ -14,7 +14,7 @@ SENTENCES = (
     "Engineers from Hull repaired the broken pump of the waterworks within six hours.",
     "Farmers near Selby lost about 300 sheep when their meadows were flooded.",
     "The insurance companies expect claims of 40 million pounds from the whole county.",
-    "A school in Goole will stay closed until its cellar has been pumped out.",
+    "A school in Ripon will stay closed until its cellar has been pumped out.",
 )
 
 
