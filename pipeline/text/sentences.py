@@ -21,7 +21,9 @@ from pipeline.off_loop import stop_if_nobody_waits, stoppable
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
-_LIST_MARK = re.compile(r"(?:[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?")
+_LIST_MARK = re.compile(
+    r"(?:[-*+•‣◦▪·–—●○◆◇■□▶►✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?"
+)
 TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
 SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
 """Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
@@ -97,7 +99,7 @@ _CLOSERS = r"[”’」』】》〉)\]\"']*+"
 # NFKC has turned the full-width ！ and ？ into ASCII, which ends a CJK sentence only where CJK text goes on.
 # A quotation that the sentence goes on from ("「止めて。」と言った") ends none.
 _CJK_END = re.compile(
-    rf"[。!?](?:(?<=。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
+    rf"[。!?](?:(?<=。)(?<!。。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
 )
 _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 # nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.repeats import denies
 from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.protocols import Tokenizer
@@ -94,9 +95,10 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
 
 
 def _is_mark(summary: ReadText, words: range, end: int) -> bool:
-    """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"."""
+    """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"; "False:" says something."""
     is_short = len(words) <= _LONGEST_MARK and summary.text.text.endswith(":", 0, end)
-    return is_short and not any(is_verb(summary.table.words[word]) for word in words)
+    says = any(is_verb(summary.table.words[word]) for word in words)
+    return is_short and not says and not denies(summary.text.text[summary.table.starts[words[0]] : end])
 
 
 def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int) -> tuple[ClaimSpan, ...]:

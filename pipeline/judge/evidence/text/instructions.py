@@ -147,7 +147,7 @@ TO_MODEL = re.compile(
 """A sentence that tells a model what to do, if it stands in a turn of its own."""
 
 MARKER = re.compile(
-    r"\[/?(?:INST|SYS)\]|<</?SYS>>|<\|\w+\|>(?:system|user|assistant)?|</?system>|\#{2,}\s*(?:instruction|system)s?:",
+    r"\[/?(?:INST|SYS)\]|<</?SYS>>|<\|\w+\|>(?:system|user|assistant)?|</?system>|(?<!\#)\#{2,}+\s*+(?:instruction|system)s?:",
     re.IGNORECASE,
 )
 """What chat templates put around a turn."""

@@ -4,7 +4,9 @@ Detokenization puts together "235, 000", "31. 8 per cent", "71 - year - old", "U
 often write them. Sentences would else end inside a number, and "1, 600" and "1,600" would be two numbers. Only texts
 that show signs of it are touched. What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
 letters that have none. Letters of other scripts that look Latin are read as Latin in words of nothing else. A word in
-such a disguise would be unknown to models and rules. Positions still lead back to what was sent.
+such a disguise would be unknown to models and rules. What decorates a sentence and is no part of it goes too: emoji
+behind a word, the targets of links, references such as "[1]" behind a full stop. With them a model reads the same words
+as another statement. Positions still lead back to what was sent.
 """
 
 import re
@@ -128,6 +130,7 @@ _SIGNS = re.compile(
     |\w[ ][,.;][ ]\w               # He left , and
     |\w[ ]'[ ]?s[ ]|\w[ ]n't[ ]     # Ann 's, did n't
     |(?<![\d,])\d{1,3},[ ]000\b    # 235, 000
+    |(?<![\d.,])\d{1,3}[ ]\d{3}(?:[ ][a-z%\d]|[.,;)])   # 45 000 men
     |(?<!\S)`{1,2}[ ]?\w[^`\n]{0,200}'   # `quoted'
     |\d\.[ ]\d+[ ](?:[mb]illion|per[ ]?cent|percent|miles|points)\b   # 31. 8 per cent
     |\b(?:\d+|pre|post|non|self|ex|co|half|well|anti|multi|mid|two|three)[ ]-[ ]\w
@@ -142,6 +145,7 @@ _COUNTED = (
 _GAPS = re.compile(
     rf"""
     [ ](?:(?<=\d,[ ])(?=\d{{3}}(?!\d))              # 1, 600
+    |(?<=\d[ ])(?<!\d{{4}}[ ])(?=\d{{3}}(?:[ ]\d{{3}}){{0,4}}(?:[ ][a-z%]|[.,;)]|$))   # 45 000 men
     |(?<=\d\.[ ])(?=\d)                            # 31. 8
     |(?<=\b[A-Za-z]\.[ ])(?=[A-Za-z]\.)            # U. S.
     |(?<=\d[ ])(?=-[ ](?:\d|{_COUNTED}))|(?<=\d[ ]-[ ])(?=\d|{_COUNTED})   # 2 - 0, 71 - year
@@ -152,7 +156,7 @@ _GAPS = re.compile(
 )
 
 
-_LATIN = r"A-Za-z\u00c0-\u024f"
+_LATIN = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _MARKS = r"\u0300-\u036f\u20d0-\u20ff"  # combining; NFKC leaves those that make no letter
 _IGNORABLE = (  # by default (Unicode); without those that turn the direction of a text, which is seen
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a\u2060-\u2066\u206a-\u206f\u3164"
@@ -169,12 +173,26 @@ _MAY_BE_DISGUISED = re.compile(f"[{_CYRILLIC_AND_GREEK}]")
 _DISGUISED = re.compile(
     rf"(?<![^\W\d_])(?=[{_LATIN}]*[{_CYRILLIC_AND_GREEK}])[{_LATIN}{_CYRILLIC_AND_GREEK}]++(?![^\W\d_])"
 )
+_EMOJI = r"[\U0001f000-\U0001faff☀-☄☎-✄✆-✒✙-❋❍-➿⬀-⯿]"  # without stars and check marks, which say something
+_TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
+_DECORATION = re.compile(
+    rf"""
+    (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
+    |!?\[(?=[^\[\]\n]{{1,300}}\]\({_TARGET}\))|(?<=\])\({_TARGET}\)   # [Ana](https://x.org)
+    |(?<=\w)\](?=\({_TARGET}\))
+    |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)
+    |(?<=[.!?][ ”"'’)])[ ]?(?:\[\d{{1,3}}(?:[,–-][ ]?\d{{1,3}}){{0,9}}\])++(?!\()   # fell.” [1, 2]
+    |(?<=[.!?])[ ]?(?:\[\d{{1,3}}(?:[,–-][ ]?\d{{1,3}}){{0,9}}\])++(?!\()
+    """,
+    re.VERBOSE,
+)
 
 
 def read_respaced(text_id: str, original: str) -> NormalizedText:
     """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length."""
     text, offsets = nfkc(original)
     text, offsets = _without(text, offsets, _UNSEEN)
+    text, offsets = _without(text, offsets, _DECORATION)
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     if _SIGNS.search(text):

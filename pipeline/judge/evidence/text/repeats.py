@@ -10,6 +10,14 @@ from pipeline.judge.evidence.text.words import WordTable
 from pipeline.text.sentences import Sentence
 
 _MARK = re.compile(r"[^\w\s'’-]+\s*|\s[-–—]+\s*")
+# Letters, digits, and the marks that tell a number from another: -5 from 5, 4.2 from 42, 5% from $5, "1 20" from 120.
+_KEPT = re.compile(
+    r"[^\W_]|(?<=\d)(?:[.:/–-]|,(?!\d{3}(?!\d)))(?=\d)|(?<=\d)\s(?=\d)|(?<![^\W_])[+.−–-](?=[$€£¥]?\d)"
+    r"|[$€£¥](?=\s?\d)|[%‰°$€£¥](?:(?<=\d.)|(?<=\d\s.))"
+)
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|nor|false(?:ly)?|untrue|wrong(?:ly)?|incorrect|lies?|contrary|unlike)\b|n['’]t\b", re.IGNORECASE
+)
 _STOP_BEFORE, _STOP_BEHIND = re.compile(r"[.!?]\W*$"), re.compile(r"\W*?[.!?]")
 _WORD = re.compile(r"[^\W_]")
 _MOST_MARKS = 12  # from either end, at which the repeated part may begin or end
@@ -19,9 +27,9 @@ _FEWEST_LETTERS = 8  # of a part; a shorter one may be said again by chance
 def without_repeats(text: str, sentences: Sequence[Sentence], source: KnownWords) -> list[Sentence]:
     """Returns the sentences in order, each said once. Linear in the length of the text.
 
-    A sentence that is another one with an announcement, such as "Again:", keeps the announcement alone: no statement is
-    left out that the other one does not make. What says something of the source besides stays whole, unless a full stop
-    stands between.
+    A sentence that is another one with an announcement, such as "To repeat:", keeps the announcement alone, and nothing
+    of one that says nothing, such as "However,": no statement is left out that the other one does not make. What says
+    something of the source besides stays whole, unless a full stop stands between.
 
     Args:
         text: normalised.
@@ -48,22 +56,37 @@ def _announcement(text: str, sentence: Sentence, others: frozenset[str], source:
     if not is_apart and source.is_about([*_stems(before), *_stems(behind)]):
         yield sentence
         return
-    if _letters(before):
+    if _says(before):
         yield replace(sentence, end=sentence.start + len(before.rstrip()))
-    if words := _WORD.search(behind):
+    if _says(behind) and (words := _WORD.search(behind)):
         yield replace(sentence, start=found[1] + words.start())
 
 
 def _repeated(text: str, sentence: Sentence, others: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yields the parts between marks that are other sentences."""
-    marks = [mark.span() for mark in _MARK.finditer(text, sentence.start, sentence.end)]
-    letters = [_letters(character) for character in text[sentence.start : sentence.end]]
+    letters = [""] * (sentence.end - sentence.start)
+    for kept in _KEPT.finditer(text[sentence.start : sentence.end]):
+        letters[kept.start()] = _folded(kept)
     written, counts = "".join(letters), [0, *accumulate(map(len, letters))]
+    marks = [
+        (start, end)
+        for start, end in (mark.span() for mark in _MARK.finditer(text, sentence.start, sentence.end))
+        if not any(letters[start - sentence.start : end - sentence.start])
+    ]
     for start in [sentence.start, *(end for _, end in marks[:_MOST_MARKS])]:
         for end in [sentence.end, *(start for start, _ in marks[-_MOST_MARKS:])]:
             part = written[counts[start - sentence.start] : counts[max(start, end) - sentence.start]]
             if _FEWEST_LETTERS <= len(part) < len(written) and part in others:
                 yield start, end
+
+
+def _says(text: str) -> bool:
+    return bool(_stems(text)) or denies(text)
+
+
+def denies(text: str) -> bool:
+    """Tells whether words may deny what stands beside them: "False:", "Contrary to rumours,"."""
+    return bool(_DENIAL.search(text))
 
 
 def _stems(text: str) -> list[str]:
@@ -72,5 +95,9 @@ def _stems(text: str) -> list[str]:
 
 
 def _letters(sentence: str) -> str:
-    """Returns what a sentence is recognised by when it comes again: its letters and digits."""
-    return "".join(character for character in sentence.casefold() if character.isalnum())
+    """Returns what a sentence is recognised by when it comes again: its letters and its numbers."""
+    return "".join(map(_folded, _KEPT.finditer(sentence)))
+
+
+def _folded(kept: re.Match[str]) -> str:
+    return kept.group().casefold() if kept.group().strip() else " "

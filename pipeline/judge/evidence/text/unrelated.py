@@ -24,7 +24,9 @@ class KnownWords(Protocol):
         """Returns how many sentences have a stem."""
 
 
-_CUT = re.compile(r"(?:(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+|[^\S\n]*\n\s*)(?=[^a-z\s])")
+_CUT = re.compile(
+    r"(?:(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?!\d{3}\b)|[^\S\n]*\n\s*)(?=[^a-z\s])(?!\[\d{1,3}[],])"
+)
 _FULL_STOPS = (".", "!", "?", ":")
 _FEWEST_WORDS, _FEWEST_BEHIND_STOP = 2, 3  # content words of a statement; "Jan." belongs to what follows
 _LONGEST_WORD = 30  # what is longer says something in a way of its own

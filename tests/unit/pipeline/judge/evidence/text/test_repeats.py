@@ -23,13 +23,15 @@ def read(summary: str) -> list[str]:
 @pytest.mark.parametrize(
     ("again", "left"),
     [
-        (f"Again: {FIRST}", ["Again:"]),
+        (f"Again: {FIRST}", []),
         (f"To repeat, {FIRST.upper()}", ["To repeat,"]),
         (f"“{FIRST}” That is what it says.", ["That is what it says."]),
-        (f"As was said: {FIRST[:-1]}, or so.", ["As was said:", "or so."]),
+        (f"As was said: {FIRST[:-1]}, or so.", []),
+        (f"False: {FIRST}", ["False:"]),
+        (f"Contrary to rumours, {FIRST}", ["Contrary to rumours,"]),
     ],
 )
-def test_an_announced_repeat_keeps_its_announcement_alone(again: str, left: list[str]) -> None:
+def test_an_announced_repeat_keeps_alone_what_its_announcement_says(again: str, left: list[str]) -> None:
     found = read(f"{SUMMARY} {again}")
     assert found[0] == FIRST
     assert [text for text in found[3:] if any(map(str.isalnum, text))] == left
@@ -58,3 +60,26 @@ def test_the_announced_repeat_changes_no_other_claim_whatever_its_place() -> Non
             (one.passage.text, one.probability) for one in before
         ]
         assert table.notes == ("repeated_sentence: 1 sentence left out",)
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("4.2 million", "42 million"),
+        ("-5 degrees", "5 degrees"),
+        ("12 percent", "1.2 percent"),
+        ("5%", "$5"),
+        ("1:10", "110"),
+        ("19/11", "1911"),
+        (".5", "5"),
+        ("18", "1-8"),
+    ],
+)
+def test_another_number_is_another_statement(true: str, false: str) -> None:
+    told = [f"The bridge of Brookfield has {number} on it." for number in (true, false)]
+    assert read(" ".join(told)) == told
+    assert len(read(f"{told[0]} To repeat: {told[1]}")) > 1
+
+
+def test_the_same_number_in_groups_is_the_same() -> None:
+    assert len(read("The bridge had 1,000 visitors. The bridge had 1000 visitors.")) == 1

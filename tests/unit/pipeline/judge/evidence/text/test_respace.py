@@ -15,6 +15,7 @@ from pipeline.judge.evidence.text.read import ReadText, read_respaced
         ("They won 2 - 0 in the U. S. today.", "They won 2-0 in the U.S. today."),
         ("A non - binary word.", "A non-binary word."),
         ("She sent 235, 000 letters.", "She sent 235,000 letters."),
+        ("It makes 45 000 pumps, 1 250 000 in all.", "It makes 45000 pumps, 1250000 in all."),
     ],
 )
 def test_what_was_taken_apart_is_put_together(apart: str, together: str) -> None:
@@ -77,3 +78,41 @@ def test_every_place_leads_back_to_what_was_sent(original: str) -> None:
     for index in range(len(read.text)):
         passage = read.passage(index, index + 1)
         assert original[passage.start : passage.end] == passage.quote
+
+
+@pytest.mark.parametrize(
+    ("decorated", "read"),
+    [
+        ("Ana left 👋🏽. It employs 300 people 🏭!", "Ana left. It employs 300 people!"),
+        ("[Ana](https://x.org/a_(b)) left ![now](/x.png).", "Ana left now."),
+        ("Ana left (https://x.org/ana). It rained.", "Ana left. It rained."),
+        ("Ana left.[1] It rained. [2, 3][4-6]", "Ana left. It rained."),
+    ],
+)
+def test_decoration_is_no_part_of_a_sentence(decorated: str, read: str) -> None:
+    made = read_respaced("summary", decorated)
+    assert made.text == read
+    assert made.whole().quote in decorated
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The toll was [42].", "It has ★★★ and ✗.", "Read [this] (today).", "It is at https://x.org/a.", "✅ It rained."],
+)
+def test_what_says_something_is_read(text: str) -> None:
+    assert read_respaced("summary", text).text == text
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"The gate. о {'×' * 400_000}",
+        f"The gate. {'。' * 400_000}」と",
+        "[a" * 200_000,
+        "x](/" * 100_000,
+        "x 😀" * 100_000,
+    ],
+)
+def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
+    """Quadratic time would be hours."""
+    assert ReadText.of("source", hostile, 700).sentences
