@@ -15,6 +15,7 @@ from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.repeats import denies
 from pipeline.judge.evidence.text.values import Values
+from pipeline.judge.evidence.text.verbs import FINITE_VERBS, is_verb
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.protocols import Tokenizer
 from pipeline.text.passage import TextSpan
@@ -29,20 +30,7 @@ _DETERMINER_LIST = """
 """
 _DETERMINERS = frozenset(_DETERMINER_LIST.split())
 _NO_SUBJECTS = _DETERMINERS | frozenset(["and", "or", "but", "nor"])
-_FINITE_LIST = """
-    is are was were has have had does do did will would can could may might must shall should isn't aren't wasn't
-    weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't can't couldn't shouldn't went came took saw became
-    began fell rose grew gave wrote knew spoke ran said says remains includes becomes makes takes goes gives finds
-    leaves tells sees begins keeps holds brings thinks feels means seems appears wants believes comes offers provides
-"""
-_FINITE = frozenset(_FINITE_LIST.split())
-_MAYBE_VERB_LIST = """
-    won lost made got found left told kept held brought thought felt met paid sold sent spent stood understood led hit
-    cut put set beat shot needs plans hopes claims plays faces works looks lives runs falls rises grows shows
-"""
-_MAYBE_VERBS = frozenset(_MAYBE_VERB_LIST.split())  # without an object they may be participles or nouns
 _BEFORE_PARTICIPLES = frozenset(["be", "been", "being", "is", "are", "was", "were", "to", "not"])
-_NAMING = frozenset(["called", "named", "dubbed", "titled", "nicknamed"])
 _OBJECT_LIST = "his her its their him them it himself herself itself themselves that this these those"
 _OBJECTS = _DETERMINERS | frozenset(_OBJECT_LIST.split())
 _RELATIVES = frozenset(["who", "whom", "whose", "which", "that", "where", "when", "if", "because", "than", "as"])
@@ -59,7 +47,6 @@ _OPENERS = frozenset(
 _VERB_WITHIN_WORDS = 8
 _FEWEST_WORDS = 4
 _LONGEST_MARK = 4
-_SHORTEST_PAST = 5
 _VALUE_WEIGHT = 2.0
 
 
@@ -168,16 +155,10 @@ def _has_subject(summary: ReadText, start: int, end: int, *, at_semicolon: bool)
 def _is_finite(table: WordTable, index: int) -> bool:
     """Tells whether a word is a finite verb; one that may be a participle or a noun is, in front of an object."""
     word = table.words[index]
-    if word in _FINITE or not is_verb(word):
-        return word in _FINITE
+    if word in FINITE_VERBS or not is_verb(word):
+        return word in FINITE_VERBS
     following = table.words[index + 1] if index + 1 < len(table) else ""
     return table.words[index - 1] not in _BEFORE_PARTICIPLES and (following in _OBJECTS or following[:1].isdigit())
-
-
-def is_verb(word: str) -> bool:
-    """Tells whether a word may be a verb that states something."""
-    is_past = word.endswith("ed") and len(word) >= _SHORTEST_PAST and word not in _NAMING
-    return is_past or word in _FINITE or word in _MAYBE_VERBS
 
 
 _SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.judge.evidence.claims import is_verb
 from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
 from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
+from pipeline.judge.evidence.text.verbs import is_verb
 from pipeline.text.meta_commentary import lead_in_length
 from pipeline.text.sentences import BlockKind, Sentence, claims, split_sentences
 
