@@ -132,11 +132,14 @@ def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
     left_out = {
-        "instruction_to_judge": summary.instruction_count,
-        "lead_in": summary.lead_in_count,
-        "repeated_sentence": summary.repeat_count,
+        "instruction_to_judge": (summary.instruction_count, "sentence"),
+        "lead_in": (summary.lead_in_count, "sentence"),
+        "repeated_sentence": (summary.repeat_count, "sentence"),
+        "heading": (summary.heading_count, "line"),
     }
-    return tuple(f"{name}: {count} sentence{'s' * (count > 1)} left out" for name, count in left_out.items() if count)
+    return tuple(
+        f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
+    )
 
 
 def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:

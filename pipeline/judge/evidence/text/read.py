@@ -17,11 +17,12 @@ from typing import Self
 
 import numpy as np
 
+from pipeline.judge.evidence.text.headings import statements
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.off_loop import stoppable
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.text.passage import TextSpan
-from pipeline.text.sentences import Sentence, claims, split_sentences
+from pipeline.text.sentences import Sentence, split_sentences
 from pipeline.text.windows import sentence_passages
 
 
@@ -31,13 +32,14 @@ class ReadText:
 
     Attributes:
         text: the way back to what the caller sent.
-        sentences: that state something: headings are left out unless there is nothing else.
+        sentences: that state something: other headings are left out unless there is nothing else.
         passages: the same as evidence.
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
         instruction_count: sentences that were left out because they speak to the judge.
         lead_in_count: sentences that were left out because they announce, offer or praise, and state nothing.
         repeat_count: sentences that were left out, or parts of them, because another says the same in the same words.
+        heading_count: headings that were left out because they only name what follows.
     """
 
     text: NormalizedText
@@ -45,15 +47,16 @@ class ReadText:
     passages: tuple[TextSpan, ...]
     table: WordTable
     ranges: tuple[range, ...]
-    instruction_count: int
-    lead_in_count: int
-    repeat_count: int
+    instruction_count: int = 0
+    lead_in_count: int = 0
+    repeat_count: int = 0
+    heading_count: int = 0
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
         """Reads a text as the caller sent it. About 1 ms for 1,000 words once the words are known."""
         text = read_respaced(text_id, original)
-        return cls.split(text, claims(split_sentences(text.text, max_sentence_chars)))
+        return cls.split(text, statements(text.text, split_sentences(text.text, max_sentence_chars)))
 
     @classmethod
     def split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
@@ -61,9 +64,7 @@ class ReadText:
         table = WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in stoppable(sentences))
         passages = sentence_passages(text, sentences)
-        return cls(
-            text, tuple(sentences), passages, table, ranges, instruction_count=0, lead_in_count=0, repeat_count=0
-        )
+        return cls(text, tuple(sentences), passages, table, ranges)
 
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""

@@ -9,13 +9,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pipeline.judge.evidence.text.headings import statements
 from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
 from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
-from pipeline.judge.evidence.text.verbs import is_verb
 from pipeline.text.meta_commentary import lead_in_length
-from pipeline.text.sentences import BlockKind, Sentence, claims, split_sentences
+from pipeline.text.sentences import Sentence, claims, split_sentences
 
 _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
 
@@ -35,7 +35,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     turns = {turn.end(): turn.start() for turn in _TURN.finditer(marked)}
     bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)
     split = split_sentences(bare, max_sentence_chars)
-    whole = [one for one in split if one.kind is not BlockKind.HEADING or _states(bare, one)] or split
+    whole = statements(bare, split, source)
     sentences = tuple(_without_left_over(bare, one) for one in split_unrelated(bare, whole, source))
     said = [
         sentence
@@ -53,22 +53,8 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         instruction_count=len(sentences) - len(said),
         lead_in_count=len(said) - len(stated),
         repeat_count=len(frozenset(stated).difference(kept)),
+        heading_count=len(split) - len(whole),
     )
-
-
-_WORD = re.compile(r"[\w'’-]+")
-_TITLE_WORDS = range(4, 9)  # fewer state nothing, more are a statement
-_TITLE_OPENINGS = frozenset(["how", "why", "what", "when", "where", "who", "which", "whether"])
-
-
-def _states(text: str, heading: Sentence) -> bool:
-    """Tells whether a heading is a statement, such as "Mayor arrested for fraud": no claim may hide in a heading."""
-    written = text[heading.start : heading.end].rstrip("*_# ")
-    words = _WORD.findall(written.casefold())
-    if len(words) < _TITLE_WORDS.start or words[0] in _TITLE_OPENINGS:
-        return written.endswith((".", "!")) and len(words) > 1
-    says = any(is_verb(word) or word[0].isdigit() for word in words[1:])
-    return says or written.endswith((".", "!", "?")) or len(words) not in _TITLE_WORDS
 
 
 _ENDED = re.compile(r"[.!?][\"'”’)\]]{0,3}$")

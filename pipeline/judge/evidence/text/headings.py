@@ -1,0 +1,69 @@
+"""Headings: those that only name what follows state nothing, and no claim may hide in the others.
+
+A newspaper's heading is a statement ("Mayor arrested for fraud"), and in a summary it has to be checked. English only.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pipeline.judge.evidence.text.unrelated import KnownWords
+from pipeline.judge.evidence.text.verbs import is_verb
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.sentences import BlockKind, Sentence
+
+_WORD = re.compile(r"[\w'’-]+")
+_NUMBER = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,4}|[IVX]{1,5}|[A-Z])[.:)]?\s+(?=\S)")  # of a section
+_TITLE_WORDS = range(4, 9)  # fewer state nothing, more are a statement
+_TITLE_OPENINGS = frozenset(["how", "why", "what", "when", "where", "who", "which", "whether"])
+_PREDICATES = frozenset(["dead", "guilty", "missing", "bankrupt", "ill"])
+_COUNTED = frozenset(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "hundreds", "millions"])
+_NO_VERB = ("ss", "us", "is")
+
+
+def statements(text: str, sentences: Sequence[Sentence], source: KnownWords | None = None) -> list[Sentence]:
+    """Returns the sentences without headings that only name what follows; a text of nothing else keeps them.
+
+    Args:
+        text: normalised.
+        source: what the text is about; None when it is the source.
+    """
+    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or _states(text, one, source)]
+    return stated or list(sentences)
+
+
+def _states(text: str, heading: Sentence, source: KnownWords | None) -> bool:
+    written = text[heading.start : heading.end].strip("*_# ")
+    if number := _NUMBER.match(written):
+        written = written[number.end() :]
+    words = _WORD.findall(written)
+    folded = [word.casefold() for word in words]
+    if len(words) > 1 and written.endswith((".", "!")):
+        return True
+    if not words or len(words) < _TITLE_WORDS.start or folded[0] in _TITLE_OPENINGS:
+        return len(words) not in range(_TITLE_WORDS.stop) or _tells_news(written, source)
+    says = any(is_verb(word) or word in _PREDICATES or word[0].isdigit() for word in folded[1:])
+    return says or _has_present(words) or written.endswith("?") or len(words) not in _TITLE_WORDS
+
+
+def _tells_news(written: str, source: KnownWords | None) -> bool:
+    """Tells whether a short heading has a past tense that the source has not, of something that it has."""
+    if source is None:
+        return False
+    table = WordTable.of(written)
+    is_new = [source.sentence_count(stem) == 0 for stem in table.stems]
+    return any(
+        is_new[index] and word.endswith("ed") and is_verb(word) and not all(is_new[:index])
+        for index, word in enumerate(table.words)
+    )
+
+
+def _has_present(words: Sequence[str]) -> bool:
+    """Tells whether a verb in its third person stands before a number or a name: "Gate kills four divers"."""
+    is_title_case = all(word[0].isupper() for word in words if len(word) > len("with"))
+    for word, following in pairwise(words[1:]):
+        is_name = following[0].isupper() and not is_title_case
+        may_be_verb = word.islower() and word.endswith("s") and not word.endswith(_NO_VERB)
+        if may_be_verb and (is_name or following[0].isdigit() or following.casefold() in _COUNTED):
+            return True
+    return False
