@@ -5,8 +5,8 @@ kept legal and technical abbreviations and brackets apart better than sentencex,
 syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand four rules of ours: markdown blocks
 end sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
 
-A block is a paragraph, heading, list item or table row, found by line structure. A sentence never crosses one, which
-is what a splitter for prose cannot know about markdown.
+A block is a paragraph, heading, list item (also one without a mark) or table row, found by line structure. A sentence
+never crosses one, which is what a splitter for prose cannot know about markdown.
 """
 
 import re
@@ -14,10 +14,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import pairwise
 
 from nupunkt import sent_spans
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
+from pipeline.text.function_words import FUNCTION_WORDS
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
@@ -52,7 +54,7 @@ class Block:
 
 def split_blocks(text: str) -> list[Block]:
     """Returns the blocks of a text in order, blank lines left out. A paragraph may be wrapped over several lines."""
-    blocks: list[Block] = []
+    blocks: list[tuple[BlockKind, list[tuple[int, int]]]] = []
     is_open = False
     turn_count = sum(1 for start, end in _lines(text) if SPEAKER.match(text, start, end))
     for start, end in _lines(text):
@@ -62,11 +64,38 @@ def split_blocks(text: str) -> list[Block]:
         kind, content = _classify(text[start:end])
         is_turn = turn_count >= FEWEST_TURNS and SPEAKER.match(text, start, end) is not None
         if kind is BlockKind.PROSE and is_open and not is_turn:
-            blocks[-1] = Block(blocks[-1].start, end, blocks[-1].kind)
+            blocks[-1][1].append((start, end))
         else:
-            blocks.append(Block(start + content, end, kind))
+            blocks.append((kind, [(start + content, end)]))
         is_open = kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
-    return blocks
+    return [
+        Block(start, end, kind)
+        for kind, lines in blocks
+        for start, end in (lines if _are_items(text, lines) else [(lines[0][0], lines[-1][1])])
+    ]
+
+
+_ENDS_OPEN = tuple(",;:-–—(")
+_ENDS_SENTENCE = tuple(".!?…")
+_FEWEST_ITEMS = 3  # two lines that begin with capitals may be wrapped by chance
+_NARROWEST = 40  # characters, to which text is wrapped
+
+
+def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
+    """Tells whether each line is one of its own, without a mark in front or behind, and no wrapped prose.
+
+    Each begins with a capital, none leaves something open, and one ends although the next one's first word has room.
+    """
+    if len(lines) < _FEWEST_ITEMS or not all(text[start].isupper() for start, _ in lines):
+        return False
+    width = max(_NARROWEST, *(end - start for start, end in lines))
+    has_room = False
+    for (start, end), (following, last) in pairwise(lines):
+        if text.endswith(_ENDS_OPEN, start, end) or text[start:end].rsplit(None, 1)[-1] in FUNCTION_WORDS:
+            return False
+        word = text[following:last].split(None, 1)[0]
+        has_room |= end - start + 1 + len(word) <= width and not text.endswith(_ENDS_SENTENCE, start, end)
+    return has_room
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

@@ -174,3 +174,31 @@ def test_a_german_date_is_whole_in_a_text_that_is_too_short_to_be_known_as_germa
     sentences = ["Sitzung ist am 14. April um 9 Uhr.", "Schluss war am 3.", "Pumpe P-3 steht."]
     text = " ".join(sentences)
     assert [text[one.start : one.end] for one in split_sentences(text, 2_000)] == sentences
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Novira makes pumps", "Novira employs 300 people", "Ana Silva died"],
+        ["The council met.", "It closed the bridge", "Ana Silva died"],
+        ["– Novira makes pumps", "– Ana Silva died"],
+        ["✅ Novira makes pumps", "✅ Ana Silva died"],
+        ["● Novira makes pumps", "● Ana Silva died"],
+    ],
+)
+def test_lines_that_are_no_wrapped_prose_are_sentences_each(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert [text[one.start : one.end] for one in split_sentences(text, 700)] == [line.strip("–✅● ") for line in lines]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Holt bought the mill in the north of the\nTown by the river in the year of\nOur Lord.",
+        "The old mill of the valley was bought by Ann\nHolt and by her sister, who came from Lund\nCity.",
+        "The council votes,\nAnn Holt says,\nOn Monday",
+        "The director was seen\nin London\nOn Monday",
+    ],
+)
+def test_wrapped_prose_is_one_sentence(text: str) -> None:
+    assert [text[one.start : one.end] for one in split_sentences(text, 700)] == [text]
