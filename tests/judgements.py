@@ -151,3 +151,11 @@ def judgement() -> pb.JudgeResult:
     alignment = result.frameworks[2].metrics[1]
     alignment.status, alignment.confidence = pb.JUDGE_METRIC_STATUS_ABSTAINED, 0.31
     return result
+
+
+def foreign_judgement() -> pb.JudgeResult:
+    """Of a text that is not English: no model read it, and nothing has a score."""
+    status, error = pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE, "unsupported_language: summary not English"
+    metrics = [pb.JudgeMetric(name=name, status=status, error=error) for name in NAMES]
+    numbers = (pb.JUDGE_FRAMEWORK_TWIN_LOCK, pb.JUDGE_FRAMEWORK_JUDGE_LOCK, pb.JUDGE_FRAMEWORK_ULTRA)
+    return pb.JudgeResult(frameworks=[pb.FrameworkResult(framework=number, metrics=metrics) for number in numbers])

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from server.cli.agreement.calibration_report import (
     CalibrationReport,
     Disagreement,
     JudgedRow,
+    left_out,
     report_of,
     to_fields,
 )
@@ -28,7 +29,7 @@ from server.cli.bulk import Items, run_bulk
 from server.cli.console import new_list, new_table, output_console, print_note, shown
 from server.cli.errors import InputError
 from server.cli.files import result_file, to_json_document
-from server.cli.judge.calibration import Identity, find_metric, identity_of, score_of, worst_claims
+from server.cli.judge.calibration import NO_MODELS, Identity, find_metric, identity_of, score_of, worst_claims
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import to_work
 from server.cli.judge.names import label_word, status_name
@@ -61,14 +62,16 @@ class JudgedRows:
             claims = worst_claims(result, kind.policy)
             score = score_of(result, kind)
             self.judged[answer.id] = JudgedRow(self.rows[answer.id], score, status_name(metric), claims)
-            self.identities.add(identity_of(result))
+            if (identity := identity_of(result)) is not None:
+                self.identities.add(identity)
 
     def report(self) -> CalibrationReport:
         """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
         self.failed.check(len(self.rows))
         if len(self.identities) > 1:
             raise InputError("the results come from different models; without --resume all rows are judged anew")
-        return report_of([self.judged[row_id] for row_id in self.rows], self.identities.pop(), self.terms)
+        identity = next(iter(self.identities), NO_MODELS)
+        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.terms)
 
 
 async def calibrate(path: Path, connection: Connection, terms: CalibrateTerms, options: RunOptions) -> None:
@@ -111,7 +114,7 @@ def render_calibration(report: CalibrationReport) -> str:
         report=report,
         whole=PAGE_DISAGREEMENTS,
         measures=MEASURES,
-        left_out=list(left_out(report)),
+        left_out=list(left_out(report.without_score)),
         fold_words=fold_words(report),
         mapping_words=mapping_words(report),
         disagreement_words=disagreement_words,
@@ -123,7 +126,7 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     calibration = report.calibration
     bad_count = calibration.row_count - calibration.good_count
     console.print(f"{calibration.kind}: {calibration.good_count} good and {bad_count} bad summaries", markup=False)
-    for line in left_out(report):
+    for line in left_out(report.without_score):
         console.print(shown(line, style="dim"))
     console.print(measure_table(report))
     console.print(reliability_table(report))
@@ -132,14 +135,6 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     console.print(Text(f"Pass from {calibration.threshold:g} of 10; {mapping_words(report)}", style="bold"))
     console.print(Text(fold_words(report) + "\n", style="dim"))
     print_disagreements(console, report)
-
-
-def left_out(report: CalibrationReport) -> Iterator[str]:
-    """Says which rows had no score that counts."""
-    statuses = sorted({one.status for one in report.without_score})
-    for status in statuses:
-        count = sum(one.status == status for one in report.without_score)
-        yield f"{count} more have no score that counts: {status}"
 
 
 def measure_table(report: CalibrationReport) -> Table:

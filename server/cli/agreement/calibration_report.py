@@ -1,7 +1,8 @@
 """What was learned from labelled summaries: measures, a fitted judge, and where it and people disagree."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -92,12 +93,13 @@ class CalibrationReport:
 def report_of(judged: Sequence[JudgedRow], identity: Identity, terms: CalibrateTerms) -> CalibrationReport:
     """Measures and fits. Raises InputError when that cannot be done with these rows."""
     scored = [one for one in judged if one.score is not None]
+    without_score = [one for one in judged if one.score is None]
     scale = terms.scale
     labelled = to_labelled([one.row for one in scored], [one.score or 0.0 for one in scored], scale)
     try:
         found = study(labelled, terms.least_precision)
     except InvalidInputError as error:
-        raise InputError(str(error)) from error
+        raise InputError("; ".join([str(error), *left_out(without_score)])) from error
     models, language_model = identity
     calibration = Calibration(
         framework=terms.kind.framework,
@@ -113,8 +115,13 @@ def report_of(judged: Sequence[JudgedRow], identity: Identity, terms: CalibrateT
         data_sha256=digest_of([one.row for one in judged], scale),
         measures={name: to_measured(one) for name, one in found.measures.items()},
     )
-    without_score = [one for one in judged if one.score is None]
     return CalibrationReport(terms, calibration, found, disagreements_of(scored, calibration, terms), without_score)
+
+
+def left_out(without_score: Sequence[JudgedRow]) -> Iterator[str]:
+    """Says which rows had no score that counts."""
+    for status, count in sorted(Counter(one.status for one in without_score).items()):
+        yield f"{count} more have no score that counts: {status}"
 
 
 def disagreements_of(

@@ -63,7 +63,8 @@ class ScoreReader(Scores):
         if score is not None and not 0 <= score <= BEST_SCORE:
             raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
         self.scores[item_id] = score
-        self.identities.add(identity_of(result))
+        if (identity := identity_of(result)) is not None:
+            self.identities.add(identity)
 
     def add(self, answer: JudgeAnswer) -> None:
         """Takes in the answer of a server. Raises InputError for an item that failed."""

@@ -79,7 +79,7 @@ class ComparisonReport:
         only_first: ids that the second file lacks.
         only_second: ids that the first file lacks.
         unscored: ids without a score that counts, on either side.
-        is_one_judge: whether the same models judged all.
+        is_one_judge: whether the same models judged all that a model read.
     """
 
     terms: CompareTerms
@@ -132,7 +132,7 @@ def report_of(first: Scores, second: Scores, terms: CompareTerms) -> ComparisonR
         only_first,
         only_second,
         unscored,
-        is_one_judge=len(first.identities | second.identities) == 1,
+        is_one_judge=len(first.identities | second.identities) <= 1,
     )
 
 

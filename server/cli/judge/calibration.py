@@ -23,6 +23,7 @@ from server.cli.judge.names import (
     counting_score,
     framework_word,
     is_supported,
+    is_unread,
     metric_word,
 )
 
@@ -43,6 +44,8 @@ class JudgeModel(FrozenModel):
 
 Identity = tuple[tuple[JudgeModel, ...], str]
 """The models behind a judgement, and the language model."""
+
+NO_MODELS: Identity = ((), "")
 
 
 class Measured(FrozenModel):
@@ -156,10 +159,10 @@ class AppliedCalibration:
             return Verdict()
         return Verdict(score, calibration.probability(score), score >= calibration.threshold)
 
-    def check(self, identity: Identity) -> None:
+    def check(self, identity: Identity | None) -> None:
         """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
         calibration = self.calibration
-        if self.takes_other_models or identity == (calibration.models, calibration.language_model):
+        if identity is None or self.takes_other_models or identity == (calibration.models, calibration.language_model):
             return
         made, found = (words_of(*one) for one in ((calibration.models, calibration.language_model), identity))
         raise InputError(
@@ -176,8 +179,10 @@ def applied_calibration(terms: JudgeTerms) -> tuple[AppliedCalibration | None, J
     return applied, replace(terms, frameworks=tuple(choice for choice in FrameworkChoice if choice in asked))
 
 
-def identity_of(result: pb.JudgeResult) -> Identity:
-    """Names the models behind a judgement, and the language model."""
+def identity_of(result: pb.JudgeResult) -> Identity | None:
+    """Names the models behind a judgement, and the language model; None when no model read the texts."""
+    if is_unread(result):
+        return None
     models = (JudgeModel(name=one.name, revision=one.revision, sha256=one.sha256) for one in result.models)
     return tuple(models), result.language_model
 

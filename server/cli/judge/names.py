@@ -38,6 +38,15 @@ def status_name(metric: pb.JudgeMetric) -> str:
     return str(word_of(pb.JudgeMetricStatus, metric.status)).replace("-", " ")
 
 
+def is_unread(result: pb.JudgeResult) -> bool:
+    """Tells whether no model read the texts, because they are not English; no metric has a score then."""
+    return any(
+        metric.status == pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE
+        for framework in result.frameworks
+        for metric in framework.metrics
+    )
+
+
 def is_partial(framework: pb.FrameworkResult) -> bool:
     """Tells whether a score of a framework comes from a part of the claims."""
     return any(metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for metric in framework.metrics)

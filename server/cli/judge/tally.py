@@ -19,6 +19,7 @@ from server.cli.judge.names import (
     counting_score,
     framework_word,
     in_words,
+    is_unread,
     metric_word,
     status_name,
 )
@@ -82,7 +83,8 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
 
     def add_result(self, item_id: str, result: pb.JudgeResult) -> None:
         """See Tally."""
-        self.models.add(tuple(model.sha256 for model in result.models))
+        if not is_unread(result):
+            self.models.add(tuple(model.sha256 for model in result.models))
         breaches, verdict = breaches_of(result, self.floors), verdict_of(result)
         self.claim_count += verdict.claim_count
         self.unchecked_count += verdict.unchecked_count

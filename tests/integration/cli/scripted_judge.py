@@ -12,7 +12,7 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 from precis.v1 import judge_pb2 as pb
 
-from tests.judgements import judgement
+from tests.judgements import foreign_judgement, judgement
 
 SERVICE = pb.DESCRIPTOR.services_by_name["JudgeService"].full_name
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -22,7 +22,7 @@ class ScriptedJudge:
     """Judges every summary alike, unless the summary is one of these words.
 
     "busy": refused the first two times, with a delay. "bad": refused. "gone": the server is stopping. "never": there is
-    no answer. A number: Ultra's score of hallucination.
+    no answer. "deutsch": no score, for it is not English. A number: Ultra's score of hallucination.
 
     Attributes:
         seen: how often each summary came.
@@ -72,6 +72,8 @@ class ScriptedJudge:
 
 def scored(summary: str) -> pb.JudgeResult:
     """The judgement of all summaries, with the score that this one names."""
+    if summary == "deutsch":
+        return foreign_judgement()
     result = judgement()
     with suppress(ValueError):
         next(one for one in result.frameworks if one.framework == pb.JUDGE_FRAMEWORK_ULTRA).metrics[2].score = float(

@@ -89,6 +89,27 @@ async def test_a_calibration_gives_verdicts_and_decides_the_exit_code(judge: Scr
     assert refused.code == 1
 
 
+async def test_a_text_that_is_not_english_ends_neither_a_calibration_nor_its_use(
+    judge: ScriptedJudge, tmp_path: Path
+) -> None:
+    foreign: dict[str, object] = {"id": "foreign", "source": "S.", "summary": "deutsch"}
+    labels, calibration = tmp_path / "labels.jsonl", tmp_path / "calibration.json"
+    written(labels, [*labelled_rows(), {**foreign, "label": 1}])
+    ended = await precis("calibrate", labels, "-o", calibration, "-a", judge.address)
+    assert ended.code == 0
+    assert "1 more have no score that counts: unsupported language" in ended.out
+
+    items = written(tmp_path / "items.jsonl", [{"id": "9", "source": "S.", "summary": "9"}, foreign])
+    output = tmp_path / "results.jsonl"
+    many = await precis("judge", items, "-o", output, "--calibration", calibration, "-a", judge.address)
+    assert (many.code, many.error) == (1, "precis: 1 of 2 items do not pass --calibration")
+    assert "ultra hallucination: unsupported language in 1 items" in many.out
+    assert "ultra hallucination calibrated: 1 pass, 1 none" in many.out
+    assert "different models" not in many.err
+    lines = {line["id"]: line["calibrated"]["verdict"] for line in map(json.loads, output.read_text().splitlines())}
+    assert lines == {"9": "pass", "foreign": "none"}
+
+
 async def test_a_calibration_of_other_models_is_refused_unless_told_otherwise(
     judge: ScriptedJudge, tmp_path: Path
 ) -> None:

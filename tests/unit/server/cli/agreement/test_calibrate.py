@@ -19,7 +19,7 @@ from server.cli.errors import CliError, InputError
 from server.cli.judge.floors import ScoreKind
 from server.cli.judge.items import Item
 from server.cli.judge.tally import JudgeAnswer
-from tests.judgements import judgement
+from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.judge.report.report_page import one, read_page
 from tests.unit.server.cli.judge.report.test_page import HOSTILE, poison
 
@@ -102,6 +102,19 @@ def test_rows_without_a_score_are_counted_and_left_out() -> None:
     assert report.calibration.row_count == 39
     assert "1 more have no score that counts: abstained" in printed(report)
     assert to_fields(report)["without_score"] == [{"id": "row 03", "status": "abstained"}]
+
+
+def test_rows_that_no_model_read_are_no_other_judge() -> None:
+    answers = answers_of([number / 4 for number in range(ROWS)])
+    answers.add(JudgeAnswer("row 03", None, foreign_judgement(), None, ""))
+    report = answers.report()
+    assert (report.calibration.row_count, report.calibration.models[0].sha256) == (39, "ab" * 32)
+    assert "1 more have no score that counts: unsupported language" in printed(report)
+    for row_id in answers.rows:
+        answers.add(JudgeAnswer(row_id, None, foreign_judgement(), None, ""))
+    later = JudgedRows(TERMS, answers.rows, answers.judged)
+    with pytest.raises(InputError, match=r"at least 5 good.*; 40 more have no score that counts: unsupported language"):
+        later.report()
 
 
 def test_everything_is_json_and_nothing_in_it_is_no_number() -> None:

@@ -14,7 +14,7 @@ from server.cli.agreement.terms import CompareTerms
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
 from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
-from tests.judgements import judgement
+from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.judge.report.report_page import one, read_page
 from tests.unit.server.cli.judge.report.test_page import HOSTILE
 
@@ -106,6 +106,13 @@ def test_results_are_read_and_items_wait_to_be_judged(tmp_path: Path) -> None:
     twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
     assert read(tmp_path, result_line("one"), kind=twin).scores == {"one": 4.0}
     assert read(tmp_path, result_line("one"), kind=ScoreKind(policy=Policy.LENIENT)).scores == {"one": 7.5}
+
+
+def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:
+    foreign: dict[str, object] = {"id": "two", "item_sha256": "0", "result": to_json_fields(foreign_judgement())}
+    found = read(tmp_path, result_line("one"), foreign)
+    assert found.scores == {"one": 7.5, "two": None}
+    assert len(found.identities) == 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,15 @@ from server.cli.judge.calibration import (
     worst_claims,
 )
 from server.cli.judge.floors import FrameworkChoice, JudgeTerms, MetricChoice, Policy, ScoreKind
-from tests.judgements import UNSUPPORTED, in_summary, judgement, partial_claim, supported_claim, unsupported_claim
+from tests.judgements import (
+    UNSUPPORTED,
+    foreign_judgement,
+    in_summary,
+    judgement,
+    partial_claim,
+    supported_claim,
+    unsupported_claim,
+)
 
 ULTRA_SCORE = 3.18
 STRICT = ScoreKind()
@@ -153,3 +161,9 @@ def test_a_judgement_by_other_models_has_no_verdict_unless_asked_for(tmp_path: P
     with pytest.raises(InputError, match="some at"):
         AppliedCalibration(path, read_calibration(path)).check(identity_of(helped))
     assert AppliedCalibration(path, read_calibration(path), takes_other_models=True).verdict_of(other).passed
+
+
+def test_a_judgement_that_no_model_read_has_no_verdict_and_is_not_refused(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    assert identity_of(foreign_judgement()) is None
+    assert AppliedCalibration(path, read_calibration(path)).verdict_of(foreign_judgement()) == Verdict()

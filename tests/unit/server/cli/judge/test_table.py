@@ -12,7 +12,7 @@ from server.cli.judge.items import Item
 from server.cli.judge.table import print_comparison, print_judgement
 from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
 from server.cli.spread import SHOWN_ITEMS
-from tests.judgements import judgement
+from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.judge.report.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
@@ -198,6 +198,12 @@ def test_without_any_score_there_is_no_table_of_scores() -> None:
     assert "median" in summarized(tallied(judgement()))
     assert "median" not in text
     assert "ultra coverage: unsupported language in 1 items" in text
+
+
+def test_what_no_model_read_is_no_other_judge() -> None:
+    tally = tallied(judgement(), foreign_judgement())
+    assert tally.models == {("ab" * 32,)}
+    assert "ultra hallucination: unsupported language in 1 items" in summarized(tally)
 
 
 def test_items_under_a_limit_are_worse_than_any_other() -> None:
