@@ -171,8 +171,8 @@ class JudgeRequest(_message.Message):
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
     view: _common_pb2.ResultView.ValueType
-    """How much of the judgement the response holds. Default: CLAIMS. Of a short text that is about a kilobyte, and FULL of
-    all three frameworks 24.
+    """How much of the judgement the response holds. Default: CLAIMS. Of two sentences against two that is 2.6 kB, and FULL
+    of all three frameworks 34; of 500 characters against 2,700 it is 4 kB, and FULL of all three 85.
     """
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedScalarFieldContainer[Global___JudgeFramework.ValueType]:
