@@ -13,7 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.agreement.comparison_report import ComparisonReport, Pair, Scores, report_of, to_fields
+from server.cli.agreement.comparison_report import (
+    ComparisonReport,
+    LostScore,
+    Pair,
+    Scores,
+    report_of,
+    to_fields,
+)
 from server.cli.agreement.labels import read_rows, to_text_item
 from server.cli.agreement.terms import CompareTerms
 from server.cli.bulk import Items, run_bulk
@@ -23,6 +30,7 @@ from server.cli.files import result_file, to_id, to_json_document
 from server.cli.judge.calibration import applied_calibration, find_metric, identity_of, score_of
 from server.cli.judge.floors import BEST_SCORE, JudgeTerms, ScoreKind
 from server.cli.judge.items import Item, to_work
+from server.cli.judge.names import status_name
 from server.cli.judge.report.render import render_page
 from server.cli.judge.tally import JudgeAnswer
 from server.cli.options import Connection, RunOptions
@@ -57,12 +65,15 @@ class ScoreReader(Scores):
 
     def take(self, item_id: str, result: pb.JudgeResult) -> None:
         """Takes in a judgement. Raises InputError when it lacks the score, or what the policy needs."""
-        if find_metric(result, self.kind) is None:
+        metric = find_metric(result, self.kind)
+        if metric is None:
             raise InputError(f"result.frameworks: expected {self.kind.framework} {self.kind.metric}")
         score = score_of(result, self.kind)
         if score is not None and not 0 <= score <= BEST_SCORE:
             raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
         self.scores[item_id] = score
+        if score is None:
+            self.statuses[item_id] = status_name(metric)
         if (identity := identity_of(result)) is not None:
             self.identities.add(identity)
 
@@ -137,23 +148,22 @@ def render_comparison(paths: Sequence[Path], report: ComparisonReport) -> str:
         whole=PAGE_FLIPS,
         remarks=remarks_of(report),
         side_words=side_words,
+        lost_words=lost_words,
     )
 
 
 def print_comparison(console: Console, report: ComparisonReport) -> None:
-    """Prints the table of all pairs and of categories, and the items that changed sides."""
-    console.print(f"{report.terms.kind}: {report.whole.count} items in both files", markup=False)
+    """Prints the table of all pairs and of categories, and the items that changed sides or lost their score."""
+    count = report.whole.count if report.whole else 0
+    console.print(f"{report.terms.kind}: {count} items with a score in both files", markup=False)
     for line in remarks_of(report):
         console.print(shown(line, style="dim"))
-    console.print(pair_table(report))
-    flips = report.flips
-    if flips:
-        rest = f", the first {SHOWN_ITEMS}" if len(flips) > SHOWN_ITEMS else ""
-        table = new_table(f"items that changed sides ({len(flips)}{rest})", "category", ">before", ">after", "")
-        for pair in flips[:SHOWN_ITEMS]:
-            numbers = (f"{pair.first:.2f}", f"{pair.second:.2f}")
-            table.add_row(shown(pair.id, limit=80), shown(pair.category, limit=40), *numbers, side_words(pair))
-        console.print(table)
+    if report.whole:
+        console.print(pair_table(report))
+    if report.flips:
+        console.print(flip_table(report.flips))
+    if report.lost:
+        console.print(lost_table(report.lost))
     console.print(Text(report.verdict, style="red" if report.is_regression else "green"))
 
 
@@ -163,7 +173,9 @@ def remarks_of(report: ComparisonReport) -> list[str]:
     if not report.is_one_judge:
         remarks.append("Different models judged: the difference is of judges as well as of summaries.")
     if report.unscored:
-        remarks.append(f"{len(report.unscored)} items have no score that counts on one side, and are left out.")
+        why = ", ".join(sorted({status for status in report.unscored.values() if status}))
+        said = f"{len(report.unscored)} items have no score that counts on one side, and are left out of the means"
+        remarks.append(f"{said}: {why}." if why else f"{said}.")
     if left_out := len(report.only_first) + len(report.only_second):
         remarks.append(f"{left_out} items are in one file only, and are left out.")
     return remarks
@@ -174,7 +186,7 @@ def pair_table(report: ComparisonReport) -> Table:
     interval = f">{report.terms.confidence:.0%} interval"
     headings = (">items", ">before", ">after", ">difference", interval, ">p", ">won/lost/tied")
     table = new_table("", *headings, f">pass {report.terms.threshold:g} now/no longer")
-    for one in (report.whole, *report.categories):
+    for one in report.studies:
         found = one.difference.estimate
         table.add_row(
             shown(one.category or "all", limit=40),
@@ -186,6 +198,33 @@ def pair_table(report: ComparisonReport) -> Table:
     return table
 
 
+def flip_table(flips: Sequence[Pair]) -> Table:
+    """Builds the table of the first items that changed sides."""
+    table = new_table(f"items that changed sides ({count_words(flips)})", "category", ">before", ">after", "")
+    for pair in flips[:SHOWN_ITEMS]:
+        numbers = (f"{pair.first:.2f}", f"{pair.second:.2f}")
+        table.add_row(shown(pair.id, limit=80), shown(pair.category, limit=40), *numbers, side_words(pair))
+    return table
+
+
+def lost_table(lost: Sequence[LostScore]) -> Table:
+    """Builds the table of the first items that lost their score."""
+    table = new_table(f"items that lost their score ({count_words(lost)})", "category", ">before", "")
+    for one in lost[:SHOWN_ITEMS]:
+        table.add_row(shown(one.id, limit=80), shown(one.category, limit=40), f"{one.first:.2f}", lost_words(one))
+    return table
+
+
+def count_words(listed: Sequence[object]) -> str:
+    """Says how many items there are, and how many of them are shown when that is not all."""
+    return f"{len(listed)}, the first {SHOWN_ITEMS}" if len(listed) > SHOWN_ITEMS else f"{len(listed)}"
+
+
 def side_words(pair: Pair) -> str:
     """Says how a pair changed sides."""
     return "passes now" if pair.second > pair.first else "no longer passes"
+
+
+def lost_words(one: LostScore) -> str:
+    """Says why an item has no score, and whether it passed before."""
+    return ", ".join(filter(None, (one.status, "no longer passes" if one.passed else "")))

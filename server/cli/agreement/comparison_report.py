@@ -1,6 +1,6 @@
-"""What two sets of scores amount to: the mean difference and how sure it is, and which items changed sides."""
+"""What two sets of scores amount to: the mean difference, how sure it is, which items changed sides or lost theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ class Scores:
         scores: by id; None where there is none that counts.
         categories: by id.
         identities: models behind them.
+        statuses: by id, why there is no score.
     """
 
     path: Path
     scores: dict[str, float | None] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
     identities: set[Identity] = field(default_factory=set)
+    statuses: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,25 @@ class Pair:
     category: str
     first: float
     second: float
+
+
+@dataclass(frozen=True, slots=True)
+class LostScore:
+    """An item that had a score, and has none that counts now.
+
+    Attributes:
+        id: of the item.
+        category: of the item.
+        first: the score that it had.
+        passed: with that.
+        status: why it has none.
+    """
+
+    id: str
+    category: str
+    first: float
+    passed: bool
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +94,52 @@ class ComparisonReport:
 
     Attributes:
         terms: how it was made; with kind and threshold of the calibration.
-        whole: all pairs.
+        whole: all pairs; None when every item lost its score.
         categories: in order of their names.
         flips: pairs that changed sides; those that passed before first, the greatest falls first.
+        lost: items that have a score in the first file alone; the highest first.
         only_first: ids that the second file lacks.
         only_second: ids that the first file lacks.
-        unscored: ids without a score that counts, on either side.
+        unscored: why items have no score that counts on one side or both, by id.
         is_one_judge: whether the same models judged all that a model read.
     """
 
     terms: CompareTerms
-    whole: PairStudy
+    whole: PairStudy | None
     categories: Sequence[PairStudy]
     flips: Sequence[Pair]
+    lost: Sequence[LostScore]
     only_first: Sequence[str]
     only_second: Sequence[str]
-    unscored: Sequence[str]
+    unscored: Mapping[str, str]
     is_one_judge: bool
 
     @property
-    def is_regression(self) -> bool:
+    def studies(self) -> list[PairStudy]:
+        """All pairs, if there are any, then the categories."""
+        return [*([self.whole] if self.whole else []), *self.categories]
+
+    @property
+    def has_fallen(self) -> bool:
         """Whether the mean fell by more than the tolerance, at the confidence asked for."""
-        return self.whole.difference.estimate.high < -self.terms.tolerance
+        return self.whole is not None and self.whole.difference.estimate.high < -self.terms.tolerance
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the mean fell, or an item lost its score, which no mean shows."""
+        return self.has_fallen or bool(self.lost)
 
     @property
     def verdict(self) -> str:
-        """The answer in a sentence."""
-        said = "Regression" if self.is_regression else "No regression"
-        return f"{said} beyond {self.terms.tolerance:g} points at {self.terms.confidence:.0%} confidence."
+        """The answer in a sentence or two."""
+        terms = self.terms
+        fallen = "Regression" if self.has_fallen else "No regression"
+        of_mean = f"{fallen} beyond {terms.tolerance:g} points at {terms.confidence:.0%} confidence."
+        if not self.lost:
+            return of_mean
+        passed = sum(one.passed for one in self.lost)
+        lost = f"Regression: {len(self.lost)} items lost their score; {passed} of them passed before."
+        return f"{lost} Of the others: {of_mean}" if self.whole else f"{lost} No item has two scores."
 
 
 def report_of(first: Scores, second: Scores, terms: CompareTerms) -> ComparisonReport:
@@ -112,23 +151,27 @@ def report_of(first: Scores, second: Scores, terms: CompareTerms) -> ComparisonR
             f"{len(only_first)} items are only in {first.path}, {len(only_second)} only in {second.path}: "
             "give --common to compare the others"
         )
-    pairs, unscored = [], []
+    pairs, lost, unscored = [], [], {}
     for item_id in sorted(first.scores.keys() & second.scores.keys()):
         one, other = first.scores[item_id], second.scores[item_id]
-        if one is None or other is None:
-            unscored.append(item_id)
-        else:
-            category = first.categories[item_id] or second.categories[item_id]
+        category = first.categories[item_id] or second.categories[item_id]
+        if one is not None and other is not None:
             pairs.append(Pair(item_id, category, one, other))
-    if not pairs:
+            continue
+        status = (first if one is None else second).statuses.get(item_id, "")
+        unscored[item_id] = status
+        if one is not None:
+            lost.append(LostScore(item_id, category, one, one >= terms.threshold, status))
+    if not pairs and not lost:
         raise InputError(f"{first.path} and {second.path} have no item with two scores")
     categories = sorted({pair.category for pair in pairs} - {""})
     flips = [pair for pair in pairs if (pair.first < terms.threshold) != (pair.second < terms.threshold)]
     return ComparisonReport(
         terms,
-        study_pairs("", pairs, terms),
+        study_pairs("", pairs, terms) if pairs else None,
         [study_pairs(name, [pair for pair in pairs if pair.category == name], terms) for name in categories],
         sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
+        sorted(lost, key=lambda one: (-one.first, one.id)),
         only_first,
         only_second,
         unscored,
@@ -166,10 +209,11 @@ def to_fields(report: ComparisonReport) -> dict[str, Any]:
         "confidence": terms.confidence,
         "is_regression": report.is_regression,
         "is_one_judge": report.is_one_judge,
-        "all": asdict(report.whole),
+        "all": asdict(report.whole) if report.whole else None,
         "categories": [asdict(one) for one in report.categories],
         "flips": [asdict(one) for one in report.flips],
+        "lost": [asdict(one) for one in report.lost],
         "only_first": report.only_first,
         "only_second": report.only_second,
-        "unscored": report.unscored,
+        "unscored": list(report.unscored),
     }

@@ -152,7 +152,8 @@ def compare(
     "category" is for a table by category.
 
     The answer is a regression when the whole interval of the mean difference, a
-    paired bootstrap over items, lies below minus --tolerance.
+    paired bootstrap over items, lies below minus --tolerance, or when an item that
+    had a score has none that counts any more.
 
     [bold]Examples[/]
 

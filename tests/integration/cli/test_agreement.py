@@ -153,6 +153,25 @@ async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path
     assert better.code == 0
 
 
+async def test_summaries_that_lost_their_score_are_a_regression(judge: ScriptedJudge, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"id": f"{one}", "source": "S.", "summary": f"{one}"} for one in range(10)]
+    before = written(tmp_path / "a.jsonl", rows)
+    after = written(tmp_path / "b.jsonl", [{**row, "summary": "deutsch"} for row in rows[:6]] + rows[6:])
+    ended = await precis("compare", before, after, "-a", judge.address)
+    assert ended.code == 1
+    assert "items that lost their score (6)" in ended.out
+    assert "Different models" not in ended.out
+    assert ended.err.splitlines()[-1] == (
+        "precis: Regression: 6 items lost their score; 1 of them passed before. "
+        "Of the others: No regression beyond 0 points at 95% confidence."
+    )
+    as_json = await precis("compare", before, after, "--json", "-a", judge.address)
+    found = json.loads(as_json.out)
+    assert (as_json.code, found["is_regression"], found["is_one_judge"]) == (1, True, True)
+    assert [one["id"] for one in found["lost"]] == ["5", "4", "3", "2", "1", "0"]
+    assert (await precis("compare", after, before, "-a", judge.address)).code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -48,6 +48,7 @@ def printed(report: ComparisonReport) -> str:
 def test_pairs_by_hand() -> None:
     found = compared([4, 6, 5, 8], [6, 4, 5, 9], category="news")
     whole = found.whole
+    assert whole is not None
     assert (whole.count, whole.first_mean, whole.second_mean) == (4, 5.75, 6)
     assert whole.difference.estimate.value == 0.25
     assert (whole.wins, whole.losses, whole.ties, whole.fixed, whole.broken) == (2, 1, 1, 1, 1)
@@ -71,7 +72,7 @@ def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
     with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: give --common"):
         compared([1, 2], [1])
     found = compared([1, 2], [1], is_common=True)
-    assert (found.whole.count, found.only_first) == (1, ["item 01"])
+    assert (len(found.studies), found.studies[0].count, found.only_first) == (1, 1, ["item 01"])
     assert "1 items are in one file only" in printed(found)
     with pytest.raises(InputError, match="no item with two scores"):
         compared([None], [3])
@@ -79,9 +80,52 @@ def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
 
 def test_items_without_a_score_are_named() -> None:
     found = compared([None, 2], [3, 3])
-    assert found.unscored == ["item 00"]
+    assert list(found.unscored) == ["item 00"]
     assert "1 items have no score that counts on one side" in printed(found)
     assert to_fields(found)["unscored"] == ["item 00"]
+    assert not found.lost
+    assert not found.is_regression
+
+
+def with_lost(before: Sequence[float | None], after: Sequence[float | None], category: str = "") -> ComparisonReport:
+    """What has no score after is not English."""
+    second = scores(PATHS[1], after, category)
+    second.statuses = {item_id: "unsupported language" for item_id, score in second.scores.items() if score is None}
+    return report_of(scores(PATHS[0], before, category), second, CompareTerms(ScoreKind()))
+
+
+def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
+    found = with_lost([3, 9, 6, 7, None], [None, None, 6, 7, None])
+    assert (found.studies[0].count, found.has_fallen, found.is_regression) == (2, False, True)
+    assert [(one.id, one.first, one.passed) for one in found.lost] == [("item 01", 9, True), ("item 00", 3, False)]
+    text = printed(found)
+    assert "3 items have no score that counts on one side, and are left out of the means: unsupported language." in text
+    assert "items that lost their score (2)" in text
+    assert [line.split() for line in text.splitlines() if line.split()[:2] in (["item", "00"], ["item", "01"])] == [
+        ["item", "01", "9.00", "unsupported", "language,", "no", "longer", "passes"],
+        ["item", "00", "3.00", "unsupported", "language"],
+    ]
+    assert found.verdict == (
+        "Regression: 2 items lost their score; 1 of them passed before. "
+        "Of the others: No regression beyond 0 points at 95% confidence."
+    )
+    assert to_fields(found)["is_regression"]
+    assert to_fields(found)["lost"][0] == {
+        "id": "item 01",
+        "category": "",
+        "first": 9,
+        "passed": True,
+        "status": "unsupported language",
+    }
+
+
+def test_when_every_item_lost_its_score_there_is_a_regression_and_no_mean() -> None:
+    found = with_lost([8, 9], [None, None])
+    assert found.verdict == "Regression: 2 items lost their score; 2 of them passed before. No item has two scores."
+    assert "0 items with a score in both files" in printed(found)
+    assert (to_fields(found)["all"], to_fields(found)["categories"]) == (None, [])
+    page = read_page(render_comparison(PATHS, found))
+    assert [one.text for one in page.find("h2")] == ["Items that changed sides", "Items that lost their score"]
 
 
 def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, object]:
@@ -112,6 +156,7 @@ def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:
     foreign: dict[str, object] = {"id": "two", "item_sha256": "0", "result": to_json_fields(foreign_judgement())}
     found = read(tmp_path, result_line("one"), foreign)
     assert found.scores == {"one": 7.5, "two": None}
+    assert found.statuses == {"two": "unsupported language"}
     assert len(found.identities) == 1
 
 
@@ -142,6 +187,14 @@ def test_the_page_has_the_table_and_the_flips() -> None:
     assert tables[0][1] == tables[0][2]
     assert tables[1][1] == ["news", "6.00", "4.00", "no longer passes"]
     assert "No regression beyond 0 points at 95% confidence." in page.text
+
+
+def test_the_page_lists_items_that_lost_their_score() -> None:
+    page = read_page(render_comparison(PATHS, with_lost([8, 6], [None, 6], category="news")))
+    tables = [[[cell.text for cell in row.find("td")] for row in table.find("tr")] for table in page.find("table")]
+    assert tables[-1][1] == ["news", "8.00", "unsupported language, no longer passes"]
+    assert "Regression: 1 items lost their score" in page.text
+    assert "nothing else does" not in page.text
 
 
 def test_texts_of_a_file_are_data_on_the_terminal_and_the_page() -> None:
