@@ -46,6 +46,8 @@ def _asking(request: R, options: QuestionOptions) -> R:
         request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.name}")
     if options.choices:
         request.choices[:] = options.choices
+    if options.fail_under is not None:
+        _ask_for_level(request)
     if options.scope:
         named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
         request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
@@ -54,6 +56,15 @@ def _asking(request: R, options: QuestionOptions) -> R:
     if options.no_llm:
         request.options.use_language_model = False
     return request
+
+
+def _ask_for_level(request: R) -> None:
+    """Asks for what --fail-under looks at. Raises InputError when another kind of answer is asked for already."""
+    if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
+        raise InputError("--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring")
+    if request.choices:
+        raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
+    request.mode = pb.SYNTHESIS_MODE_SCORING
 
 
 def _read(path: Path, request: R) -> R:

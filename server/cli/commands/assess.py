@@ -54,7 +54,7 @@ class QuestionOptions:
     ] = None
     no_llm: Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language models.")] = False
     fail_under: Annotated[
-        LevelChoice | None, typer.Option("--fail-under", help="Exit with 1 when the level is under this.")
+        LevelChoice | None, typer.Option("--fail-under", help="Ask for a level; exit with 1 when it is under this.")
     ] = None
     as_json: JsonOption = False
     timeout_s: TimeoutOption = 300.0
@@ -135,7 +135,7 @@ def assess(
 
       precis assess -q "How good is this summary?" --source a.txt --summary s.txt
 
-      precis assess -q "Is the car sharp?" --scope car -i car.jpg --fail-under B
+      precis assess -q "Is the picture sharp?" -i car.jpg --fail-under B
 
       precis assess -q "How good is it?" -i bad.png --reference good.png --json
 

@@ -71,6 +71,28 @@ async def test_a_level_under_its_limit_exits_with_1(app: App, evidence: Path, fl
     assert ended.err == (f"precis: under the limit: C < {floor}\n" if code else "")
 
 
+async def test_a_limit_asks_for_a_level_however_the_question_reads(app: App, picture: Path) -> None:
+    ended = await precis("assess", "-q", "Is it sharp?", "-i", picture, "--fail-under", "B", "-a", app.address)
+    assert (ended.code, ended.out.splitlines()[0][:2]) == (0, "A,")
+    assert ended.err.startswith("plan 1: scoring of ")
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("assess", ("--mode", "explanation"), "--fail-under needs a level, which --mode explanation does not give"),
+        ("synthesize", ("--mode", "explanation"), "--fail-under needs a level, which --mode explanation does not give"),
+        ("assess", ("--choice", "yes", "--choice", "no", "--mode", "scoring"), "the answer is one of the choices"),
+    ],
+)
+async def test_a_limit_of_an_answer_without_level_is_refused(
+    evidence: Path, command: str, options: tuple[str, ...], message: str
+) -> None:
+    fields = written(evidence, {"question": "How faithful is it?"})
+    ended = await precis(command, fields, *options, "--fail-under", "B", "-a", f"127.0.0.1:{unused_port()}")
+    assert (ended.code, message in ended.error) == (2, True)
+
+
 async def test_evidence_of_another_part_answers_nothing(app: App, evidence: Path) -> None:
     ended = await precis("synthesize", evidence, "--scope", "car", "-a", app.address)
     assert ended.code == 4
