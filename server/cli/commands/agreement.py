@@ -153,7 +153,8 @@ def compare(
 
     The answer is a regression when the whole interval of the mean difference, a
     paired bootstrap over items, lies below minus --tolerance, or when an item that
-    had a score has none that counts any more.
+    had a score has none any more. The judge abstains from a few of any summaries:
+    these count when they have become more, at --confidence.
 
     [bold]Examples[/]
 

@@ -6,10 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.agreement.compare import ScoreReader, print_comparison, read_scores, render_comparison
-from server.cli.agreement.comparison_report import ComparisonReport, Scores, report_of, to_fields
+from server.cli.agreement.compare import (
+    ScoreReader,
+    print_comparison,
+    read_scores,
+    render_comparison,
+    to_result,
+)
+from server.cli.agreement.comparison_report import (
+    ABSTAINED,
+    ComparisonReport,
+    Scores,
+    report_of,
+    to_fields,
+)
 from server.cli.agreement.terms import CompareTerms
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
@@ -87,11 +100,17 @@ def test_items_without_a_score_are_named() -> None:
     assert not found.is_regression
 
 
-def with_lost(before: Sequence[float | None], after: Sequence[float | None], category: str = "") -> ComparisonReport:
-    """What has no score after is not English."""
-    second = scores(PATHS[1], after, category)
-    second.statuses = {item_id: "unsupported language" for item_id, score in second.scores.items() if score is None}
-    return report_of(scores(PATHS[0], before, category), second, CompareTerms(ScoreKind()))
+def with_lost(
+    before: Sequence[float | None],
+    after: Sequence[float | None],
+    category: str = "",
+    status: str = "unsupported language",
+) -> ComparisonReport:
+    """What has no score has this status."""
+    first, second = scores(PATHS[0], before, category), scores(PATHS[1], after, category)
+    for side in (first, second):
+        side.statuses = {item_id: status for item_id, score in side.scores.items() if score is None}
+    return report_of(first, second, CompareTerms(ScoreKind()))
 
 
 def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
@@ -117,6 +136,18 @@ def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
         "passed": True,
         "status": "unsupported language",
     }
+
+
+def test_a_few_items_that_the_judge_abstains_from_are_listed_and_no_regression() -> None:
+    before: list[float | None] = [8.0] * 40
+    few = with_lost([None, *before], [8, None, *before[1:]], status="abstained")
+    assert (len(few.lost), few.abstains_more, few.is_regression) == (1, False, False)
+    assert few.verdict == "No regression beyond 0 points at 95% confidence."
+    assert "items that lost their score (1)" in printed(few)
+    many = with_lost(before, [None] * 10 + before[10:], status="abstained")
+    assert (len(many.lost), many.abstains_more, many.is_regression) == (10, True, True)
+    assert to_fields(many)["abstains_more"]
+    assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 items lost")
 
 
 def test_when_every_item_lost_its_score_there_is_a_regression_and_no_mean() -> None:
@@ -157,6 +188,10 @@ def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:
     found = read(tmp_path, result_line("one"), foreign)
     assert found.scores == {"one": 7.5, "two": None}
     assert found.statuses == {"two": "unsupported language"}
+    abstained = to_result(result_line("one")["result"])
+    abstained.frameworks[2].metrics[2].status = pb.JUDGE_METRIC_STATUS_ABSTAINED
+    found.take("three", abstained)
+    assert found.statuses["three"] == ABSTAINED
     assert len(found.identities) == 1
 
 
