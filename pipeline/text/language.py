@@ -2,7 +2,8 @@
 
 Articles, pronouns, prepositions and conjunctions are a third of any prose, whatever it is about, while names, numbers
 and code have next to none. A text is foreign when most of its letters are of another script than Latin, or when nearly
-all of its closed-class words are those of other languages. Of too short a text, a list or code, nothing is known.
+all of its closed-class words are those of other languages. A single one is enough where English has no such word. Of a
+text without any, as headlines, lists and code are, nothing is known.
 """
 
 import re
@@ -15,41 +16,90 @@ _ENGLISH_LIST = """
 _ENGLISH = frozenset(_ENGLISH_LIST.split())
 # Of Spanish, French, German, Italian, Portuguese, Dutch, Scandinavian, Polish, Czech, Romanian, Turkish, Hungarian,
 # Finnish, Indonesian and Vietnamese: words that English prose does not have.
+_SHARED_LIST = """
+    a an are as at be by for had has he her his if in is it me more my not of on or out over some this to two up was we
+    will with
+"""
+# English has them, and so have others: Dutch "is" and "of", German "in" and "an".
+_SHARED = frozenset(_SHARED_LIST.split())
 _FOREIGN_LIST = """
-    el los las del al una unos con sobre que como pero muy este esta estos han fue ser su sus lo es y más también cuando
-    porque según entre hasta desde donde puede hay ya
-    le la les des du de aux une est et dans par avec sans qui ne pas ce cette ces il elle ils nous vous au leur été sont
-    mais si ou où plus peut être cet quand
-    der das dem ein eine einen einer eines und ist sind nicht mit für auf von vom zum zur bei nach auch sich wird wurde
-    werden aus über sie wenn nur oder noch kann durch daß dass haben diese dieser dieses keine wie
-    gli della delle dei degli nel nella è di che si sono anche più ed alla sul questo questa quando può essere una
-    uma em não foi são pelo pela ao às seu sua mais um dos das nos na da pode você está quando
-    het een dat niet zijn te aan voor naar bij heeft werd wordt ook uit deze geen kan moet
-    och att som är på av inte till från ett ikke og af fra være blev er det kan ej inget hvis eller
-    się nie że przez są oraz które który jak jest dla lub można nelze je pro jako ale jsou byl který nebo není
-    și în cu pe este sau lui nu sunt dacă
-    bir ve bu için ile olarak olan çok gibi değil veya
-    az és hogy nem meg csak vagy volt egy nincs
-    ja ei että ovat mutta oli sekä myös tai ole
-    yang dan ini itu dengan untuk tidak dari pada adalah atau tak
+    una unas unos sobre qué pero esto estos estas fue más también cuando porque según desde donde puede pueden por
+    tras durante mientras aunque eran fueron había hace nadie otro otra otros otras estaba están eso esos esas nuestro
+    nuestra tiene tienen cada toda todas muchos muchas hoy ayer cuatro cinco siete ocho diez será quien nunca siempre
+    aún así después dijo años año ahora todavía hacia alguien mismo casi nuevo nueva nuevos primera varios varias
+    sigue siguen os personas habían acerca entonces quedan millones gobierno
+    une dans avec qui cette ces elles nous leurs été sont mais où peut être cet quand ses deux trois quatre cinq huit
+    dix après depuis selon était étaient ont avait votre tous toutes aussi très rien personne aucun aucune autre
+    autres même moins ça lors ainsi alors comme jusqu qu aujourd hier puis déjà également cela fut plusieurs toujours
+    seulement leur lorsque quelque nouveaux environ souvent personnes
+    ein eine einen einem eines und ist sind nicht für auf vom zum zur zu bei beim nach auch sich wird wurde wurden
+    werden worden aus sie wenn nur oder noch kann können durch daß dass haben habe hatte hatten diese dieser dieses
+    diesem diesen keine kein keinen wie wir ihr ihre ihren ihrer sein seinen seiner gegen ohne unter zwischen während
+    vor seit zwei drei vier fünf sechs sieben mehr viele wieder zurück damit waren schon soll sollen muss müssen
+    niemand aber doch sowie beide beiden jetzt heute gestern sehr immer neue neuen neuer neues jedoch nachdem uns gibt
+    werde sagte vielen einige sagt darum meine dann denen deren etwa nichts unser unsere dort würde könnte jahre
+    della gli delle degli dello nella nelle nello nei negli è sono anche più alle allo agli sul sulla sulle sui dalla
+    dalle questo questa questi queste quando può possono essere hanno aveva erano stato stata stati suo sua suoi loro
+    tra dopo senza quattro cinque sette otto dieci altri altre altro altra ogni tutto tutta tutte molti molte molto
+    perché già ancora oggi ieri quale mentre viene vengono nessuno ciò così nell dall sull quella quello sempre stesso
+    oltre sarà nuovo nuova nuovi contro però anni persone presso forse sembra avrebbe avevano nacque governo
+    não são pelo pela pelos pelas aos às seu seus suas nas você sem até depois também já ainda foram têm há isso essa
+    esse ele ela eles elas duas três seis sete oito dez muito muitos todos outro outra nenhum ninguém hoje ontem pois
+    numa disse estão então apenas após enquanto mesmo outros anos onde quem tinha pessoas cidade eram dois vai diz
+    een het dat niet zijn aan voor naar bij heeft werd wordt ook uit deze geen kan kunnen moet moeten nog maar zij hij
+    haar ze ik wij onze tegen zonder tussen tijdens hebben zich veel andere twee drie vijf zes zeven acht tien niets
+    waar dit weer daarop onder naast vanaf volgens omdat terwijl meer zou zouden zoals eerste echter hadden toch
+    alleen nieuwe jaar jaren mensen zegt zei bekend zelf moest gaat kwam
+    och att är på inte från ett ikke og være ej inget hvis eller för når när så hade efter utan mellan över sina
+    sitt två ingen andra kunde skal där detta denna dette denne blir bliver mellem också også uden jag vara kommer
+    skulle många säger här deras än hur nya upp genom personer år gör inom fortfarande samma finns
+    się nie że przez są oraz które który która jak dla lub można nelze jako jsou byl nebo není przed bez był była było
+    były jego jej tym tego czy już także przy dwa trzy cztery został została zostali mogą może nikt tylko gdy kiedy
+    również będzie jednak aby być niż według mówi powiedział powiedziała wiele bardzo ktoś tutaj której których tej
+    și în sau sunt dacă
+    bir için olarak olan çok gibi değil veya
+    és hogy csak vagy egy nincs
+    että ovat mutta oli sekä myös
+    itu dengan untuk tidak dari adalah atau
     của và là các không một được trong những với để này
 """
+# Of Spanish, French, German, Italian, Portuguese, Dutch, Scandinavian, Polish and Czech, Romanian, Turkish, Hungarian,
+# Finnish, Indonesian and Vietnamese: words that English never has in small letters, and some common ones of news.
 _FOREIGN = frozenset(_FOREIGN_LIST.split())
+_WEAK_LIST = """
+    el los las del al un con y la le les lo su da na nos das em com o é se si ya ha han entre contra esta este era
+    como dos tres nada uno ser sus mas muy mucho para hasta bajo ese esa que bis des du de et par ne pas en est au aux
+    ce tu il ils elle lui te ou à fait vous avant chez notre nouvelle vers contre der den von dem es mit im ich als
+    über di e ed dei dai dal alla tre sei ma ci poi tutti verso secondo cui che uma van op er dan tot till som vid har
+    mot blev hon fra sig det av jest ale je ile ole bu cu ve ja ei nu nem az meg volt yang ini tak tai pada foi
+"""
+# Words that names, loan words and slips of English have too: they count beside others.
+_WEAK = frozenset(_WEAK_LIST.split())
 _WORD = re.compile(r"[^\W\d_]+")
+# Not a part of a compound, a path, an address or code.
+_PLAIN_WORD = re.compile(r"(?<![\w/.@=-])[^\W\d_]+(?![\w/@=(-]|\.\w)")
+# With the capital of a sentence; before another capital it may be a name.
+_FIRST_WORD = re.compile(
+    r"(?:^|(?<=[.!?»\"”•*–-]\s)|(?<=[\n\"“«„¿¡]))[A-Z\u00c0-\u017d][^\W\d_]*(?= [a-z0-9\u00df-\u00f6\u00f8-\u024f])"
+)
+_QUOTED = re.compile(r"\"[^\"]{0,300}\"|“[^”]{0,300}”|«[^»]{0,300}»|„[^“”]{0,300}[“”]")
 _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
+# Of a formula, as "Δφ".
+_SYMBOL = re.compile(r"(?<![^\W\d_])[\u0370-\u03ff]{1,2}(?![^\W\d_])")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MARKED = re.compile(r"[a-z]*[\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff]")
 # "van der" in a name says nothing of the text that it stands in.
 _PARTICLES = re.compile(
-    r"(\b[A-Z\u00c0-\u00de]\w+[ '’-])(?:(?:van|von|der|den|de|la|las|los|di|da|del|du|dos|el|al|le|y)[ '’-]){1,3}"
-    r"(?=[A-Z\u00c0-\u00de])"
+    r"(\b[A-Z\u00c0-\u00de]\w+[ '’-])(?:(?:van|von|der|den|de|la|las|los|les|di|da|del|della|delle|dei|degli|du|des|dos"
+    r"|das|el|al|le|y|e|et|un|une|alla|alle|und|für|pour|para)[ '’-]){1,3}(?=[A-Z\u00c0-\u00de])"
 )
 _NAMES_OF_ENGLISH = re.compile(r"\b(?:english|en|eng|englisch|anglais|inglés|inglese|inglês)\b")
 _READ_CHARS = 20_000
-_FEWEST_LETTERS = 8
+_FEWEST_LETTERS = 4
 _FEWEST_FOREIGN, _FEWEST_DIFFERENT = 3, 3
 _LEAST_FOREIGN = 0.12  # of all words
 _MOST_ENGLISH = 0.2  # of the closed-class words
+_MOST_QUOTED = 0.85  # of all words
 
 
 def is_english(text: str) -> bool:
@@ -61,7 +111,7 @@ def is_english_prose(text: str) -> bool:
     """Tells whether a text is English beyond doubt; not so of one that has too few words. Reads 20,000 characters."""
     words = _WORD.findall(text[:_READ_CHARS])
     english = [folded for word in words if (folded := word.casefold()) in _ENGLISH]
-    foreign = sum(word in _FOREIGN for word in words)
+    foreign = sum(word in _FOREIGN or word in _WEAK for word in words)
     is_known = len(english) >= _FEWEST_FOREIGN and len(set(english)) >= _FEWEST_DIFFERENT
     return is_known and len(english) >= _LEAST_FOREIGN * len(words) and foreign <= _MOST_ENGLISH * len(english)
 
@@ -73,15 +123,38 @@ def names_english(language: str) -> bool:
 
 def _is_other_script(text: str) -> bool:
     """Compares letters; those of which each is a syllable or a word count twice."""
+    text = _SYMBOL.sub(" ", text)
     others = sum((2 if _DENSE.match(letter) else 1) for letter in text if letter.isalpha() and not _LATIN.match(letter))
     return others >= _FEWEST_LETTERS and others > len(_LATIN.findall(text))
 
 
 def _is_other_language(text: str) -> bool:
     """Compares closed-class words, and takes words with accents for foreign; capitalised ones may be names."""
-    words = _WORD.findall(_PARTICLES.sub(r"\1", text))
-    foreign = [word for word in words if word in _FOREIGN or _MARKED.match(word)]
-    english = sum(word.casefold() in _ENGLISH for word in words)
-    is_known = len(foreign) >= _FEWEST_FOREIGN and len(set(foreign)) >= _FEWEST_DIFFERENT
+    text = _PARTICLES.sub(r"\1", text)
+    words = [word.casefold() for word in _WORD.findall(text)]
+    foreign = _foreign_words(text)
+    if not _is_known(text, foreign) or _is_in_quotations(text, len(words)):
+        return False
+    english = sum(word in _ENGLISH and word not in _SHARED for word in words)
+    shared = sum(word in _SHARED for word in words)
     is_foreign = len(foreign) >= _LEAST_FOREIGN * len(words) and english <= _MOST_ENGLISH * (english + len(foreign))
-    return is_known and is_foreign
+    return is_foreign and english + shared <= len(foreign)
+
+
+def _foreign_words(text: str) -> list[str]:
+    words = _PLAIN_WORD.findall(text) + [word.lower() for word in _FIRST_WORD.findall(text)]
+    return [word for word in words if word in _FOREIGN or word in _WEAK or _MARKED.match(word)]
+
+
+def _is_known(text: str, foreign: list[str]) -> bool:
+    """Tells whether foreign words are enough to tell. One is, in small letters; "Una says" begins with a name."""
+    different = set(foreign)
+    if len(different) >= _FEWEST_DIFFERENT or (len(different) > 1 and different & _FOREIGN):
+        return True
+    return any(word in _FOREIGN for word in _PLAIN_WORD.findall(text))
+
+
+def _is_in_quotations(text: str, word_count: int) -> bool:
+    """Tells whether only quotations have foreign words, and other words stand around them."""
+    around = _QUOTED.sub(" ", text)
+    return not _foreign_words(around) and len(_WORD.findall(around)) > (1 - _MOST_QUOTED) * word_count
