@@ -7,12 +7,13 @@ CliError             4  the command failed: no retry and no change of the input 
 ├── InputError       2  a file, an option or a field the server refused; change it
 └── TryLaterError    3  the server cannot be reached, is full, is stopping or was too slow; retry
 
-Ctrl+C exits with 130, as shells expect.
+Ctrl+C exits with 130, as shells expect. An error that nobody expected exits with 70, never with 1, which is an answer.
 """
 
 import typer
 
 INTERRUPTED = 130
+FAULT = 70  # EX_SOFTWARE of sysexits.h: a mistake in Precis itself
 
 
 class CliError(typer.TyperException):

@@ -22,6 +22,8 @@ from server.cli.errors import CliError, InputError
 from server.cli.parquet import PARQUET, write_parquet
 
 STDIN = Path("-")
+MAX_DEPTH = 100  # of JSON: what walks or shows deeper values may end in a RecursionError
+MAX_DIGITS = 308  # of an integer in JSON: with more, float() and int() raise errors of their own
 
 
 @contextmanager
@@ -36,14 +38,41 @@ def naming(place: object) -> Iterator[None]:
 def parse_object(text: str) -> dict[str, Any]:
     """Parses a JSON object. Raises InputError."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_to_int)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise InputError("nested too deeply") from error
     if not isinstance(value, dict):
         raise InputError(f"expected a JSON object, got {type(value).__name__}")
+    _check_depth(value)
     return value
+
+
+def _check_depth(value: dict[str, Any]) -> None:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        inside = (one for outer in level for one in (outer.values() if isinstance(outer, dict) else outer))
+        level = [one for one in inside if isinstance(one, dict | list)]
+    if level:
+        raise InputError("nested too deeply")
+
+
+def _to_int(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise InputError(f"not JSON that can be read: a number of {len(digits):,} digits")
+    return int(digits)
+
+
+M = TypeVar("M", bound=Message)
+
+
+def parse_message(fields: dict[str, Any], message: M) -> M:
+    """Fills a message of the contract from plain data. Raises InputError for an unknown field or a wrong value."""
+    try:
+        return json_format.ParseDict(fields, message)
+    except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:  # 1e999 as an enum
+        raise InputError(str(error)) from error
 
 
 def read_bytes(path: Path) -> bytes:

@@ -6,6 +6,7 @@ Command modules declare options and help; what needs gRPC or ONNX is imported wh
 import os
 import platform
 import sys
+import traceback
 from importlib import metadata
 from typing import Annotated, NoReturn
 
@@ -20,10 +21,11 @@ from server.cli.commands.probe import contract, embed, entail, health, load
 from server.cli.commands.serve import serve, settings, ui
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
-from server.cli.errors import INTERRUPTED
+from server.cli.errors import FAULT, INTERRUPTED, CliError
 
 RUNTIMES = ("onnxruntime", "onnxruntime-gpu")
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+MAX_ERROR_CHARS = 500
 
 app = typer.Typer(
     name="precis",
@@ -67,7 +69,7 @@ app = typer.Typer(
 
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
     3 the server cannot be reached, is full or too slow; 4 anything else;
-    130 Ctrl+C.
+    70 a fault of Precis itself; 130 Ctrl+C.
     """,
 )
 
@@ -148,8 +150,28 @@ def run(arguments: list[str]) -> int:
         # means "the answer is no".
         if not isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more can be written, not even at exit
+        discard_output()
         return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - Python would exit with 1, which means that "the answer is no"
+        if sys.flags.dev_mode or arguments[:1] in (["serve"], ["ui"]):  # the log of a server needs all of it
+            traceback.print_exc()
+        return report(error)
     if code == INTERRUPTED:  # what typer makes of Ctrl+C
         print_error("interrupted")
     return code if isinstance(code, int) else 0
+
+
+def report(error: Exception) -> int:
+    """Says in one line what nobody expected. Returns the exit code."""
+    what = str(error)[:MAX_ERROR_CHARS]
+    if isinstance(error, OSError):  # for example a full disk below stdout
+        discard_output()
+        print_error(what)
+        return CliError.exit_code
+    print_error(f"{type(error).__name__}: {what}. A fault of Precis itself: with PYTHONDEVMODE=1 it says where")
+    return FAULT
+
+
+def discard_output() -> None:
+    """Lets nothing more be written to stdout, not even at exit: that would change the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

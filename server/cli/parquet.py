@@ -49,9 +49,14 @@ def write_parquet(lines: Path, path: Path) -> None:
 def write_lines(path: Path, lines: Path) -> None:
     """Writes results as JSON Lines again, for a run that goes on with them. Raises InputError."""
     with lines.open("w", encoding="utf-8") as file:
-        for _, row in read_parquet(path):
+        for number, row in read_parquet(path):
             fields = json.loads(row)
-            whole = {name: value if name in _PLAIN else json.loads(value) for name, value in fields.items()}
+            try:
+                whole = {name: value if name in _PLAIN else json.loads(value) for name, value in fields.items()}
+            except (ValueError, TypeError, RecursionError) as error:
+                raise InputError(
+                    f"{path}: row {number} is no result; to do all items again, leave out --resume"
+                ) from error
             file.write(json.dumps(whole, ensure_ascii=False) + "\n")
 
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from precis.v1 import synthesis_pb2 as pb
 
 from server.cli.commands.assess import QuestionOptions, SubjectOptions
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN, naming, parse_object, read_bytes, read_text
+from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 GLOBAL = "Global"
@@ -70,10 +69,8 @@ def _ask_for_level(request: R) -> None:
 def _read(path: Path, request: R) -> R:
     with naming(path):
         fields = _spelled_out(parse_object(read_text(path)), request.DESCRIPTOR)
-        try:
-            return json_format.ParseDict(fields, request)
-        except json_format.ParseError as error:
-            raise InputError(f"no {request.DESCRIPTOR.name}: {error}") from error
+        with naming(f"no {request.DESCRIPTOR.name}"):
+            return parse_message(fields, request)
 
 
 def _spelled_out(fields: Mapping[str, Any], message: Descriptor) -> dict[str, Any]:

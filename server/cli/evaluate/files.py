@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import json_format
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.files import decode, naming, parse_object, read_text
+from server.cli.files import decode, naming, parse_message, parse_object, read_text
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
 
@@ -107,9 +106,6 @@ def to_candidate(name: str, fields: dict[str, Any]) -> Candidate:
 
 def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
-    try:
-        request = json_format.ParseDict(fields, pb.EvaluateRequest())
-    except (json_format.ParseError, TypeError, ValueError) as error:
-        raise InputError(str(error)) from error
+    request = parse_message(fields, pb.EvaluateRequest())
     request.view = request.view or common_pb2.RESULT_VIEW_FULL  # the tables and --output show all
     return request

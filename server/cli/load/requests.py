@@ -3,14 +3,12 @@
 Made-up texts differ from request to request: a server that caches would otherwise be measured at answering from memory.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor import MethodDescriptor
-from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from precis.calls import EVALUATE, INFERENCE, JUDGE, SUMMARIZE, rpc_path
@@ -18,7 +16,7 @@ from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2, judge_pb2
 
 from server.cli.errors import InputError
-from server.cli.files import read_text
+from server.cli.files import naming, parse_message, parse_object, read_text
 
 OPEN_INFERENCE = "oip:"
 SHORT_NAMES = {
@@ -183,23 +181,17 @@ def _lines(data: Path) -> list[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(read_text(data).splitlines(), start=1):
         if not line.strip():
             continue
-        try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            fields = None
-        if not isinstance(fields, dict):
-            raise InputError(f"{data}, line {number}: expected a request as a JSON object")
-        found.append((f"{data}, line {number}", fields))
+        place = f"{data}, line {number}"
+        with naming(place):
+            found.append((place, parse_object(line)))
     if not found:
         raise InputError(f"{data} has no request")
     return found
 
 
 def _parse(fields: dict[str, Any], into: Message, place: str) -> Message:
-    try:
-        return ParseDict(fields, into)
-    except ParseError as error:
-        raise InputError(f"{place}: {error}") from error
+    with naming(place):
+        return parse_message(fields, into)
 
 
 def _cycle(requests: Sequence[Message]) -> Callable[[int], Message]:

@@ -1,0 +1,61 @@
+"""JSON files whose numbers and nesting Python itself refuses: one line that names the place, for every reader."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from precis.v1 import judge_pb2 as pb
+
+from server.cli.agreement.compare import read_scores
+from server.cli.agreement.labels import read_labels
+from server.cli.agreement.terms import Scale
+from server.cli.assess.request import synthesize_request
+from server.cli.commands.assess import QuestionOptions
+from server.cli.errors import InputError
+from server.cli.evaluate.files import read_candidates
+from server.cli.files import MAX_DEPTH, MAX_DIGITS, parse_message, parse_object
+from server.cli.judge.calibration import read_calibration
+from server.cli.judge.floors import ScoreKind
+from server.cli.load.requests import find_target
+
+LONG = "9" * 5_000
+DEEP = "[" * 900 + "]" * 900
+READERS: dict[str, Callable[[Path], object]] = {
+    "labels": lambda path: read_labels(path, Scale()),
+    "results": lambda path: read_scores(path, ScoreKind()),
+    "calibration": read_calibration,
+    "evaluation": lambda path: read_candidates(path, []),
+    "evidence": lambda path: synthesize_request(path, QuestionOptions()),
+    "requests": lambda path: find_target("judge", path),
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(LONG, "not JSON that can be read: a number of 5,000 digits"), (DEEP, "nested too deeply")]
+)
+@pytest.mark.parametrize("reader", READERS)
+def test_what_python_cannot_hold_is_named_with_its_file(tmp_path: Path, reader: str, value: str, message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"id": "a", "label": {value}}}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        READERS[reader](path)
+    assert caught.value.message.startswith(str(path))
+
+
+def test_the_longest_number_and_the_deepest_object_are_read() -> None:
+    number = int("9" * MAX_DIGITS)
+    nested: dict[str, Any] = {}
+    for _ in range(MAX_DEPTH - 1):
+        nested = {"a": nested}
+    assert float(parse_object(json.dumps({"a": number}))["a"]) > 0
+    assert parse_object(json.dumps(nested)) == nested
+    with pytest.raises(InputError, match="nested too deeply"):
+        parse_object(json.dumps({"a": nested}))
+
+
+@pytest.mark.parametrize("text", ['{"frameworks": [1e999]}', '{"priority": -1e999}', r'{"\ud800": 1}'])
+def test_what_no_field_of_the_contract_holds_is_an_error_of_the_input(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_message(parse_object(text), pb.JudgeRequest())
