@@ -244,6 +244,8 @@ def extract_json(text: str, schema: Json) -> str:
         raise JsonProblemError(f"no JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:  # "[[[[..."
         raise JsonProblemError("no JSON: it is nested too deeply") from None
+    except ValueError:
+        raise JsonProblemError("no JSON: a number of thousands of digits") from None
     _check(value, schema)
     written = json.dumps(value, ensure_ascii=False)
     if not _is_encodable(written):  # "\ud800"
@@ -262,7 +264,7 @@ def _is_encodable(text: str) -> bool:
 def _decode(body: str, *starts: int) -> tuple[object, int]:
     """Reads a JSON value that begins at the first of some places where one does."""
     for start in starts[:-1]:
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError):
             return json.JSONDecoder().raw_decode(body, start)
     return json.JSONDecoder().raw_decode(body, starts[-1])
 

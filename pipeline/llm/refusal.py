@@ -84,7 +84,7 @@ def read_complaint(body: bytes) -> Complaint:
     """Reads the error objects of OpenAI ({"error": {...}}), vLLM ({...}), Ollama ({"error": "..."}), or plain text."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Complaint("", "", body[:2000].decode("utf-8", "replace"))
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):

@@ -11,6 +11,7 @@ import jsonschema
 
 MAX_SCHEMA_CHARS = 20_000
 _MOST_LEVELS = 20
+_MOST_DIGITS = 308  # of an integer: float() takes no more, and int() has a limit too
 _KEYWORDS = {
     *("type", "title", "description", "default", "enum", "const", "anyOf", "properties", "required"),
     *("additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength"),
@@ -22,7 +23,7 @@ _EXPECTED = "expected a JSON Schema of an object"
 def parse_schema(text: str) -> Mapping[str, object]:
     """Returns a schema. Raises ValueError that says what was expected."""
     try:
-        schema = json.loads(text)
+        schema = json.loads(text, parse_int=_to_int)
         if not isinstance(schema, dict) or schema.get("type") != "object":
             raise ValueError(f'{_EXPECTED}, got one without "type": "object"')
         _check_keywords(schema, _MOST_LEVELS)
@@ -34,6 +35,12 @@ def parse_schema(text: str) -> Mapping[str, object]:
     except jsonschema.SchemaError as error:
         raise ValueError(f"{_EXPECTED}, got one that breaks the rules of {error.json_path}") from error
     return schema
+
+
+def _to_int(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"{_EXPECTED} with no number of more than {_MOST_DIGITS} digits, got a longer one")
+    return int(digits)
 
 
 def _check_keywords(schema: object, levels: int) -> None:

@@ -34,6 +34,8 @@ def test_a_plain_value_may_hold_brackets() -> None:
         ("", "no JSON"),
         (GOOD[:-5], "no JSON"),
         ("[" * 100_000, "nested too deeply"),
+        ("9" * 5_000, "thousands of digits"),
+        ("[" + "9" * 5_000 + "]", "thousands of digits"),
         ('{"topics": ["pumps"]}', r"\$\.topics breaks the rule minItems: 2"),
         ('{"topics": ["pumps", 3]}', r"\$\.topics\[1\] breaks the rule type"),
         ("{}", "required"),

@@ -50,6 +50,11 @@ def test_every_server_s_words_for_too_long_are_understood(server: str) -> None:
     assert isinstance(refuse(400, OVERFLOWS[server]), ContextOverflowError)
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"9" * 5_000])
+def test_a_body_that_python_cannot_read_is_plain_text(body: bytes) -> None:
+    assert read_complaint(body).message == body[:2000].decode()
+
+
 def test_a_body_too_large_is_an_overflow() -> None:
     assert isinstance(refuse(413, b"<html>Request Entity Too Large</html>"), ContextOverflowError)
 

@@ -101,6 +101,7 @@ async def test_a_model_that_cannot_keep_to_the_schema_ends_the_summary_with_its_
         '{"type": "object", "properties": []}',
         '{"type":"object","properties":{"a":' * 21 + "{}" + "}}" * 21,
         "[" * 10_000,
+        '{"type": "object", "maxProperties": ' + "9" * 309 + "}",
         " " * 20_001,
     ],
 )
