@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
 from server.errors import FieldViolation, InvalidRequestError
+from server.http.wrong_field import UNREADABLE, find_wrong_field
 
 MAX_DEPTH = 32  # of a body: the contract's deepest message is at half of it
 MAX_VALUES = 500_000  # of a body: twice the fields of the longest document; protobuf reads some 300,000 a second
+MAX_EXPLAINED_VALUES = 100_000  # of a body: to find which of them is wrong takes twice as long as to read them
 
 _TOKEN = re.compile(rb'(?s:"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))|[,\[{]')
 """A text, which may lack its end, a comma, or where a list or object begins: at most three of a value and its name."""
 
-_WRONG_VALUE = re.compile(r"Failed to parse (\w+) field")
-_UNKNOWN_FIELD = re.compile(r'no field named "([^"]*)" at "\w+\.?([^"]*)"')
+_BODY = "body"
+"""What is blamed where no field is."""
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -28,12 +30,14 @@ def parse_object(body: bytes) -> dict[str, Any]:
         _check_tokens(body)
     try:
         found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        place = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
-        raise refusal("", f"expected JSON, got something else{place}") from None
+    except json.JSONDecodeError as error:
+        raise refusal(_BODY, f"expected JSON, got something else at character {error.pos}") from None
+    except (ValueError, RecursionError):
+        raise refusal(_BODY, "expected JSON in UTF-8, with no number of thousands of digits, and less deep") from None
     if not isinstance(found, dict):
-        raise refusal("", "expected a JSON object")
-    _check_size(found)
+        raise refusal(_BODY, "expected a JSON object")
+    if not _has_at_most(MAX_VALUES, found):
+        raise _too_many()
     return found
 
 
@@ -45,20 +49,19 @@ def _check_tokens(body: bytes) -> None:
 
 
 def _too_many() -> InvalidRequestError:
-    return refusal("", f"expected at most {MAX_VALUES:,} values in one request, got more")
+    return refusal(_BODY, f"expected at most {MAX_VALUES:,} values in one request, got more")
 
 
-def _check_size(found: dict[str, Any]) -> None:
-    """Refuses a body of very many values, looking at no more than are allowed. Raises InvalidRequestError."""
+def _has_at_most(limit: int, found: dict[str, Any]) -> bool:
+    """Counts the values of a body, looking at no more than are allowed."""
     waiting: list[Any] = [found]
     count = 0
-    while waiting:
+    while waiting and count <= limit:
         value = waiting.pop()
         count += len(value)
-        if count > MAX_VALUES:
-            raise _too_many()
         values = value.values() if isinstance(value, dict) else value
         waiting += (one for one in values if isinstance(one, dict | list))
+    return count <= limit
 
 
 def to_message(body: bytes, message_type: type[Message]) -> bytes:
@@ -66,10 +69,10 @@ def to_message(body: bytes, message_type: type[Message]) -> bytes:
     found = parse_object(body)
     try:
         return ParseDict(found, message_type(), max_recursion_depth=MAX_DEPTH).SerializeToString()
-    except ParseError as error:
-        raise _explained(str(error)) from None
-    except (ArithmeticError, SystemError, ValueError, TypeError, RecursionError):  # 1e400, half characters as a name
-        raise refusal("", f"expected a {message_type.DESCRIPTOR.full_name} as JSON") from None
+    except UNREADABLE:
+        wrong = find_wrong_field(found, message_type) if _has_at_most(MAX_EXPLAINED_VALUES, found) else None
+        whole = FieldViolation(_BODY, f"expected a {message_type.DESCRIPTOR.full_name} as JSON")
+        raise InvalidRequestError([wrong or whole]) from None
 
 
 def to_json(message: Message) -> bytes:
@@ -122,15 +125,3 @@ def base64_floats(values: Sequence[float]) -> str:
 def refusal(field: str, description: str) -> InvalidRequestError:
     """Blames a field of a body."""
     return InvalidRequestError([FieldViolation(field, description)])
-
-
-def _explained(message: str) -> InvalidRequestError:
-    """Finds the field in what protobuf says, and leaves out the value, which it may quote."""
-    unknown = _UNKNOWN_FIELD.search(message)
-    path = ".".join(_WRONG_VALUE.findall(message))
-    if unknown:
-        parent = unknown.group(2) or path
-        return refusal(
-            f"{parent}.{unknown.group(1)}" if parent else unknown.group(1), "expected a field of the contract"
-        )
-    return refusal(path, "expected a value of the field's type in the contract")

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -138,7 +139,9 @@ async def test_embed_lists_vectors(client: httpx.AsyncClient) -> None:
         ("/v1/judge", {"source": "\ud800"}, "source"),
         ("/v1/judge", {"options": {"max_claims": "x"}}, "options.max_claims"),
         ("/v1/judge", {"options": {"maxx": 1}}, "options.maxx"),
-        ("/v1/judge", [], ""),
+        ("/v1/judge", {"options": {"eta": math.nan}}, "options.eta"),
+        ("/v1/judge", {"frameworks": ["JUDGE_FRAMEWORK_ULTRA", "FOO"]}, "frameworks[1]"),
+        ("/v1/judge", [], "body"),
         ("/v1/judge/stream", {"source": SOURCE, "summary": ""}, "summary"),
         ("/v1/summarize", {}, "document"),
         ("/v1/entail", {"pairs": [{"premise": "w1", "hypothesis": ""}]}, "pairs[0].hypothesis"),
@@ -167,6 +170,7 @@ async def test_a_wrong_field_is_a_problem_that_names_it(
 async def test_what_is_no_json_is_refused(client: httpx.AsyncClient, content: bytes) -> None:
     response = await client.post("/v1/judge", content=content, headers=JSON)
     assert (response.status_code, response.json()["title"]) == (400, "INVALID_ARGUMENT")
+    assert response.json()["detail"].startswith("body: expected JSON")
 
 
 async def test_what_a_browser_sends_without_asking_is_refused(client: httpx.AsyncClient) -> None:
