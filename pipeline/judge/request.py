@@ -72,12 +72,19 @@ def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
     Raises:
         InvalidInputError: for the first field that breaks a rule.
     """
-    check_text("source", request.source, limits.max_source_chars)
-    check_text("summary", request.summary, limits.max_summary_chars)
+    _check_words("source", request.source, limits.max_source_chars)
+    _check_words("summary", request.summary, limits.max_summary_chars)
     for index, framework in enumerate(request.frameworks):
         if framework not in tuple(Framework):  # a plain string from a file or a script
             raise InvalidInputError(f"frameworks[{index}]", " or ".join(Framework), "another word")
     _check_tool_scores(request.tool_scores, limits)
+
+
+def _check_words(field: str, text: str, max_chars: int) -> None:
+    """Checks a text that is judged: where nothing is stated, every rule is kept and the scores would be the best."""
+    check_text(field, text, max_chars)
+    if not any(map(str.isalnum, text)):
+        raise InvalidInputError(field, "a text with a letter or a digit", "none")
 
 
 def usable_tool_scores(scores: Sequence[MetricToolScore]) -> dict[MetricName, list[Tool]]:

@@ -165,9 +165,9 @@ class JudgeRequest(_message.Message):
     PRIORITY_FIELD_NUMBER: _builtins.int
     VIEW_FIELD_NUMBER: _builtins.int
     source: _builtins.str
-    """The source text. Required, not blank, at most 2,000,000 characters (a setting)."""
+    """The source text. Required, with a letter or a digit of any script, at most 2,000,000 characters (a setting)."""
     summary: _builtins.str
-    """The summary. Required, not blank, at most 200,000 characters (a setting)."""
+    """The summary. Required, with a letter or a digit of any script, at most 200,000 characters (a setting)."""
     priority: _common_pb2.Priority.ValueType
     """Default: interactive."""
     view: _common_pb2.ResultView.ValueType

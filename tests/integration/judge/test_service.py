@@ -188,6 +188,8 @@ async def test_five_runs_are_identical_alone_and_in_any_company(stub: JudgeServi
         ({"source": " \n\t"}, "source"),
         ({"summary": ""}, "summary"),
         ({"summary": "\u3000 "}, "summary"),
+        ({"summary": "\u200b..."}, "summary"),
+        ({"source": "🙂"}, "source"),
         ({"source": TOO_LONG}, "source"),
         ({"summary": TOO_LONG}, "summary"),
         ({"frameworks": [9]}, "frameworks[0]"),
@@ -248,7 +250,7 @@ async def test_a_summary_longer_than_its_source_is_judged_with_a_note(stub: Judg
     assert len(result.frameworks) == 3
 
 
-@pytest.mark.parametrize("summary", ["Lead lines. Gone.", "Yes", "9,300; $71 million; 2027", "...", "12"])
+@pytest.mark.parametrize("summary", ["Lead lines. Gone.", "Yes", "9,300; $71 million; 2027", "12"])
 async def test_a_summary_without_a_long_segment_is_one_segment(stub: JudgeServiceStub, summary: str) -> None:
     result = (await stub.Judge(judge_request(summary=summary))).result
     assert len(result.evidence.segments) == 1
@@ -262,8 +264,8 @@ async def test_a_summary_without_a_long_segment_is_one_segment(stub: JudgeServic
         ("今日は雨です。市は水道管を九千三百本交換した。", "市は水道管を交換した。"),
         ("🚰🚰 Water is safe 👍🏽. The 👩‍👩‍👧 family drinks it 🇺🇸.", "🚰 Water is safe 👍🏽."),
         ("مجلس المدينة وافق على الفريق الثاني. تكلفة العمل ٧١ مليون.", "تكلفة العمل ٧١ مليون."),
-        ("🙂", "🙂"),
-        ("a\u0000b. c", "\u0000"),
+        ("🙂 a", "🙂 b"),
+        ("a\u0000b. c", "\u0000c"),
     ],
     ids=["chinese", "japanese", "emoji", "arabic", "one emoji", "null"],
 )

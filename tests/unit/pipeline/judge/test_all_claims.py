@@ -77,7 +77,7 @@ async def test_a_bound_that_leaves_nothing_out_changes_no_score() -> None:
 
 
 async def test_without_claims_there_is_no_worst_one() -> None:
-    judgement = await Fakes().judge(JudgeRequest("One. Two.", "...", tuple(Framework)))
+    judgement = await Fakes().judge(JudgeRequest("One. Two.", "2) ...", tuple(Framework)))
     assert (judgement.claim_count, judgement.worst_claim_score) == (0, None)
 
 

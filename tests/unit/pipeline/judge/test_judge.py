@@ -195,8 +195,8 @@ async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture
 @pytest.mark.parametrize(
     ("source", "summary"),
     [
-        ("🙂🙂🙂", "🙂"),
-        ("...", "!!!"),
+        ("🙂🙂🙂 a", "🙂 b"),
+        ("... 1", "!!! 2"),
         (SOURCE, "Fees."),
         (SOURCE, "費用が上がりました。公聴会が開かれます。"),
         ("費用が上がりました。公聴会が開かれます。", "費用が上がりました。"),

@@ -30,6 +30,11 @@ def score(value: float, tool: str = "mine", mapping: LogisticMapping | None = No
     [
         (replace(REQUEST, source=""), "source", "only white space"),
         (replace(REQUEST, summary=" \n\t"), "summary", "only white space"),
+        *(
+            (replace(REQUEST, summary=text), "summary", "none")
+            for text in ("...", "\u200b", "😀", "-", "\x00", "\u0301")
+        ),
+        (replace(REQUEST, source="🙂🙂"), "source", "none"),
         (replace(REQUEST, source="x" * 31), "source", "31 characters"),
         (replace(REQUEST, summary="x" * 21), "summary", "21 characters"),
         (replace(REQUEST, summary="half \ud83d"), "summary", "a lone surrogate at character 5"),
@@ -60,7 +65,8 @@ def test_bad_input_is_refused_with_its_field(request_: JudgeRequest, field: str,
     [
         REQUEST,
         replace(REQUEST, source="x", summary="longer than it"),
-        replace(REQUEST, source="🙂", summary="概要。"),
+        replace(REQUEST, source="🙂 1", summary="概要。"),
+        replace(REQUEST, source="... ٣", summary="\u200bก็"),
         replace(REQUEST, source="x" * 30, summary="x" * 20, frameworks=tuple(Framework)),
         replace(REQUEST, tool_scores=(score(1), score(5, "b"), replace(score(1), metric=BIAS))),
         replace(REQUEST, tool_scores=(score(99, mapping=PERCENT), score(math.nan, "b"))),
