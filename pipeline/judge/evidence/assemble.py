@@ -18,6 +18,7 @@ from pipeline.judge.evidence.signals.key_points import KeyPointReader
 from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
+from pipeline.judge.evidence.signals.restatements import count_restatements, fewest_restatements
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, score_tone
 from pipeline.judge.evidence.table import (
     EvidenceTable,
@@ -55,8 +56,15 @@ class CheckedClaims:
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
         grounding = find_grounding(plan.draft, claims, [claim.passage for claim in plan.claims])
         others = frozenset(grounding.others)
-        marked = tuple(replace(claim, is_grounded=claim.sentence_index not in others) for claim in claims)
-        return cls(plan, marked, grounding, plan_facts(plan, grounding.grounded))
+        marked = [replace(claim, is_grounded=claim.sentence_index not in others) for claim in claims]
+        counts = count_restatements(plan.draft, marked)
+        counted = tuple(replace(claim, times_said=count) for claim, count in zip(marked, counts, strict=True))
+        return cls(plan, counted, grounding, plan_facts(plan, grounding.grounded))
+
+    @property
+    def sentence_weights(self) -> list[float]:
+        """What each sentence of the summary counts in means, in (0, 1]."""
+        return [1 / count for count in fewest_restatements(self.claims, self.plan.draft.summary.read.passages)]
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -77,7 +85,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     reader = KeyPointReader.of(plan, checked.facts, told, tokenizer)
     points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
-    tones = _tones(plan, grounding)
+    tones = _tones(checked)
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
     is_asked = EvidencePart.QUESTIONS in parts
     entailments = {at: point.entailment for at, point in points.items()}
@@ -89,12 +97,12 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         omitted_claim_count=len(draft.all_claims) - len(claims),
         twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
         judge_key_points=_first(plan.judge_facts, judge_count, points) if is_judge else (),
-        segments=_segments(plan, grounding, theme_sentence),
+        segments=_segments(checked, theme_sentence),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
         coverage_questions=coverage_questions(plan, checked.facts, entailments, grounding.grounded) if is_asked else (),
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
-        tone=read_drift(plan, claims, grounding, tones),
+        tone=read_drift(plan, claims, grounding, tones, checked.sentence_weights),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=_salient_share(plan, told),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
@@ -142,27 +150,36 @@ def _notes(summary: ReadText) -> tuple[str, ...]:
     )
 
 
-def _tones(plan: EvidencePlan, grounding: Grounding) -> tuple[ToneScore, ToneScore]:
+def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
     """Scores the tone of both texts; of the summary the worst reading."""
-    source, summary = plan.draft.source.read, plan.draft.summary.read
-    texts = [passage.text for passage in summary.passages]
+    source, summary = checked.plan.draft.source.read, checked.plan.draft.summary.read
+    texts, weights = [passage.text for passage in summary.passages], checked.sentence_weights
     readings = [
         score_tone(
-            [texts[index] for index in grounded[:_MOST_SENTENCES]], [texts[index] for index in others[:_MOST_SENTENCES]]
+            [texts[index] for index in grounded[:_MOST_SENTENCES]],
+            [texts[index] for index in others[:_MOST_SENTENCES]],
+            weights=[weights[index] for index in grounded[:_MOST_SENTENCES]],
         )
-        for grounded, others in grounding.readings()
+        for grounded, others in checked.grounding.readings()
     ]
     of_source = score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]])
     return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
 
 
-def _segments(plan: EvidencePlan, grounding: Grounding, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
+def _segments(checked: CheckedClaims, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
-    table, grounded = plan.draft.source.read.table, frozenset(grounding.grounded)
+    plan, grounded = checked.plan, frozenset(checked.grounding.grounded)
+    table = plan.draft.source.read.table
     article = frozenset(table.content_stems(range(len(table))))
+    spans = _long_segments(plan, grounded)
+    counts = fewest_restatements(checked.claims, [span.passage for span in spans])
     return tuple(
-        replace(_segment(plan, span, article, theme_sentence), is_grounded=span.sentence_index in grounded)
-        for span in _long_segments(plan, grounded)
+        replace(
+            _segment(plan, span, article, theme_sentence),
+            is_grounded=span.sentence_index in grounded,
+            times_said=count,
+        )
+        for span, count in zip(spans, counts, strict=True)
     )
 
 

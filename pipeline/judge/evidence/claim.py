@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from pipeline.text.passage import TextSpan
 
@@ -57,6 +58,7 @@ class Claim:
         unsupported: the words that are not supported, by position; empty for a supported claim.
         extraneous_token_count: content tokens in those.
         is_grounded: whether its sentence says something of the source, rightly or wrongly; else it can raise no score.
+        times_said: grounded claims with its label that say nearly the same, itself included; at least 1.
     """
 
     passage: TextSpan
@@ -73,3 +75,9 @@ class Claim:
     unsupported: tuple[TextSpan, ...]
     extraneous_token_count: int
     is_grounded: bool = True
+    times_said: int = 1
+
+    @property
+    def weight(self) -> Fraction:
+        """What it weighs in means, in (0, 1]: claims that say the same weigh as much as one."""
+        return Fraction(1, self.times_said)

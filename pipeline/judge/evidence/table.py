@@ -6,6 +6,7 @@ a reader who has the table can recompute every label by hand.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.protocols import ModelIdentities
@@ -94,6 +95,7 @@ class SummarySegment:
         theme_cosine: in [-1, 1].
         source_cosine: with the closest sentence of the source, in [-1, 1].
         is_grounded: whether its sentence says something of the source, rightly or wrongly.
+        times_said: as its claim that is said least; at least 1.
     """
 
     passage: TextSpan
@@ -104,6 +106,12 @@ class SummarySegment:
     theme_cosine: float
     source_cosine: float
     is_grounded: bool = True
+    times_said: int = 1
+
+    @property
+    def weight(self) -> Fraction:
+        """What it weighs in means, in (0, 1]."""
+        return Fraction(1, self.times_said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ class FScore:
 
     @property
     def precision(self) -> Fraction:
-        """Returns 1 - extraneous / all content tokens of the claims, in [0, 1]; 1 for a summary without any."""
-        return 1 - Fraction(self.extraneous, self.total) if self.total else Fraction(1)
+        """Returns 1 - extraneous / content tokens of the claims, in [0, 1]; 1 for a summary without any."""
+        return 1 - self.extraneous / (self.total - self.restated) if self.total else Fraction(1)
 
     @property
     def extraneous(self) -> int:
@@ -92,6 +92,12 @@ class FScore:
         return sum(
             claim.content_token_count if claim.is_grounded else claim.extraneous_token_count for claim in self.claims
         )
+
+    @property
+    def restated(self) -> Fraction:
+        """Tokens with support that precision leaves out: claims that say the same count as one."""
+        kept = ((claim, claim.content_token_count - claim.extraneous_token_count) for claim in self.claims)
+        return sum((tokens * (1 - claim.weight) for claim, tokens in kept), Fraction(0))
 
     @property
     def value(self) -> Fraction:
@@ -107,6 +113,7 @@ class FScore:
             "recall": float(self.recall),
             "extraneous_tokens": self.extraneous,
             "total_summary_tokens": self.total,
+            "restated_tokens": float(self.restated),
             "precision": float(self.precision),
             "f1": float(self.value),
         }

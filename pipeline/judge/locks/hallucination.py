@@ -37,6 +37,8 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
         "unsupported": counts.unsupported,
         "ungrounded_supported": counts.ungrounded_supported,
         "ungrounded_partial": counts.ungrounded_partial,
+        "restated_supported": counts.restated_supported,
+        "restated_partial": counts.restated_partial,
         "unsupported_fraction": float(counts.unsupported_fraction),
     }
 
@@ -71,10 +73,12 @@ def claim_sentence(claims: Sequence[Claim]) -> str:
     if not claims:
         return "The summary states nothing that could be checked."
     counts = ClaimCounts.of(claims)
+    restated = f", {counts.restated_supported} of them said again" if counts.restated_supported else ""
     partial = f", {counts.partial} in part" if counts.partial else ""
     unsupported = f", {counts.unsupported} not at all" if counts.unsupported else ""
-    supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}{partial}{unsupported}"
-    return sentences((f"{supported} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
+    supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}"
+    labels = f"{supported}{restated}{partial}{unsupported}"
+    return sentences((f"{labels} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
 
 
 def _worst(claims: Sequence[Claim]) -> str:
@@ -107,6 +111,8 @@ class ClaimCounts:
     Attributes:
         ungrounded_supported: of those, in sentences that say nothing of the source.
         ungrounded_partial: likewise.
+        restated_supported: of the other supported ones, those that say what another one of them says.
+        restated_partial: likewise.
     """
 
     supported: int
@@ -114,6 +120,8 @@ class ClaimCounts:
     unsupported: int
     ungrounded_supported: int = 0
     ungrounded_partial: int = 0
+    restated_supported: int = 0
+    restated_partial: int = 0
 
     @classmethod
     def of(cls, claims: Sequence[Claim]) -> Self:
@@ -126,6 +134,8 @@ class ClaimCounts:
             labels[ClaimLabel.UNSUPPORTED],
             ungrounded[ClaimLabel.SUPPORTED],
             ungrounded[ClaimLabel.PARTIAL],
+            _restated(claims, ClaimLabel.SUPPORTED),
+            _restated(claims, ClaimLabel.PARTIAL),
         )
 
     @property
@@ -138,11 +148,14 @@ class ClaimCounts:
         """Returns u = (unsupported + partial / 2) / total, in [0, 1]; 0 without claims.
 
         Ungrounded claims can only raise it: the supported ones are not counted, the partial ones where that raises it.
+        So can those that say what another one says.
         """
-        return max(self._fraction(self.partial), self._fraction(self.partial - self.ungrounded_partial))
+        fewest = self.partial - self.ungrounded_partial - self.restated_partial
+        return max(self._fraction(self.partial), self._fraction(fewest))
 
     def _fraction(self, partial: int) -> Fraction:
-        counted = self.supported - self.ungrounded_supported + partial + self.unsupported
+        supported = self.supported - self.ungrounded_supported - self.restated_supported
+        counted = supported + partial + self.unsupported
         return Fraction(2 * self.unsupported + partial, 2 * counted) if counted else Fraction(0)
 
     @property
@@ -153,6 +166,11 @@ class ClaimCounts:
         if self.unsupported_fraction >= MODERATE_FROM:
             return HallucinationSeverity.MODERATE
         return HallucinationSeverity.MINOR
+
+
+def _restated(claims: Sequence[Claim], label: ClaimLabel) -> int:
+    """Counts the claims with a label beyond one of those that say the same."""
+    return int(sum((1 - claim.weight for claim in claims if claim.label is label), Fraction(0)))
 
 
 def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:

@@ -3,7 +3,7 @@
 In Judge-Lock it is the harmonic mean of that overlap and the accuracy of the coverage questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -11,7 +11,7 @@ from typing import Self
 
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
-from pipeline.judge.exact import exact, mean
+from pipeline.judge.exact import exact
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import extraneous_caps
 from pipeline.judge.locks.questions import QuestionScores
@@ -77,22 +77,25 @@ class SegmentOverlaps:
     def mean_of(self, some: Fraction) -> Fraction:
         """Returns the mean label value, in [0, 1]: High 1, Some as given, None 0.
 
+        Segments of label High or Some that say the same count as one.
         Ungrounded segments can only lower it: those of label High are not counted, those of label Some where that
         lowers it. When none is grounded the least value stands for all.
         """
         values = {Overlap.HIGH: Fraction(1), Overlap.SOME: some, Overlap.NONE: Fraction(0)}
-        counted = [values[overlap] for overlap in self._grounded]
-        if not counted:
+        if not any(segment.is_grounded for segment in self.segments):
             return min(values[overlap] for overlap in self.overlaps)
-        counted += [values[Overlap.NONE]] * self._ungrounded(Overlap.NONE)
-        return min(mean(counted), mean([*counted, *[some] * self._ungrounded(Overlap.SOME)]))
-
-    @property
-    def _grounded(self) -> list[Overlap]:
-        return [overlap for segment, overlap in zip(self.segments, self.overlaps, strict=True) if segment.is_grounded]
+        weights = {overlap: self.overlaps.count(overlap) - self._restated(overlap) for overlap in Overlap}
+        weights[Overlap.HIGH] -= self._ungrounded(Overlap.HIGH)
+        least = {**weights, Overlap.SOME: weights[Overlap.SOME] - self._ungrounded(Overlap.SOME)}
+        means = (_mean(values, counted) for counted in (weights, least) if any(counted.values()))
+        return min(means)
 
     def _ungrounded(self, overlap: Overlap) -> int:
-        return self.overlaps.count(overlap) - self._grounded.count(overlap)
+        return sum(not segment.is_grounded for segment in self._of(overlap))
+
+    def _restated(self, overlap: Overlap) -> Fraction:
+        lifting = () if overlap is Overlap.NONE else self._of(overlap)
+        return sum((1 - segment.weight for segment in lifting), Fraction(0))
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
@@ -106,6 +109,7 @@ class SegmentOverlaps:
             "total_segments": len(self.segments),
             **{overlap.value: self.overlaps.count(overlap) for overlap in Overlap},
             **{f"ungrounded_{overlap.value}": self._ungrounded(overlap) for overlap in Overlap},
+            **{f"restated_{overlap.value}": float(self._restated(overlap)) for overlap in (Overlap.HIGH, Overlap.SOME)},
             "relevance_mode": self.mode.value,
         }
 
@@ -141,8 +145,15 @@ class SegmentOverlaps:
         return cap_at(limit, "irrelevant_segment", reason)
 
     def _with(self, overlap: Overlap) -> tuple[TextSpan, ...]:
-        pairs = zip(self.segments, self.overlaps, strict=True)
-        return tuple(segment.passage for segment, found in pairs if found is overlap)
+        return tuple(segment.passage for segment in self._of(overlap))
+
+    def _of(self, overlap: Overlap) -> Iterator[SummarySegment]:
+        return (segment for segment, found in zip(self.segments, self.overlaps, strict=True) if found is overlap)
+
+
+def _mean(values: Mapping[Overlap, Fraction], weights: Mapping[Overlap, Fraction]) -> Fraction:
+    told = sum((values[overlap] * weight for overlap, weight in weights.items()), Fraction(0))
+    return told / sum(weights.values(), Fraction(0))
 
 
 def overlap_of(value: Fraction) -> Overlap:

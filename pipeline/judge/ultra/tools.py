@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, Tone
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import Tool
@@ -35,7 +35,8 @@ class EvidenceView:
     def unsupported_share(self) -> float:
         """Returns u, the expected share of the summary's sentences that the source does not support, in [0, 1].
 
-        Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight.
+        Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight,
+        and those that say the same that of one claim: unless they are supported the rest of it can only lower the mean.
         0 without claims.
         """
         return 1 - self._over_sentences(lambda claim: claim.probability) if self.table.claims else 0.0
@@ -49,12 +50,17 @@ class EvidenceView:
         return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
 
     def _over_sentences(self, value: Callable[[Claim], float]) -> float:
-        by_sentence: dict[tuple[int, bool], list[float]] = {}
+        by_sentence: dict[tuple[int, bool], list[Claim]] = {}
         for claim in self.table.claims:
-            by_sentence.setdefault((claim.sentence_index, claim.is_grounded), []).append(value(claim))
-        return grounded_mean(
-            [Part(math.fsum(found) / len(found), 1.0, is_grounded) for (_, is_grounded), found in by_sentence.items()]
-        )
+            by_sentence.setdefault((claim.sentence_index, claim.is_grounded), []).append(claim)
+        parts: list[Part] = []
+        for (_, is_grounded), claims in by_sentence.items():
+            values, weights = list(map(value, claims)), [float(claim.weight) for claim in claims]
+            rest = [0.0 if claim.label is ClaimLabel.SUPPORTED else 1 - float(claim.weight) for claim in claims]
+            for shares, may_raise in ((weights, is_grounded), (rest, False)):
+                if total := math.fsum(shares):
+                    parts.append(Part(weighted_mean(values, shares), total / len(claims), may_raise))
+        return grounded_mean(parts)
 
 
 HALF = 0.5
@@ -156,13 +162,14 @@ def _salient_words(view: EvidenceView) -> float | None:
 
 def _containment(view: EvidenceView) -> float | None:
     """Mean containment of the segments, weighted by content words."""
-    parts = [Part(one.containment, one.content_token_count, one.is_grounded) for one in view.table.segments]
+    segments = view.table.segments
+    parts = [Part(one.containment, float(one.content_token_count * one.weight), one.is_grounded) for one in segments]
     return grounded_mean(parts) if parts else None
 
 
 def _theme(view: EvidenceView) -> float | None:
     """Mean cosine of the segments to the source's theme."""
-    parts = [Part(_clipped(one.theme_cosine), 1.0, one.is_grounded) for one in view.table.segments]
+    parts = [Part(_clipped(one.theme_cosine), float(one.weight), one.is_grounded) for one in view.table.segments]
     return grounded_mean(parts) if parts else None
 
 

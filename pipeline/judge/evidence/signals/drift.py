@@ -8,6 +8,8 @@ would else thin out what is wrong.
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import fsum
 
 import numpy as np
 
@@ -25,7 +27,11 @@ _MOST_SENTENCES = 200  # grounded or not, whose sentiment is read
 
 
 def read_drift(
-    plan: EvidencePlan, claims: Sequence[Claim], grounding: Grounding, tones: tuple[ToneScore, ToneScore]
+    plan: EvidencePlan,
+    claims: Sequence[Claim],
+    grounding: Grounding,
+    tones: tuple[ToneScore, ToneScore],
+    weights: Sequence[float],
 ) -> ToneReading:
     """Returns tone, sentiment and drift.
 
@@ -34,10 +40,11 @@ def read_drift(
         claims: with their labels.
         grounding: of the summary's sentences.
         tones: of source and summary.
+        weights: of the summary's sentences.
     """
     source, summary = tones
-    focus_cosine = _focus_cosine(plan, grounding)
-    sentiments = max(_sentiments(plan, grounding), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
+    focus_cosine = _focus_cosine(plan, grounding, weights)
+    sentiments = max(_sentiments(plan, grounding, weights), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
     meaning = _contradicted_share(claims, plan.config.contradicted)
@@ -67,16 +74,17 @@ def read_drift(
     )
 
 
-def _sentiments(plan: EvidencePlan, grounding: Grounding) -> Iterator[tuple[float, float]]:
+def _sentiments(plan: EvidencePlan, grounding: Grounding, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
     """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
     for grounded, others in grounding.readings():
         covered = mean_sentiment(_about(plan, frozenset(grounded)))
-        found = [_sentiment(plan, index) for index in grounded[:_MOST_SENTENCES]]
-        yield covered, sum(found) / len(found)
+        read = grounded[:_MOST_SENTENCES]
+        found = fsum(weights[index] * _sentiment(plan, index) for index in read)
+        total = fsum(weights[index] for index in read)
+        yield covered, found / total
         if grounding.grounded:
             yield from (
-                (covered, (sum(found) + _sentiment(plan, index)) / (len(found) + 1))
-                for index in others[:_MOST_SENTENCES]
+                (covered, (found + _sentiment(plan, index)) / (total + 1)) for index in others[:_MOST_SENTENCES]
             )
 
 
@@ -97,13 +105,13 @@ def _about(plan: EvidencePlan, sentences: frozenset[int]) -> list[str]:
 
 def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
     """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
-    wrong = others = 0
+    wrong, others = 0, Fraction(0)
     for claim in claims:
         if _is_opposed(claim, contradicted):
             wrong += claim.token_count
         elif claim.is_grounded:
-            others += claim.token_count
-    return wrong / (wrong + others) if wrong else 0.0
+            others += claim.token_count * claim.weight
+    return float(wrong / (wrong + others)) if wrong else 0.0
 
 
 def _is_opposed(claim: Claim, contradicted: float) -> bool:
@@ -116,13 +124,13 @@ def _beyond(distance: float, tolerance: float) -> float:
     return min(1.0, max(0.0, distance - tolerance) / (1 - tolerance))
 
 
-def _focus_cosine(plan: EvidencePlan, grounding: Grounding) -> float:
+def _focus_cosine(plan: EvidencePlan, grounding: Grounding, weights: Sequence[float]) -> float:
     """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
 
     The summary has its grounded sentences, alone or with the one ungrounded sentence that lowers the cosine most.
     """
     middle = _unit(plan.closeness.vectors.sum(axis=0))
-    vectors = plan.told_closeness.vectors
+    vectors = plan.told_closeness.vectors * np.array(weights)[:, np.newaxis]
     grounded = vectors[list(grounding.grounded)].sum(axis=0)
     sums = [grounded] if grounding.grounded else []
     sums += [grounded + vectors[index] for index in grounding.others]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import fsum
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
@@ -104,24 +105,30 @@ class ToneScore:
         return self.intensity, self.tone is Tone.UNCLEAR, self.subjectivity
 
 
-def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
+def score_tone(
+    sentences: Sequence[str], others: Sequence[str] = (), *, weights: Sequence[float] | None = None
+) -> ToneScore:
     """Scores the tone of some sentences of one text.
 
     Args:
         others: ungrounded ones, which count when they have a mark of opinion or of contempt, and only then.
+        weights: of the sentences, in (0, 1], where they have no such mark; None: all 1.
     """
     own = [without_quotations(sentence) for sentence in sentences]
     heated = [bare for other in others if _is_heated(bare := without_quotations(other))]
+    said = list(zip(own, weights or [1.0] * len(own), strict=True))
     counted = [*(own if _is_clear(own) else ()), *heated]
     if not counted:
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
     hostile = {match.group().lower() for sentence in counted for match in loaded_words(sentence) if match["contempt"]}
     hostile |= {match.group().lower() for sentence in counted for match in _HOSTILE_PATTERN.finditer(sentence)}
-    marked = sum(_is_opinion(sentence) for sentence in counted[: len(counted) - len(heated)]) + len(heated)
-    subjectivity = marked / len(counted)
-    if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
+    plain = [weight for sentence, weight in said if not _is_opinion(sentence)] if len(counted) > len(heated) else []
+    marked = len(counted) - len(plain)
+    total = marked + fsum(plain)
+    subjectivity = marked / total
+    if len(hostile) > 1 or (hostile and fsum(weight for _, weight in said) <= _FEWEST_WORDS):
         return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
-    reason = f"sentences with words of opinion: {marked} of {len(counted)}"
+    reason = f"sentences with words of opinion: {marked} of {total:.3g}"
     if subjectivity >= _SUBJECTIVE_SHARE:
         return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, reason)
     return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, reason)

@@ -166,6 +166,40 @@ async def test_an_invented_sentence_in_disguise_scores_no_better_than_as_it_is(e
     assert sum(claim.label is ClaimLabel.UNSUPPORTED for claim in disguised.table.claims) >= unsupported > 0
 
 
+WRONG = "The mayor resigned after protests in which three people were injured. The bridge collapsed in March."
+TRUTHS = ("Buses will take a detour across the Oak Street bridge.", "The bridge carries 12,000 vehicles a day.")
+SLACK = 0.3  # the truths are not equally close to the theme
+PADDING = {
+    "one word changed": [
+        f"{first} will {adverb}{verb} a detour across the Oak Street bridge."
+        for first in ("Buses", "The buses", "All buses")
+        for adverb in ("", "just ", "simply ", "truly ", "indeed ", "now ")
+        for verb in ("take", "make")
+    ],
+    "paraphrased": [
+        wording.format(adverb)
+        for adverb in ("certainly", "simply", "really", "in fact", "of course", "clearly", "evidently", "actually")
+        for wording in (
+            "Buses will {} take a detour across the Oak Street bridge.",
+            "A detour across the Oak Street bridge will {} be taken by buses.",
+            "Across the Oak Street bridge, buses will {} take a detour.",
+            "The Oak Street bridge will {} be the detour that buses take.",
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("padding", PADDING)
+async def test_a_truth_in_many_ways_raises_no_score_more_than_two_truths_do(engine: Engine, padding: str) -> None:
+    honest, padded = await asyncio.gather(
+        judge(engine, f"{WRONG} {' '.join(TRUTHS)}"), judge(engine, f"{WRONG} {' '.join(PADDING[padding])}")
+    )
+    assert sum(claim.label is ClaimLabel.SUPPORTED for claim in padded.table.claims) > len(PADDING[padding]) / 2
+    for framework in Framework:
+        for name in (HALLUCINATION, MetricName.ALIGNMENT, MetricName.RELEVANCE, MetricName.COVERAGE):
+            assert score(padded[framework], name) <= score(honest[framework], name) + SLACK
+
+
 async def test_five_runs_are_identical_to_the_last_bit(engine: Engine) -> None:
     first = reproducible(await judge(engine, CORRUPTIONS["invention"]))
     for _ in range(4):

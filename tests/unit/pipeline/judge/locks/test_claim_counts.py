@@ -5,12 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from pipeline.judge.locks.caps import JUDGE_LOCK
+from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules
+from pipeline.judge.locks.hallucination import ClaimCounts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import MetricName
-from tests.unit.pipeline.judge.tables import P, S, U, claims, table
+from tests.unit.pipeline.judge.tables import P, S, U, claims, segments, table
 
-COVERAGE, HALLUCINATION = MetricName.COVERAGE, MetricName.HALLUCINATION
+COVERAGE, HALLUCINATION, RELEVANCE = MetricName.COVERAGE, MetricName.HALLUCINATION, MetricName.RELEVANCE
 
 
 @pytest.mark.parametrize(("extraneous", "capped"), [(0, False), (2, False), (3, True)])
@@ -46,3 +48,34 @@ def test_claims_that_a_bound_left_out_are_part_of_the_total() -> None:
     result = score_lock(replace(table(made_claims=claims(S, P)), omitted_claim_count=5), JUDGE_LOCK)
     inputs = result[HALLUCINATION].inputs
     assert (inputs["total_claims"], inputs["checked_claims"], inputs["unsupported_fraction"]) == (7, 2, 0.25)
+
+
+@pytest.mark.parametrize("rules", [TWIN_LOCK, JUDGE_LOCK])
+@pytest.mark.parametrize("times", [1, 2, 36])
+def test_a_truth_that_is_said_in_many_ways_counts_once_and_the_inputs_tell(rules: LockRules, times: int) -> None:
+    """What was wrong before stays as wrong, however much is said beside it."""
+    said = (replace(claim, times_said=times) for claim in claims(*[S] * times))
+    parts = [replace(segment, times_said=times) for segment in segments(*[1.0] * times)]
+    result = score_lock(table(made_claims=(*claims(S, P, U), *said), made_segments=(*segments(0.5), *parts)), rules)
+    hallucination, coverage, relevance = (result[name].inputs for name in (HALLUCINATION, COVERAGE, RELEVANCE))
+    names = ("supported", "restated_supported", "unsupported_fraction")
+    assert [hallucination[name] for name in names] == [1 + times, times - 1, 1.5 / 4]
+    assert coverage["total_summary_tokens"] == 30 + 10 * times
+    assert coverage["restated_tokens"] == pytest.approx(10 * (times - 1))
+    assert coverage["precision"] == 1 - 10 / 40
+    assert (relevance["high"], relevance["restated_high"], relevance["restated_some"]) == (times, times - 1, 0)
+    assert relevance["section_overlap"] == float((1 + rules.some_overlap) / 2)
+    assert (f"{times - 1} of them said again" in result[HALLUCINATION].reason) == (times > 1)
+
+
+@pytest.mark.parametrize("label", [S, P, U])
+@pytest.mark.parametrize("others", [(S,), (S, S, S), (P,), (U,), (U, S), (U, U, P)])
+def test_nothing_that_is_said_again_lowers_the_unsupported_fraction(
+    label: ClaimLabel, others: tuple[ClaimLabel, ...]
+) -> None:
+    once, often = (
+        ClaimCounts.of((*claims(*others), *(replace(claim, times_said=times) for claim in claims(*[label] * times))))
+        for times in (1, 5)
+    )
+    assert often.unsupported_fraction >= once.unsupported_fraction
+    assert often.unsupported == once.unsupported + 4 * (label is U)

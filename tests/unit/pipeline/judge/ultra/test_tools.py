@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage, SummarySegment
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, measure
-from tests.unit.pipeline.judge.tables import S, claims, key_points, segments, table
+from tests.unit.pipeline.judge.tables import P, S, U, claims, key_points, segments, table
 
 SHARES = st.floats(0, 1)
 FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_size=3)
@@ -58,6 +60,27 @@ def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises
     before, after = (EvidenceView.of(table(made_claims=made)) for made in (claims_of[:-1], claims_of))
     assert after.unsupported_share >= before.unsupported_share - 1e-12
     assert after.certainty <= before.certainty + 1e-12
+
+
+@pytest.mark.parametrize("label", [S, P, U])
+@given(SHARES, SHARES, st.integers(1, 40))
+def test_what_is_said_in_many_ways_raises_nothing_more_than_said_once(
+    label: ClaimLabel, other: float, said: float, times: int
+) -> None:
+    def view(times: int) -> EvidenceView:
+        first, *made = claims(S, *[label] * times)
+        ways = [replace(claim, probability=said, times_said=times) for claim in made]
+        parts = [replace(segment, times_said=times) for segment in segments(*[said] * times)]
+        whole = (replace(first, probability=other), *ways)
+        return EvidenceView.of(table(made_claims=whole, made_segments=(*segments(other), *parts)))
+
+    once, often = view(1), view(times)
+    assert often.unsupported_share >= once.unsupported_share - 1e-12
+    if label is S:
+        assert often.unsupported_share == pytest.approx(once.unsupported_share)
+        assert often.certainty == pytest.approx(once.certainty)
+    for new, old in zip(measure(often, MetricName.RELEVANCE), measure(once, MetricName.RELEVANCE), strict=True):
+        assert new.score == pytest.approx(old.score)
 
 
 def test_a_detail_that_a_label_forgives_counts_in_coverage() -> None:
