@@ -94,7 +94,7 @@ def to_result(fields: object) -> pb.JudgeResult:
         wanted["evidence"] = {"claims": wanted["evidence"].get("claims", [])}
     try:
         return json_format.ParseDict(wanted, pb.JudgeResult(), ignore_unknown_fields=True)
-    except (json_format.ParseError, TypeError, ValueError) as error:
+    except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:
         raise InputError(f"result: {error}") from error
 
 

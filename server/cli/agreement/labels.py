@@ -95,11 +95,11 @@ class RowNames:
 
 
 def to_text_item(fields: dict[str, Any], place: str) -> Item:
-    """Takes an item out of plain data. Raises InputError, for blank texts too, which no server judges."""
+    """Takes an item out of plain data. Raises InputError, also for a text without letters and digits."""
     item = to_item(fields, place)
     for name in ("source", "summary"):
-        if not getattr(item, name).strip():
-            raise InputError(f"{name}: expected a text that is not blank")
+        if not any(map(str.isalnum, getattr(item, name))):
+            raise InputError(f"{name}: expected a text with a letter or a digit")
     return item
 
 

@@ -26,7 +26,7 @@ from server.cli.judge.names import (
     mismatch_word,
     status_name,
 )
-from server.cli.judge.verdict import ClaimVerdict, doubtful, sentence, verdict_of
+from server.cli.judge.verdict import ClaimVerdict, differing, doubtful, sentence, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -166,19 +166,28 @@ def cap_text(cap: pb.MetricCap) -> Text:
 def claim_section(
     claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict, shown_claims: int | None
 ) -> RenderableType:
-    """Lists the claims that are not supported, worst first, with what the source says; nothing when all are."""
-    found = doubtful(claims)
-    if not found:
-        return Group()
+    """Lists the claims that are not supported, worst first, with what the source says, then those to look at again."""
+    omitted = f"; {verdict.left_out}" if verdict.left_out else ""
+    headings = {
+        f"Claims that are not supported ({{}} of {len(claims):,}{omitted}), worst first": doubtful(claims),
+        "Supported as a whole, but the source has another value ({}); look at these again": differing(claims),
+    }
+    return Group(
+        *(
+            claim_list(heading.format(f"{len(found):,}"), found, shown_claims)
+            for heading, found in headings.items()
+            if found
+        )
+    )
+
+
+def claim_list(heading: str, found: Sequence[tuple[int, evidence_pb2.Claim]], shown_claims: int | None) -> Group:
+    """Lists some claims under a heading."""
     table = new_list()
     for number, claim in found[:shown_claims]:
         label = label_word(claim.label)
         table.add_row(Text(f"{number} {label}", style=LABEL_STYLES.get(label, "")), claim_text(claim))
-    omitted = f"; {verdict.left_out}" if verdict.left_out else ""
-    lines: list[RenderableType] = [
-        Text(f"Claims that are not supported ({len(found):,} of {len(claims):,}{omitted}), worst first", style="bold"),
-        Padding(table, (0, 0, 0, 2), expand=False),
-    ]
+    lines: list[RenderableType] = [Text(heading, style="bold"), Padding(table, (0, 0, 0, 2), expand=False)]
     if shown_claims is not None and len(found) > shown_claims:
         lines.append(Text(f"  and {len(found) - shown_claims:,} more; --claims all lists them", style="dim"))
     return Group(*lines, Text())

@@ -105,6 +105,15 @@ def doubtful(claims: Iterable[evidence_pb2.Claim]) -> list[tuple[int, evidence_p
     return sorted(found, key=lambda numbered: numbered[1].probability)
 
 
+def differing(claims: Iterable[evidence_pb2.Claim]) -> list[tuple[int, evidence_pb2.Claim]]:
+    """Lists the claims that are supported as a whole though the source has another number, date or name in a place."""
+    return [
+        (number, claim)
+        for number, claim in enumerate(claims, start=1)
+        if is_supported(claim) and any(mismatch.HasField("source") for mismatch in claim.mismatches)
+    ]
+
+
 def mean_of(result: pb.JudgeResult) -> float | None:
     """Returns the mean score of all frameworks; None when no score counts."""
     means = [framework.mean_score for framework in result.frameworks if framework.HasField("mean_score")]

@@ -193,6 +193,12 @@ _PLAIN_MONTH = "|".join(name for name in _MONTH_NAMES.split() if name not in ("m
 # "may" and "march" are verbs and "august" an adjective: months only beside a day, a year, or a word that dates.
 _ABBREVIATED = "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec"
 _MONTH = rf"(?:{_PLAIN_MONTH}|march|may|august|(?:{_ABBREVIATED})\.?)"
+_COUNTED = (  # what follows a number that is no year: "2000 people"
+    "people|men|women|children|workers|employees|staff|members|students|pupils|soldiers|troops|patients|residents|"
+    "visitors|passengers|jobs|homes|houses|cars|vehicles|tickets|seats|votes|copies|deaths|cases|years|days|hours|"
+    "times|euros?|dollars?|pounds?|met(?:re|er)s|kilomet(?:re|er)s|km|miles|feet|yards|acres|hectares|lit(?:re|er)s|"
+    "kilograms?|kg|tons|tonnes|watts|calories"
+)
 _DATE = re.compile(
     rf"""
     \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
@@ -200,7 +206,8 @@ _DATE = re.compile(
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
     |\b(?:in|since|last|next|this|early|late|mid|until|by|from|every|of)[\s-](?P<month4>{_PLAIN_MONTH}|march|may|august)\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
-    |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
+    |\b(?P<year6>[12]\d{{3}})-(?P<month6>0[1-9]|1[0-2])-(?P<day6>0[1-9]|[12]\d|3[01])\b
+    |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent)|\s(?:{_COUNTED})\b)
     |\b(?P<weekday>{_WEEKDAY_NAMES.replace(" ", "|")})\b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -217,7 +224,7 @@ def find_date_parts(text: str) -> tuple[DatePart, ...]:
         for group, found in match.groupdict().items():
             if found is None:
                 continue
-            kind = _GROUPS.get(group.rstrip("12345"), DatePartKind.WEEKDAY)
+            kind = _GROUPS.get(group.rstrip("123456"), DatePartKind.WEEKDAY)
             value = _value(kind, found.lower().rstrip("."))
             if kind is not DatePartKind.DAY or 1 <= value <= _LAST_DAY:
                 parts.append(DatePart(*match.span(group), kind, value))
@@ -226,7 +233,7 @@ def find_date_parts(text: str) -> tuple[DatePart, ...]:
 
 def _value(kind: DatePartKind, text: str) -> int:
     if kind is DatePartKind.MONTH:
-        return _MONTHS[text]
+        return _MONTHS[text] if text in _MONTHS else int(text)
     return _WEEKDAYS[text] if kind is DatePartKind.WEEKDAY else int(text)
 
 

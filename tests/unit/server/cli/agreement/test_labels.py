@@ -67,7 +67,7 @@ def test_another_scale_has_its_middle_or_a_label_from_which_on_is_good(tmp_path:
         (row(2, [None]), "label: expected at least one"),
         (row(2, [0] * 51), "label: more than 50 annotators"),
         (row(2, 1, source=3), "source: expected a text, got int"),
-        (row(2, 1, summary=" \n"), "summary: expected a text that is not blank"),
+        (row(2, 1, summary=" \n..."), "summary: expected a text with a letter or a digit"),
         (row(2, 1, category=5), "category: expected a text, got int"),
         (row(1, 1), "id: the same as in line 1"),
         (row(2, 1, id="x" * 300), "id: longer than 256"),

@@ -3,7 +3,7 @@
 import io
 
 from google.rpc import code_pb2
-from precis.v1 import common_pb2
+from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
@@ -243,3 +243,12 @@ def test_failed_items_are_counted_and_the_first_are_named() -> None:
     assert "14 items, 13 failed" in text
     assert "bad-9: INVALID_ARGUMENT: source: empty [red]" in text
     assert "and 3 more failed items" in text
+
+
+def test_a_value_that_the_source_has_otherwise_is_shown_though_the_claim_is_supported() -> None:
+    result = judgement()
+    assert "look at these again" not in printed(result)
+    [partial] = [claim for claim in result.evidence.claims if claim.mismatches]
+    partial.label = evidence_pb2.CLAIM_LABEL_SUPPORTED
+    told = printed(result).split("Supported as a whole, but the source has another value (1)")[1]
+    assert "“$17 million”; the source has “$71 million”" in told

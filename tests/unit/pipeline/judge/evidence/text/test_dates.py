@@ -9,7 +9,7 @@ def parts(text: str) -> list[tuple[DatePartKind, int]]:
     return [(part.kind, part.value) for part in find_date_parts(text)]
 
 
-@pytest.mark.parametrize("text", ["July 1, 1969", "1 July 1969", "1st of july 1969", "Jul. 1, 1969"])
+@pytest.mark.parametrize("text", ["July 1, 1969", "1 July 1969", "1st of july 1969", "Jul. 1, 1969", "1969-07-01"])
 def test_a_date_has_the_same_parts_in_any_order(text: str) -> None:
     assert sorted(parts(text)) == [(DatePartKind.DAY, 1), (DatePartKind.MONTH, 7), (DatePartKind.YEAR, 1969)]
 
@@ -29,6 +29,8 @@ def test_weekdays_and_years_stand_alone() -> None:
 
 def test_amounts_are_no_years() -> None:
     assert parts("It cost 2,014 or 2014.5 and fell by 1900%") == []
+    assert parts("It has 2000 people on 1850 metres") == []
+    assert parts("the 2019 elections") == [(DatePartKind.YEAR, 2019)]
 
 
 def test_a_part_says_where_it_stands() -> None:
