@@ -1,14 +1,16 @@
 """What is kept in memory between judgements: whole ones, for requests that come again, and sources as read."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 from pipeline.judge.config import JudgementCacheConfig
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.draft import ReadSource
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.shared_cache import CacheBounds, SharedCache
+from pipeline.text.passage import TextSpan
 
 
 class JudgeCaches:
@@ -52,5 +54,14 @@ def is_final(judgement: Judgement) -> bool:
 
 
 def _chars(judgement: Judgement) -> int:
+    """Counts both texts, and what the claims quote of them: of a long summary that is most."""
     table = judgement.evidence
-    return len(table.source) + len(table.summary) if table else 0
+    if table is None:
+        return 0
+    quoted = (len(span.quote) + len(span.text) for claim in table.claims for span in _spans(claim))
+    return len(table.source) + len(table.summary) + sum(quoted)
+
+
+def _spans(claim: Claim) -> Iterator[TextSpan]:
+    replaced = (mismatch.source for mismatch in claim.mismatches)
+    yield from filter(None, (claim.passage, claim.premise, claim.support, *claim.unsupported, *replaced))

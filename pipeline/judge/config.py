@@ -27,7 +27,9 @@ class JudgementCacheConfig(FrozenModel):
 
     max_judgements: int = Field(default=256, ge=0, description="Judgements kept, the last used ones. 0: none.")
     max_chars: int = Field(
-        default=20_000_000, ge=0, description="Characters of all sources and summaries kept, for evidence holds them."
+        default=20_000_000,
+        ge=0,
+        description="Characters of all judgements kept: both texts, and what the evidence of claims quotes of them.",
     )
     max_sources: int = Field(
         default=64, ge=0, description="Sources kept as read, for other summaries of them. 0: none."

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+LEFT_OUT = " … "
+"""Stands in a quote for what it leaves out."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
@@ -11,7 +14,8 @@ class TextSpan:
         text_id: path of the text in the request, for example `datum.summary.key_facts[3]`.
         start: first character in Unicode code points of the text as the caller sent it, inclusive.
         end: exclusive.
-        quote: the caller's characters from `start` to `end`.
+        quote: the caller's characters from `start` to `end`. Of sentences that stand apart those of the sentences
+            alone, with `LEFT_OUT` between them: the rest may be most of a long text.
         text: what models read: NFKC-normalised, white space collapsed, list markers left out.
     """
 

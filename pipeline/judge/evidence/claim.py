@@ -47,8 +47,8 @@ class Claim:
         token_count: by the request's tokenizer.
         content_token_count: words that are no function words, repeats included.
         sentence_index: of the summary's sentences, the one it stands in.
-        premise: the passage of the source that the NLI model read; its text is the chosen sentences alone. None
-            without source.
+        premise: the passage of the source that the NLI model read; its text and its quote are the chosen sentences
+            alone. None without source.
         support: the sentence of it that has most of the claim's words, the first on a tie; None without source.
         entailment: by the premise, or of its whole sentence, if that is more, in [0, 1].
         contradiction: by the premise, in [0, 1]; 0 for a claim that stands in the source word for word.

@@ -158,7 +158,7 @@ class TextSpan(_message.Message):
     end: _builtins.int
     """End, in Unicode code points, exclusive."""
     text: _builtins.str
-    """The characters themselves."""
+    """The characters themselves; of `Claim.premise` those of its sentences alone."""
     def __init__(
         self,
         *,

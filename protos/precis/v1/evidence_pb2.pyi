@@ -385,8 +385,9 @@ class Claim(_message.Message):
 
     @_builtins.property
     def premise(self) -> _common_pb2.TextSpan:
-        """The passage of the source that it was checked against: from the first of the chosen sentences to the last. Not set
-        when the source states nothing.
+        """The passage of the source that it was checked against: chosen sentences, which may stand far apart. It begins with
+        the first and ends with the last of them; `text` has them alone, with " … " for what stands between. Not set when the
+        source states nothing.
         """
 
     @_builtins.property

@@ -5,9 +5,9 @@ in long premises. Sentences are ranked by the claim's words, rare ones, names an
 passage is full. Words alone rank as well as words and embeddings do (README, Evidence).
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
 from pipeline.off_loop import stoppable
 from pipeline.text.function_words import POINTING_WORDS
-from pipeline.text.passage import TextSpan
+from pipeline.text.passage import LEFT_OUT, TextSpan
 from pipeline.text.sentences import FEWEST_TURNS, SPEAKER
 
 _VALUE_WEIGHT = 1.5  # of names and numbers, times their rarity
@@ -24,6 +24,7 @@ _POINTED_AT = 0.3  # of the weight of words in the sentence before a claim
 _BEFORE, _AFTER = 0.3, 0.15  # what a sentence gains of its neighbours' weight
 _REPEATED = 0.5  # what counts again of words that are in the passage already
 _BEST = 2
+_MOST_BETWEEN = 80  # characters between neighbours that are quoted too: a line end, a list mark, a heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Passage:
     """What the NLI model reads as premise of a claim.
 
     Attributes:
-        span: from the first sentence to the last; its text is the chosen sentences alone.
+        span: from the first sentence to the last; its text and its quote are the chosen sentences alone.
         sentences: the chosen ones, rising.
         best: those of them that have most of the claim's words, at most two; the first ones on a tie.
     """
@@ -110,10 +111,21 @@ class PassageFinder:
         own = self._index.weighted(weights)
         is_whole = self._whole_chars <= most or (among is not None and self._chars(among) <= most)
         chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed, most))
-        first, last = self._source.sentences[chosen[0]], self._source.sentences[chosen[-1]]
         text = " ".join(self._text(sentence) for sentence in chosen)
         best = sorted(chosen, key=lambda at: (-own[at], at))[:_BEST]
-        return Passage(self._source.text.passage(first.start, last.end, text), tuple(chosen), tuple(best))
+        return Passage(self._joined(chosen, text), tuple(chosen), tuple(best))
+
+    def _joined(self, chosen: Sequence[int], text: str) -> TextSpan:
+        """Returns sentences as one passage that quotes them alone, and what little stands between neighbours."""
+        passages, original = self._source.passages, self._source.text.original
+        starts, ends = [passages[chosen[0]].start], list[int]()
+        for before, at in pairwise(chosen):
+            if at > before + 1 or passages[at].start > passages[before].end + _MOST_BETWEEN:
+                ends.append(passages[before].end)
+                starts.append(passages[at].start)
+        ends.append(passages[chosen[-1]].end)
+        quote = LEFT_OUT.join(original[start:end] for start, end in zip(starts, ends, strict=True))
+        return TextSpan(self._source.text.text_id, starts[0], ends[-1], quote, text)
 
     def _chars(self, sentences: Collection[int]) -> int:
         return sum(self._lengths[at] + 1 for at in sentences)

@@ -11,6 +11,7 @@ from pipeline.judge.judgement import Judgement
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.shared_cache import CacheBounds
 from tests.unit.pipeline.judge.judgements import judgement
+from tests.unit.pipeline.judge.tables import U, claims
 
 PLENTY = CacheBounds(entries=256, chars=1_000_000)
 
@@ -143,6 +144,16 @@ async def test_the_characters_kept_are_bounded() -> None:
     assert len(cache) == 2
     await _fill(cache, "long", make=lambda key: judgement(key, chars=51))
     assert len(cache) == 0
+
+
+async def test_what_claims_quote_counts_among_the_characters() -> None:
+    (claim,) = claims(U)
+    spans = (claim.passage, claim.premise, claim.support, *claim.unsupported)
+    chars = 20 + sum(len(span.quote) + len(span.text) for span in spans if span)
+    for room, kept in ((chars, 1), (chars - 1, 0)):
+        cache = JudgementCache(CacheBounds(10, room))
+        await _fill(cache, "a", make=lambda key: judgement(key, claims=[claim]))
+        assert len(cache) == kept
 
 
 async def test_a_cache_of_no_judgements_keeps_none() -> None:

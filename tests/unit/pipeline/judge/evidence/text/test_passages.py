@@ -8,6 +8,7 @@ from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.passages import Passage, PassageFinder, claim_weights
 from pipeline.judge.evidence.text.read import ReadText
 from pipeline.judge.evidence.text.words import WordTable
+from pipeline.text.passage import LEFT_OUT
 
 MOST = 700
 VILLAGES = [f"Village number {n} has {n * 7} goats and {n * 3} wells beside its old road." for n in range(60)]
@@ -52,8 +53,26 @@ def test_the_text_is_the_chosen_sentences_and_the_span_reaches_from_the_first_to
     assert passage.span.text == " ".join(source.passages[at].text for at in passage.sentences)
     first, last = source.passages[passage.sentences[0]], source.passages[passage.sentences[-1]]
     assert (passage.span.start, passage.span.end) == (first.start, last.end)
-    assert passage.span.quote.startswith(first.quote)
-    assert passage.span.quote.endswith(last.quote)
+
+
+def test_sentences_that_stand_apart_are_quoted_alone() -> None:
+    passage = find(APART, "The bridge that the mayor opened cost four million pounds.", 100)
+    assert passage.sentences == (10, 50)
+    assert passage.span.quote == f"{COST}{LEFT_OUT}{BRIDGE}"
+    assert APART[passage.span.start : passage.span.end].count("Village") == 39
+
+
+def test_neighbours_are_quoted_with_what_stands_between_them_unless_that_is_long() -> None:
+    near, far = f"{COST}\n\n- {BRIDGE}", f"{COST}{' ' * 10_000}{BRIDGE}"
+    assert find(near, "The bridge cost four million pounds.").span.quote == near
+    assert find(far, "The bridge cost four million pounds.").span.quote == f"{COST}{LEFT_OUT}{BRIDGE}"
+
+
+def test_a_quote_has_the_callers_characters() -> None:
+    source = with_sentences((10, "The ﬁrm sold  a mill in Leeds."), (50, "The ﬁrm bought ２ mills in Hull."))
+    passage = find(source, "The firm bought and sold mills in Hull and Leeds.", among=frozenset((10, 50)))
+    assert passage.span.quote == f"The ﬁrm sold  a mill in Leeds.{LEFT_OUT}The ﬁrm bought ２ mills in Hull."
+    assert passage.span.text == "The firm sold a mill in Leeds. The firm bought 2 mills in Hull."
 
 
 @pytest.mark.parametrize("most_chars", [100, 300, 700, 2_000])
@@ -203,7 +222,11 @@ def test_a_passage_lies_inside_its_source(source_words: list[str], claim_words: 
         assert list(passage.sentences) == sorted(set(passage.sentences))
         assert set(passage.best) <= set(passage.sentences)
         assert 0 <= passage.span.start < passage.span.end <= len(source.text.original)
-        assert passage.span.quote == source.text.original[passage.span.start : passage.span.end]
+        quotes = [source.passages[at].quote for at in passage.sentences]
+        assert all(quote in passage.span.quote for quote in quotes)
+        assert len(passage.span.quote) <= len("".join(quotes)) + 80 * (len(quotes) - 1)
+        if passage.sentences[-1] - passage.sentences[0] < len(quotes) and LEFT_OUT not in passage.span.quote:
+            assert passage.span.quote == source.text.original[passage.span.start : passage.span.end]
         assert len(passage.span.text) <= most_chars or len(passage.sentences) == 1
 
 
