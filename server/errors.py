@@ -6,6 +6,7 @@
     ├── TooManyCallsError(retry_after_s)  more in flight than the server, or this caller's share, allows
     │   └── QuotaExceededError            more than the tenant's quota
     ├── RequestTimeoutError               a call whose message does not come
+    ├── ResponseTooLargeError             more than one message may have
     ├── ModelNotLoadedError(role)         the server runs without the model that the call needs
     ├── UnservedModelError                no model has the name that the call asks for
     ├── NotOfferedError                   the RPC belongs to a protocol, and this server leaves it out
@@ -110,6 +111,17 @@ class RequestTimeoutError(ServerError):
         super().__init__(f"no message came for {seconds:g} s")
 
 
+class ResponseTooLargeError(ServerError):
+    """A response that is larger than this server sends; the same request gives it again."""
+
+    def __init__(self, size: int, most: int) -> None:
+        mib = 1 << 20
+        super().__init__(
+            f"the response has {size / mib:.1f} MiB, more than the {most / mib:g} of listen.max_send_mib; "
+            "ask for a smaller `view`, or send less at once"
+        )
+
+
 class ModelNotLoadedError(ServerError):
     """The settings leave out the model that the call needs."""
 
@@ -172,6 +184,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
     QuotaExceededError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED"),
+    ResponseTooLargeError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "RESPONSE_TOO_LARGE"),
     RequestTimeoutError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "REQUEST_TIMEOUT"),
     ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
     UnservedModelError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_MODEL"),

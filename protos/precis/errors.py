@@ -81,7 +81,7 @@ class InvalidArgument(PrecisError):
 
 
 class MessageTooLarge(PrecisError):
-    """The request is larger than the server accepts, or the response larger than `max_message_bytes`."""
+    """The request is larger than the server accepts, or the response than it sends or than `max_message_bytes`."""
 
 
 class Overloaded(PrecisError):
@@ -226,10 +226,13 @@ def invalid_argument(field: str, expected: str) -> InvalidArgument:
 
 
 _RESET = "RST_STREAM"
+_TOO_LARGE = "RESPONSE_TOO_LARGE"
 
 
 def error_of(status: RichStatus) -> PrecisError:
     """Chooses the class of a status."""
+    if status.reason == _TOO_LARGE:
+        return MessageTooLarge(status)  # with the code of a full queue, but to wait does not help
     if status.is_from_server:
         return _CLASSES.get(status.code, Internal)(status)
     if status.code is grpc.StatusCode.RESOURCE_EXHAUSTED:

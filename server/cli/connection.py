@@ -16,6 +16,7 @@ from server.cli.options import Connection
 
 INPUT_ERRORS = (
     errors.InvalidArgument,
+    errors.MessageTooLarge,
     errors.NotFound,
     errors.AlreadyExists,
     errors.PermissionDenied,

@@ -42,6 +42,7 @@ class CallPolicy:
         idle_timeout_s: how long a stream may send nothing.
         max_request_bytes: of all requests that are worked on.
         max_unsent_bytes: of all answers that clients have not taken yet.
+        max_response_bytes: of one message of an answer.
     """
 
     max_concurrent_calls: int
@@ -52,6 +53,7 @@ class CallPolicy:
     idle_timeout_s: float = 600.0
     max_request_bytes: int = 512 * MIB
     max_unsent_bytes: int = 256 * MIB
+    max_response_bytes: int = 64 * MIB
 
     @classmethod
     def of(
@@ -67,6 +69,7 @@ class CallPolicy:
             idle_timeout_s=listen.idle_timeout_s,
             max_request_bytes=listen.max_request_mib * MIB,
             max_unsent_bytes=listen.max_unsent_mib * MIB,
+            max_response_bytes=listen.max_send_mib * MIB,
         )
 
 

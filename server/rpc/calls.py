@@ -15,13 +15,21 @@ from typing import Any
 import grpc
 from grpc.aio import EOF, AbortError
 from opentelemetry import trace
+from precis.v1.common_pb2 import ItemError
 
-from server.errors import FieldViolation, InvalidRequestError, RequestTimeoutError, UnauthenticatedError, rule_for
+from server.errors import (
+    FieldViolation,
+    InvalidRequestError,
+    RequestTimeoutError,
+    ResponseTooLargeError,
+    UnauthenticatedError,
+    rule_for,
+)
 from server.observe.metrics import CallMetrics, MethodMetrics
 from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
 from server.rpc.auth import Caller
 from server.rpc.record import CallRecord, begin, current_call, new_call_id, serving
-from server.rpc.status import has_passed, to_status
+from server.rpc.status import has_passed, to_item_error, to_status
 from server.rpc.wire import MalformedRequest
 
 UnaryHandler = Callable[[Any, Context], Awaitable[Any]]
@@ -39,7 +47,8 @@ class CallRunner:
     """Runs the handlers of all services inside the same frame.
 
     Messages are read and written here as bytes: whoever has no key or no place is refused before anything is read, a
-    message that is too large before it is parsed, and an answer counts until the client has taken it.
+    message that is too large before it is parsed, an answer that is too large before gRPC finds that, and one that is
+    not counts until the client has taken it.
     """
 
     def __init__(self, policy: CallPolicy, metrics: CallMetrics) -> None:
@@ -63,7 +72,7 @@ class CallRunner:
         async def answer(place: Place, context: Context) -> bytes:
             data = await _first(context, self._policy.body_timeout_s)
             place.receive_whole(len(data))
-            raw: bytes = (await handler(_checked(parse(data)), context)).SerializeToString()
+            raw = self._bytes_of(await handler(_checked(parse(data)), context))
             place.hold(context, len(raw))
             return raw
 
@@ -75,7 +84,7 @@ class CallRunner:
         async def answer(place: Place, context: Context) -> None:
             data = await _first(context, self._policy.body_timeout_s)
             place.receive_whole(len(data))
-            await _write_all(handler(_checked(parse(data)), context), context)
+            await self._write_all(handler(_checked(parse(data)), context), context)
 
         return self._framed(rpc, answer)
 
@@ -84,7 +93,7 @@ class CallRunner:
 
         async def answer(place: Place, context: Context) -> None:
             async with aclosing(_messages(place, context, parse, self._policy.idle_timeout_s)) as messages:
-                await _write_all(handler(messages, context), context)
+                await self._write_all(handler(messages, context), context)
 
         return self._framed(rpc, answer)
 
@@ -95,6 +104,31 @@ class CallRunner:
             raise make_error()
 
         return self._framed(rpc, answer)
+
+    async def _write_all(self, responses: AsyncGenerator[Any, None], context: Context) -> None:
+        """Writes responses as fast as the client takes them.
+
+        Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves
+        closes the generator at once instead of when it is garbage collected.
+        """
+        async with aclosing(responses):
+            async for response in responses:
+                await context.write(self._bytes_of(response))
+                current_call().item_count += 1
+
+    def _bytes_of(self, response: Any) -> bytes:  # noqa: ANN401 - a message of any type
+        """Returns a response, or in place of an item's that is too large its error. Raises ResponseTooLargeError.
+
+        gRPC would end the call, with the neighbours of the item, and log it as an error nobody foresaw.
+        """
+        raw: bytes = response.SerializeToString()
+        if len(raw) <= self._policy.max_response_bytes:
+            return raw
+        error = ResponseTooLargeError(len(raw), self._policy.max_response_bytes)
+        if not isinstance(getattr(response, "error", None), ItemError):
+            raise error
+        response.error.CopyFrom(to_item_error(error, current_call().call_id))  # takes the place of its outcome
+        return bytes(response.SerializeToString())
 
     def _framed(self, rpc: str, answer: Callable[[Place, Context], Awaitable[bytes | None]]) -> RawHandler:
         metrics = self._metrics.method(rpc)
@@ -209,15 +243,3 @@ async def _next(context: Context, timeout_s: float) -> Any | None:  # noqa: ANN4
     except TimeoutError:
         raise RequestTimeoutError(timeout_s) from None
     return None if data is EOF else data
-
-
-async def _write_all(responses: AsyncGenerator[Any, None], context: Context) -> None:
-    """Writes responses as fast as the client takes them.
-
-    Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves closes
-    the generator at once instead of when it is garbage collected.
-    """
-    async with aclosing(responses):
-        async for response in responses:
-            await context.write(response.SerializeToString())
-            current_call().item_count += 1

@@ -356,8 +356,8 @@ class JudgeBatchResponse(_message.Message):
     """The result of one item.
 
     Errors, in place of a result: the codes of Judge. A full queue is waited for first; RESOURCE_EXHAUSTED means that the
-    wait was too long. The stream itself ends with UNAVAILABLE when the server stops before it has read all items: every
-    item that it has read is answered first.
+    wait was too long, or that the result is too large. The stream itself ends with UNAVAILABLE when the server stops
+    before it has read all items: every item that it has read is answered first.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

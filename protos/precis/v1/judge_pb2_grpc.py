@@ -75,9 +75,10 @@ class JudgeServiceServicer:
         """Judges one summary.
 
         Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full;
-        DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no
-        error of the call: the metrics that needed it say so in their status.
+        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
+        the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
+        deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
+        that needed it say so in their status.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

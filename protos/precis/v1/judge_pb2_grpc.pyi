@@ -24,9 +24,10 @@ class JudgeServiceStub:
     """Judges one summary.
 
     Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-    without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full;
-    DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no
-    error of the call: the metrics that needed it say so in their status.
+    without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
+    the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
+    deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
+    that needed it say so in their status.
     """
     JudgeStream: _aio.UnaryStreamMultiCallable[_judge_pb2.JudgeStreamRequest, _judge_pb2.JudgeStreamResponse]
     """Judges one summary and tells what is known as soon as it is: the evidence table, then every metric of every
@@ -69,9 +70,10 @@ class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
         """Judges one summary.
 
         Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full;
-        DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no
-        error of the call: the metrics that needed it say so in their status.
+        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
+        the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
+        deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
+        that needed it say so in their status.
         """
 
     @_abc_1.abstractmethod

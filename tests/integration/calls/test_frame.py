@@ -24,13 +24,16 @@ from tests.integration.support.rich_errors import details_of
 Unary = Callable[[Any, Context], Awaitable[StringValue]]
 Stream = Callable[[Any, Context], AsyncGenerator[StringValue, None]]
 
+POLICY = CallPolicy(max_concurrent_calls=8, max_response_bytes=10_000)
+LARGEST = "x" * (POLICY.max_response_bytes - 3)  # a tag and the length go before it
+
 
 @asynccontextmanager
 async def channel_to(*, unary: Unary | None = None, stream: Stream | None = None) -> AsyncIterator[Channel]:
     """A server with the methods test.Test/Unary and test.Test/Stream inside the frame, and a channel to it."""
     maker: Any = grpc
     parse, write = StringValue.FromString, StringValue.SerializeToString
-    table = HandlerTable(CallRunner(CallPolicy(max_concurrent_calls=8), CallMetrics(new_registry())))
+    table = HandlerTable(CallRunner(POLICY, CallMetrics(new_registry())))
     table.add_registered_method_handlers(
         "test.Test",
         {
@@ -119,6 +122,36 @@ async def test_an_error_ends_a_stream_behind_what_was_sent() -> None:
             await call.read()
     assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
     assert details_of(caught.value, error_details_pb2.RetryInfo()).retry_delay.nanos == 500_000_000
+
+
+async def test_a_response_that_is_too_large_is_refused_and_logged_as_it_is_told() -> None:
+    async def echo(request: StringValue, context: Context) -> StringValue:
+        return request
+
+    with log_lines() as lines:
+        async with channel_to(unary=echo) as channel:
+            assert (await call_unary(channel, StringValue(value=LARGEST).SerializeToString())).value == LARGEST
+            with pytest.raises(AioRpcError) as caught:
+                await call_unary(channel, StringValue(value=LARGEST + "x").SerializeToString())
+        assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
+        assert "`view`" in (caught.value.details() or "")
+        assert details_of(caught.value, error_details_pb2.ErrorInfo()).reason == "RESPONSE_TOO_LARGE"
+        await lines.wait_for("rpc=test.Test/Unary", "code=RESOURCE_EXHAUSTED")
+
+
+async def test_a_response_that_is_too_large_ends_its_stream_with_what_to_do() -> None:
+    async def growing(requests: AsyncIterator[StringValue], context: Context) -> AsyncGenerator[StringValue, None]:
+        yield StringValue(value=LARGEST)
+        yield StringValue(value=LARGEST + "x")
+
+    with log_lines() as lines:
+        async with channel_to(stream=growing) as channel:
+            call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+            assert (await call.read()).value == LARGEST
+            with pytest.raises(AioRpcError) as caught:
+                await call.read()
+        assert details_of(caught.value, error_details_pb2.ErrorInfo()).reason == "RESPONSE_TOO_LARGE"
+        await lines.wait_for("rpc=test.Test/Stream", "code=RESOURCE_EXHAUSTED")
 
 
 async def test_a_client_that_leaves_closes_the_handlers_generator_at_once() -> None:

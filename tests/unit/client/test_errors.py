@@ -57,6 +57,13 @@ def test_a_message_that_is_too_large_is_not_taken_for_a_full_queue() -> None:
     assert error.retry_delay_s is None
 
 
+def test_a_response_that_the_server_does_not_send_is_not_taken_for_a_full_queue() -> None:
+    info = error_details_pb2.ErrorInfo(reason="RESPONSE_TOO_LARGE", domain="precis")
+    error = errors.to_error(answered(grpc.StatusCode.RESOURCE_EXHAUSTED, "ask for a smaller `view`", info))
+    assert isinstance(error, errors.MessageTooLarge)
+    assert str(error) == "ask for a smaller `view`"
+
+
 @pytest.mark.parametrize("trailer", [b"\xff\xff", b"\x1a\x05\x0a\x03abc"], ids=["garbage", "detail of no known type"])
 def test_trailers_of_somebody_else_do_no_harm(trailer: bytes) -> None:
     error = errors.to_error(failed(grpc.StatusCode.UNAVAILABLE, "proxy down", trailer))

@@ -194,6 +194,18 @@ async def test_items_count_in_bytes_until_they_are_answered() -> None:
     assert context.status.code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
+async def test_an_answer_that_is_too_large_is_the_error_of_its_item_alone() -> None:
+    items = [item("a"), item("b" * 200), item("c")]
+    context = await run(items, Worker(), policy=CallPolicy(8, max_response_bytes=100))
+    answers = {one.index: one for one in context.written}
+    assert [answers[index].WhichOneof("outcome") for index in range(3)] == ["response", "error", "response"]
+    assert answers[1].id == "b" * 200
+    assert answers[1].error.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+    assert "`view`" in answers[1].error.message
+    assert not answers[1].error.HasField("retry_delay")
+    assert context.status is None
+
+
 async def test_an_item_counts_what_it_holds() -> None:
     record: list[CallRecord] = []
 
