@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import InvalidInputError
-from pipeline.text.passage import TextSpan
+from pipeline.text.passage import LEFT_OUT, TextSpan
 
 Int32 = npt.NDArray[np.int32]
 
@@ -52,6 +52,10 @@ class OffsetMap:
 _NON_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
+# Of the original, in a quote: normalisation and what a page needs to decorate a text are well below.
+_MOST_PER_READ, _MOST_UNREAD = 8, 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class NormalizedText:
     """One of the caller's texts, ready to be cut into sentences, chunks and words.
@@ -76,7 +80,14 @@ class NormalizedText:
         """
         first, last = self.offsets.to_original(start, end)
         read = " ".join(self.text[start:end].split()) if text is None else text
-        return TextSpan(self.text_id, first, last, self.original[first:last], read)
+        return TextSpan(self.text_id, first, last, self.quote(first, last, end - start), read)
+
+    def quote(self, first: int, last: int, read_chars: int) -> str:
+        """Returns the original from first to last; the ends of it when far fewer characters are read."""
+        if last - first <= _MOST_PER_READ * read_chars + _MOST_UNREAD:
+            return self.original[first:last]
+        kept = (read_chars + _MOST_UNREAD) // 2
+        return LEFT_OUT.join((self.original[first : first + kept], self.original[last - kept : last]))
 
     def whole(self) -> TextSpan:
         """Returns all of a text that is not empty."""

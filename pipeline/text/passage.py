@@ -15,7 +15,8 @@ class TextSpan:
         start: first character in Unicode code points of the text as the caller sent it, inclusive.
         end: exclusive.
         quote: the caller's characters from `start` to `end`. Of sentences that stand apart those of the sentences
-            alone, with `LEFT_OUT` between them: the rest may be most of a long text.
+            alone, with `LEFT_OUT` between them: the rest may be most of a long text. Of characters without shape, by
+            which a short sentence may be a whole text, most are left out too.
         text: what models read: NFKC-normalised, white space collapsed, list markers left out.
     """
 

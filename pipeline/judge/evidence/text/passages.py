@@ -117,15 +117,18 @@ class PassageFinder:
 
     def _joined(self, chosen: Sequence[int], text: str) -> TextSpan:
         """Returns sentences as one passage that quotes them alone, and what little stands between neighbours."""
-        passages, original = self._source.passages, self._source.text.original
-        starts, ends = [passages[chosen[0]].start], list[int]()
+        passages, normalized = self._source.passages, self._source.text
+        runs = [[chosen[0]]]
         for before, at in pairwise(chosen):
             if at > before + 1 or passages[at].start > passages[before].end + _MOST_BETWEEN:
-                ends.append(passages[before].end)
-                starts.append(passages[at].start)
-        ends.append(passages[chosen[-1]].end)
-        quote = LEFT_OUT.join(original[start:end] for start, end in zip(starts, ends, strict=True))
-        return TextSpan(self._source.text.text_id, starts[0], ends[-1], quote, text)
+                runs.append([])
+            runs[-1].append(at)
+        quotes = (
+            normalized.quote(passages[run[0]].start, passages[run[-1]].end, sum(len(passages[at].text) for at in run))
+            for run in runs
+        )
+        first, last = passages[chosen[0]], passages[chosen[-1]]
+        return TextSpan(normalized.text_id, first.start, last.end, LEFT_OUT.join(quotes), text)
 
     def _chars(self, sentences: Collection[int]) -> int:
         return sum(self._lengths[at] + 1 for at in sentences)

@@ -116,3 +116,12 @@ def test_what_says_something_is_read(text: str) -> None:
 def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
     """Quadratic time would be hours."""
     assert ReadText.of("source", hostile, 700).sentences
+
+
+def test_a_quote_is_never_far_longer_than_what_is_read() -> None:
+    original = "Ann Holt" + "\u200b" * 100_000 + " closed the bridge. It rained."
+    first, second = ReadText.of("source", original, 700).passages
+    assert len(first.quote) < 2_000
+    assert first.quote.startswith("Ann Holt\u200b")
+    assert first.quote.endswith(" closed the bridge.")
+    assert original[second.start : second.end] == second.quote == "It rained."
