@@ -8,12 +8,14 @@ about; "This report describes" is.
 `lead_in_length` asks how much of a sentence can be left out because it states nothing: all of "Here is a summary of the
 passage:" and of "Let me know if you need more.", the beginning of "Based on the passages, twins happen when ...". What
 is left out is never checked, so that no statement may hide in it: announcements and offers hold no clauses, no numbers
-but those of words and, where nothing is announced, no names. In doubt a sentence states something.
+but those of words and, where nothing is announced, no names. All of their words are in a closed list, save for those
+that a caller knows to name the subject. In doubt a sentence states something.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from pipeline.text.normalize import NormalizedText
 from pipeline.text.passage import TextSpan
@@ -114,24 +116,29 @@ _NO_CLAUSE = r"(?!(?:who|whom|whose|which|that|how|why|when|where|because|if|is|
 _WORD = r"[^\s\d.:;!?]{1,40}"
 _PRODUCT = (
     r"(?:summary|overview|synopsis|abstract|recap|digest|answers?|response|summari[sz]ation|version|rewrite|outline"
-    rf"|{_KEY} {_GIST}|takeaways|highlights|list|bullet points)"
+    rf"|{_KEY} {_GIST}|takeaways|highlights|list|bullet points|breakdown)"
 )
-_LENGTH = r"(?: in (?:(?:about|under|around|(?:less|fewer) than) )?\d{1,4} (?:words|sentences|points|bullet points))?"
+_NUMBER = r"(?:\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten)"
+_LENGTH = (
+    rf"(?: in (?:(?:about|under|around|(?:less|fewer) than) )?{_NUMBER}"
+    r" (?:words|sentences?|paragraphs?|points|bullet points))?"
+)
 _ANNOUNCEMENT = (
     rf"(?:{_POLITE}\s?[,!.]? )?(?:{_BASIS}\s?,? )?"
     r"(?:here(?:['’]s| is| are| you go)|(?:below|the following|what follows) (?:is|are)"
     r"|i(?:['’]ve| have)? (?:summari[sz]ed|written|created|prepared))"
-    rf"(?: {_NO_CLAUSE}(?:\d{{1,4}}-word|{_WORD})){{0,6}}? {_PRODUCT}"
-    rf"{_LENGTH}(?: {_NO_CLAUSE}{_WORD}){{0,16}}{_LENGTH}"
+    rf"(?P<kind>(?: {_NO_CLAUSE}(?:\d{{1,4}}-(?:word|sentence|point)|{_WORD})){{0,6}}?)(?: {_NUMBER})? {_PRODUCT}"
+    rf"{_LENGTH}(?P<subject>(?: {_NO_CLAUSE}{_WORD}){{0,16}}?){_LENGTH}"
 )
 _OFFER = (
-    r"(?:please )?(?:(?:do )?let me know (?:if|whether|what|how) (?:you|there|this|that|anything|i|it)"
-    r"|feel free to|(?:do not|don['’]t) hesitate to|(?:would|do) you (?:like|want|need) me to"
+    r"(?:please )?(?:(?:do )?let me know (?:if|whether|what|how)"
+    r" (?:you(?:['’]d)?|there(?:['’]s)?|this|that|anything|i|it)"
+    r"|feel free to|(?:do not|don['’]t) hesitate to|(?:would|do) you (?:like|want|need)"
     r"|is there anything (?:else|more)|i(?:['’]d| would|['’]m| am)(?: be)?(?: more than)? (?:happy|glad) to"
-    r"|if you (?:have|need|want|would like|['’]d like|require) (?:any|more|further|additional|me|another|help)"
-    rf"(?: {_WORD}){{0,10}} (?:please|feel free|let me|just|i|do not hesitate|don['’]t hesitate)"
+    r"|if you(?: have| need| want| would like|['’]d like| require) (?:any|more|further|additional|me|another|help)"
+    rf"(?P<wish>(?: {_WORD}){{0,10}}) (?:please|feel free|let me|just|i|do not hesitate|don['’]t hesitate)"
     rf"|i hope (?:this|that|it|my) (?:(?:{_PRODUCT}|information) )?(?:helps|is|was|meets|answers|clarifies))\b"
-    rf"(?: (?!(?:who|which|because|was|were|had|stated|told|said)\b){_WORD}){{0,24}}"
+    rf"(?P<offer>(?: (?!(?:who|which|because|was|were|had|stated|told|said)\b){_WORD}){{0,24}})"
 )
 _SELF_PRAISE = (
     # This summary captures the key points of the passage.
@@ -155,14 +162,66 @@ _END = r"[\s.,:!?*_)]*$"
 _WHOLE = _pattern(_BEGINNINGS[0], _LABEL, _POLITE, _ANNOUNCEMENT, _SELF_PRAISE, _SUMMARIZED, _COUNT, end=_END)
 _WHOLE_OFFER = _pattern(_OFFER, end=_END)
 _NAME = re.compile(r"(?<=\s)(?!I\b)[A-Z]")
+_NamesSubject = Callable[[Sequence[str]], bool]
 
 
-def lead_in_length(sentence: str) -> int:
-    """Returns how many characters at its beginning state nothing: 0, or up to all of them. English only."""
+def lead_in_length(sentence: str, names_subject: _NamesSubject | None = None) -> int:
+    """Returns how many characters at its beginning state nothing: 0, or up to all of them. English only.
+
+    Args:
+        names_subject: whether words of an announcement or an offer, casefolded and in order, only name what is
+            summarized; None: there are no such words.
+    """
     length = 0
-    while match := _BEGINNING.match(sentence, length, length + _LONGEST_LEAD_IN):
+    while _states_nothing(match := _BEGINNING.match(sentence, length, length + _LONGEST_LEAD_IN), names_subject):
         length = match.end()
     rest = sentence[length:]
-    if len(rest) <= _LONGEST_LEAD_IN and (_WHOLE.match(rest) or (_WHOLE_OFFER.match(rest) and not _NAME.search(rest))):
+    if len(rest) <= _LONGEST_LEAD_IN and (
+        _states_nothing(_WHOLE.match(rest), names_subject)
+        or (_states_nothing(_WHOLE_OFFER.match(rest), names_subject) and not _NAME.search(rest))
+    ):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
+
+
+def _states_nothing(match: re.Match[str] | None, names_subject: _NamesSubject | None) -> TypeGuard[re.Match[str]]:
+    """Tells whether something was found whose free words, in its groups, name something at most."""
+    if match is None:
+        return False
+    others = other_words(" ".join(filter(None, match.groups())))
+    return not others or (names_subject is not None and names_subject(others))
+
+
+_PHRASE_LIST = """
+    a an the this that these those of about on in into for to from with at as and or if whether what how any anything
+    all each every some something other else another more most further additional extra few less fewer also only just
+    than under around here there below above following i i'd i'll i'm i've me my it it's its you you'd you'll you've
+    your is isn't are aren't be can can't could do don't doesn't did have would may might s let know feel free please
+    happy glad hesitate reach out back ask contact need needs needed want like liked prefer help helps helpful useful
+    assist assistance clarify clarifies clarification explain explanation expand elaborate elaboration dive deeper
+    adjust adjustment adjustments change changes edit edits modify modifications revise revised revision revisions
+    refine refined rewrite rewritten rephrase shorten shortened lengthen simplify simplified translate translated add
+    include focus provide provided create make give get see meets works work answers asked requested based feedback
+    summary summaries summarize summarise summarized summarised overview synopsis abstract recap digest answer response
+    version versions draft outline list bullet bullets bulleted point points key main important essential relevant
+    central major core takeaway takeaways highlight highlights fact facts finding findings idea ideas detail details
+    detailed information message event events theme themes topic topics aspect aspects content section sections part
+    parts paragraph paragraphs sentence sentences word words length tone style format bold title passage passages text
+    texts article articles excerpt excerpts document documents data context transcript source sources original review
+    reviews report story news given supplied structured same json material question questions request requests
+    requirements concern concerns specific particular clear concise brief short shorter longer long quick simple easy
+    objective neutral plain factual comprehensive general different complete full breakdown condensed executive improved
+    corrected updated final new high level well organized written abstractive extractive accurate faithful balanced
+    focusing focused highlighting covering covers capturing keeping using regarding titled entitled presented mentioned
+    contained discussed described looking think tailor audience turn even what's there's conversation dialogue
+    discussion meeting chapter page paper study essay
+"""
+_PHRASE_WORDS = frozenset(_PHRASE_LIST.split())
+_SIZED = re.compile(rf"\b{_NUMBER}-(?:word|sentence|point|paragraph)\b")
+_OTHER = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+
+
+def other_words(text: str) -> list[str]:
+    """Returns the words, casefolded and in order, that are no part of what announces or offers a summary."""
+    words = (word.removesuffix("'s") for word in _OTHER.findall(_SIZED.sub(" ", text.casefold().replace("’", "'"))))
+    return [word for word in words if word not in _PHRASE_WORDS]

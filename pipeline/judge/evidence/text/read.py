@@ -37,7 +37,8 @@ class ReadText:
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
         instruction_count: sentences that were left out because they speak to the judge.
-        lead_in_count: sentences that were left out because they announce, offer or praise, and state nothing.
+        lead_in_count: sentences that were left out, or their beginnings, because they announce, offer or praise, and
+            state nothing.
         repeat_count: sentences that were left out, or parts of them, because another says the same in the same words.
         heading_count: headings that were left out because they only name what follows.
     """

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from pipeline.judge.evidence.text.headings import statements
 from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
+from pipeline.judge.evidence.text.lead_ins import without_lead_in
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
 from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
-from pipeline.text.meta_commentary import lead_in_length
 from pipeline.text.sentences import Sentence, claims, split_sentences
 
 _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
@@ -42,7 +42,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         for sentence in sentences
         if not is_instruction(marked[turns.get(sentence.start, sentence.start) : sentence.end])
     ]
-    stated = [rest for sentence in said if (rest := _without_lead_in(bare, sentence))]
+    stated = [rest for sentence in said if (rest := without_lead_in(bare, sentence, source))]
     if not stated:
         return ReadText.split(text, sentences or claims(split_sentences(text.text, max_sentence_chars)))
     kept = without_repeats(bare, stated, source)
@@ -51,7 +51,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
         instruction_count=len(sentences) - len(said),
-        lead_in_count=len(said) - len(stated),
+        lead_in_count=len(frozenset(said).difference(stated)),
         repeat_count=len(frozenset(stated).difference(kept)),
         heading_count=len(split) - len(whole),
     )
@@ -71,12 +71,6 @@ def _without_left_over(text: str, sentence: Sentence) -> Sentence:
             end = sentence.start + len(rest)
         rest = parts[0]
     return replace(sentence, end=sentence.start + len(rest) if _ENDED.search(rest) else end)
-
-
-def _without_lead_in(text: str, sentence: Sentence) -> Sentence | None:
-    """Returns what a sentence states; None when it is a lead-in and nothing else."""
-    start = sentence.start + lead_in_length(text[sentence.start : sentence.end])
-    return replace(sentence, start=start) if start < sentence.end else None
 
 
 def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:

@@ -6,7 +6,7 @@ is then no longer judged as it would be alone. Parts that say something of the s
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -22,6 +22,9 @@ class KnownWords(Protocol):
 
     def sentence_count(self, stem: str) -> int:
         """Returns how many sentences have a stem."""
+
+    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
+        """Tells whether a sentence has all of some stems; there is at least one."""
 
 
 _CUT = re.compile(

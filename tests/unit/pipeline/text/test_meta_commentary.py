@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from pipeline.text.meta_commentary import find_meta_commentary, lead_in_length
@@ -109,7 +111,7 @@ LEAD_INS = [
     "Here is a concise summary of the passage:",
     "Sure! Here's a summary of the article:",
     "Sure, here is the summary you asked for:",
-    "Here's an objective overview of Goodland Kitchen based on the provided structured data:",
+    "Here's an objective overview of the text based on the provided structured data:",
     "Based on the given passages, here is the answer:",
     "Here is a summary of the passage in under 50 words:",
     "Here's a 150-word summary of the text.",
@@ -152,6 +154,10 @@ STATEMENTS = [
     "The passage does not say that fees rose.",
     "The author argues that fees rose.",
     "Let me know if fees rose.",
+    "Let me know if you think the gate kills divers.",
+    "Feel free to visit the children burned by the pumps.",
+    "Here is a summary of the arrest for fraud:",
+    "Here's an objective overview of Goodland Kitchen based on the provided structured data:",
     "Let me know if you saw Ann Holt steal it.",
     "If you need more water, call the council.",
     "I hope the mayor resigns.",
@@ -174,6 +180,18 @@ def test_a_lead_in_ends_where_the_statement_begins(sentence: str, statement: str
 @pytest.mark.parametrize("sentence", [*STATEMENTS, *SUBJECT[:14]])
 def test_a_statement_has_no_lead_in(sentence: str) -> None:
     assert lead_in_length(sentence) == 0
+
+
+def test_a_lead_in_may_name_the_subject() -> None:
+    sentence = "Here's an objective overview of Goodland Kitchen's menu based on the provided structured data:"
+    found = list[Sequence[str]]()
+
+    def names_subject(words: Sequence[str]) -> bool:
+        found.append(words)
+        return True
+
+    assert lead_in_length(sentence, names_subject) == len(sentence)
+    assert found == [["goodland", "kitchen", "menu"]]
 
 
 @pytest.mark.parametrize(
