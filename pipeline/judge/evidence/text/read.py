@@ -36,7 +36,7 @@ class ReadText:
         passages: the same as evidence.
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
-        instruction_count: sentences that were left out because they speak to the judge.
+        instruction_count: sentences that were left out, or their beginnings, because they speak to the judge.
         lead_in_count: sentences that were left out, or their beginnings, because they announce, offer or praise, and
             state nothing.
         repeat_count: sentences that were left out, or parts of them, because another says the same in the same words.

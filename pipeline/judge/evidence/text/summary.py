@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.judge.evidence.text.headings import statements
-from pipeline.judge.evidence.text.instructions import MARKER, is_instruction
+from pipeline.judge.evidence.text.instructions import MARKER, instruction_length
 from pipeline.judge.evidence.text.lead_ins import without_lead_in
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
@@ -38,9 +38,9 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     whole = statements(bare, split, source)
     sentences = tuple(_without_left_over(bare, one) for one in split_unrelated(bare, whole, source))
     said = [
-        sentence
+        rest
         for sentence in sentences
-        if not is_instruction(marked[turns.get(sentence.start, sentence.start) : sentence.end])
+        if (rest := _without_order(marked, sentence, turns.get(sentence.start, sentence.start), source))
     ]
     stated = [rest for sentence in said if (rest := without_lead_in(bare, sentence, source))]
     if not stated:
@@ -50,7 +50,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     return replace(
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
-        instruction_count=len(sentences) - len(said),
+        instruction_count=len(frozenset(sentences).difference(said)),
         lead_in_count=len(frozenset(said).difference(stated)),
         repeat_count=len(frozenset(stated).difference(kept)),
         heading_count=len(split) - len(whole),
@@ -71,6 +71,17 @@ def _without_left_over(text: str, sentence: Sentence) -> Sentence:
             end = sentence.start + len(rest)
         rest = parts[0]
     return replace(sentence, end=sentence.start + len(rest) if _ENDED.search(rest) else end)
+
+
+def _without_order(marked: str, sentence: Sentence, turn: int, source: KnownWords) -> Sentence | None:
+    """Returns what a sentence states behind an order to the judge; None when it is an order and nothing else.
+
+    Args:
+        turn: where the marks before the sentence begin.
+    """
+    start = max(sentence.start, turn + instruction_length(marked[turn : sentence.end], source))
+    start += len(marked[start : sentence.end]) - len(marked[start : sentence.end].lstrip())
+    return replace(sentence, start=start) if start < sentence.end else None
 
 
 def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
