@@ -222,8 +222,14 @@ TO_MODEL = re.compile(
 )
 """A sentence that tells a model what to do, if it stands in a turn of its own."""
 
+_CHAT_MARK = (
+    r"(?:im_(?:start|end|sep)|e(?:ot|om)_id|(?:start|end)_(?:header_id|of_turn)|(?:begin|end)_of_(?:text|sentence)"
+    r"|(?:start|end)of(?:text|prompt)|fim_(?:prefix|middle|suffix|pad)|system|user|assistant|human|bot|model|tool|pad"
+    r"|unk|bos|eos|sep|start|end|message|channel|return|call)"
+)
 MARKER = re.compile(
-    r"\[/?(?:INST|SYS)\]|<</?SYS>>|<\|\w+\|>(?:system|user|assistant)?|</?system>|(?<!\#)\#{2,}+\s*+(?:instruction|system)s?:",
+    rf"\[/?(?:INST|SYS)\]|<</?SYS>>|<\|{_CHAT_MARK}\|>(?:system|user|assistant)?|</?system>"
+    r"|(?<!\#)\#{2,}+\s*+(?:instruction|system)s?:",
     re.IGNORECASE,
 )
 """What chat templates put around a turn."""
