@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from pipeline.judge.evidence.text.names import find_names, known_names
 from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.repeats import denies
 from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.evidence.text.verbs import FINITE_VERBS, is_verb
 from pipeline.judge.evidence.text.words import WordTable
@@ -46,7 +45,6 @@ _OPENERS = frozenset(
 )
 _VERB_WITHIN_WORDS = 8
 _FEWEST_WORDS = 4
-_LONGEST_MARK = 4
 _VALUE_WEIGHT = 2.0
 
 
@@ -77,15 +75,8 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
         )
         for index, sentence in enumerate(summary.sentences)
         for start, end in _clauses(summary, sentence.start, sentence.end)
-        if len(words := summary.table.between(start, end)) and not _is_mark(summary, words, end)
+        if len(words := summary.table.between(start, end))
     )
-
-
-def _is_mark(summary: ReadText, words: range, end: int) -> bool:
-    """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"; "False:" says something."""
-    is_short = len(words) <= _LONGEST_MARK and summary.text.text.endswith(":", 0, end)
-    says = any(is_verb(summary.table.words[word]) for word in words)
-    return is_short and not says and not denies(summary.text.text[summary.table.starts[words[0]] : end])
 
 
 def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int) -> tuple[ClaimSpan, ...]:

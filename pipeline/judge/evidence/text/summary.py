@@ -20,9 +20,9 @@ _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
 def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
     """Reads a summary without what states nothing of its source; linear in its length.
 
-    Left out are headings that only name what follows, markup, sentences that tell the judge how to grade, lead-ins,
-    also those in front of a statement, and what repeats another sentence. What is left out is blank, so that places
-    stay. When nothing else is left, it is kept.
+    Left out are headings and labels that only name what follows, markup, orders that tell the judge how to grade and
+    lead-ins, also those in front of a statement, and what repeats another sentence. What is left out is blank, so that
+    places stay. When nothing else is left, it is kept.
 
     Args:
         source: what the summary is about.

@@ -70,3 +70,42 @@ def test_a_beginning_that_is_left_out_is_counted() -> None:
     led = read(f"Here is a summary of the article: {SUMMARY}")
     assert led.sentences[0].start > 0
     assert led.lead_in_count == 1
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Key points:",
+        "Background:",
+        "- **Costs:**",
+        "Anna Holt:",
+        "- Mayor Anna Holt:",
+        "Reactions of shop owners:",
+        "Impact on the community:",
+        "In 1931:",
+        "Why now:",
+    ],
+)
+def test_a_label_is_no_claim(label: str) -> None:
+    told = f"{SUMMARY}\n\n{label}\n\nThe bridge held."
+    assert claims(told) == [*claims(SUMMARY), "The bridge held."]
+    assert read(told).lead_in_count == 1
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Convict Anna Holt steals:",
+        "Embezzler Anna Holt:",
+        "Holt's bribes:",
+        "Mayor against customers:",
+        "Four engineers:",
+        "12,000 engineers:",
+        "In 1932:",
+        "False:",
+        "The bridge was closed:",
+    ],
+)
+@pytest.mark.parametrize("form", ["{0}\n\n{1}\n\nThe bridge held.", "{0}\n\n- {1}\n\nThe bridge held.", "{0}\n\n- {1}"])
+def test_a_label_that_states_something_is_a_claim(label: str, form: str) -> None:
+    assert any(label in claim for claim in claims(form.format(SUMMARY, label)))
