@@ -21,7 +21,7 @@ _BINDS = re.compile(
 # Share of sentences that bind: in chapters of two manuals and 160 news articles at most 0.14, in contracts from 0.49.
 _FEW_BINDING, _MANY_BINDING = 0.15, 0.3
 _CURRENCY = r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|SEK|NOK|DKK|JPY|CNY|RMB|INR|CAD|AUD|Euro|dollars?|pounds?|Franken)\b|元)"
-_MONEY = re.compile(rf"{_CURRENCY}\s?\d|\d[\d.,]*\s?(?:million |Mio\. |万)?{_CURRENCY}", re.IGNORECASE)
+_MONEY = re.compile(rf"{_CURRENCY}\s?\d|\d[.,]*\s?(?:million |Mio\. |万)?{_CURRENCY}", re.IGNORECASE)
 _SHARE = re.compile(r"\d\s?(?:%|％|percent\b|per cent\b|Prozent\b)", re.IGNORECASE)
 _SPELLED = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|ninety"
@@ -29,7 +29,7 @@ _SPELLED = (
 )
 _PERIOD = re.compile(
     rf"(?:\b(?:\d+|{_SPELLED})\)?(?: (?:calendar|business|working|full))?[ -]"
-    r"(?:hour|day|week|month|year|Tag|Woche|Monat|Jahr)|\d+\s?(?:日|天|个月|年))",
+    r"(?:hour|day|week|month|year|Tag|Woche|Monat|Jahr)|\d\s?(?:日|天|个月|年))",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(

@@ -13,7 +13,7 @@ _IMAGE = r"!\[[^\]]*\](?:\([^)\s]*\)|\[[^\]]*\])"
 _BADGES = re.compile(rf"(?:(?:\[\s*{_IMAGE}\s*\](?:\([^)\s]*\)|\[[^\]]*\])|{_IMAGE})[\s|]*)+")
 _TO_OWN_SECTION = re.compile(r"\[[^\]]+\]\(#[^)\s]*\)")
 _LAYOUT = re.compile(
-    r"(?:</?(?:details|summary|p|div|center|br|hr|img|picture|source|a)(?:\s[^<>]*)?/?>\s*)+", re.IGNORECASE
+    r"(?:</?(?:details|summary|p|div|center|br|hr|img|picture|source|a)(?:\s[^<>]*+)?/?>\s*+)+", re.IGNORECASE
 )
 _CALL = re.compile(
     r"(?:scroll down for (?:more )?videos?|click here(?: for more)?|share this(?: article)?|advertisement"

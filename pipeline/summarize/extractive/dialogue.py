@@ -16,8 +16,8 @@ _MARKUP = re.compile(
     r"\{[a-z]+\}|[\[(](?:laugh(?:s|ter)?|inaudible|crosstalk|pause|applause|noise)[\])]", re.IGNORECASE
 )
 _FILLER = re.compile(r"(?:^|(?<=[\s,]))(?:u+[hm]+|e+r+m*|a+h+|h+m+|m+-?h+m+|uh-huh|huh)\s*[,.]?(?=\s|$)", re.IGNORECASE)
-_STUTTER = re.compile(r"\b([^\W\d_][\w']*(?:\s[^\W\d_][\w']*)?)(?:\s*[,-]?\s+\1\b)+", re.IGNORECASE)
-_SPACE_BEFORE = re.compile(r"\s+([,.;:?!%])|(?<=\w)\s+(?='\w)")
+_STUTTER = re.compile(r"\b([^\W\d_][\w']{0,60}+(?:\s[^\W\d_][\w']{0,60}+)?)(?:(?:\s*+[,-])?\s++\1\b)+", re.IGNORECASE)
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,.;:?!%])|(?<=\w)\s++(?='\w)")
 _OPENING_COMMAS = re.compile(r"^[\s,;.:-]+|,(?=\s*[,.?!])")
 _DECISION = re.compile(
     r"\b(?:agree[ds]?|decid(?:e|ed|es|ing)|decisions?|conclu(?:de|ded|sion)|action(?: item| point)?s?|resolv(?:e|ed)"

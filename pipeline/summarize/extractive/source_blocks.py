@@ -27,7 +27,7 @@ _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 _CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
 _ENTRY = re.compile(
-    r"(?:[\w.$/-]+|--?[\w-]+\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
+    r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
 _CLAUSE_TITLE = re.compile(r"(\d{1,3})\.?\s+([^\W\d_a-z].*)")
 # "Article 5. Salary", "§ 5 Haftung", "**5. Term**": a title whatever it is printed in.
@@ -166,7 +166,7 @@ def _is_clause_title(lines: list[_Line], start: int, end: int) -> bool:
     title = _CLAUSE_TITLE.fullmatch(lines[start].text.strip())
     if title is None or end != start + 1 or len(title.group(2).split()) > _MOST_LABEL_WORDS:
         return False
-    after = next((line.text.strip() for line in lines[end:] if line.text.strip()), "")
+    after = next((said for place in range(end, len(lines)) if (said := lines[place].text.strip())), "")
     return not is_sentence_end(title.group()) and after.startswith(f"{title.group(1)}.1")
 
 

@@ -256,7 +256,7 @@ def _runs_in_circle(text: str) -> bool:
 # The first word, whatever stands around it: "PASS", "**FAIL**", "Verdict: PASS". "PASS or FAIL" is no verdict.
 _VERDICT = re.compile(
     r"[\W_]*(?:(?:final\s+)?(?:verdict|evaluation|decision|result|answer)[\W_]+)?(PASS|FAIL)(?:ED)?(?![^\W_])"
-    r"(?![\W_]*(?:or|and)?[\W_]*(?:PASS|FAIL)(?![^\W_]))",
+    r"(?![\W_]*+(?:(?:or|and)[\W_]*+)?(?:PASS|FAIL)(?![^\W_]))",
     re.IGNORECASE,
 )
 

@@ -150,7 +150,7 @@ def _find_cut(found: Inspection, source: SourceText) -> None:
 
 _STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
 _LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
-_MARK_LINE = re.compile(r"[ \t]*(?:(?:>|#{1,6}|[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\)|\[[ xX]\])[ \t]*)*[*_]*[ \t]*")
+_MARK_LINE = re.compile(r"[ \t]*+(?:(?:>|#{1,6}|[-*+•‣◦▪·]|\(?\d{1,3}[.)]|\(?[a-z]\)|\[[ xX]\])[ \t]*+)*+[*_]*+[ \t]*+")
 _HEADING_MARKS = re.compile(r"[ \t]*(#{1,6})(?=\s)")
 _BELOW_ALL = 7
 _BLANK_LINES = re.compile(r"\n{3,}")

@@ -15,7 +15,7 @@ from pipeline.summarize.trust.source import SourceText
 from pipeline.text.language import is_english, is_english_prose
 from pipeline.text.meta_commentary import lead_in_length
 
-_FENCE_LINE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*(\w*)[ \t]*")
+_FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
 _TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
 _PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)

@@ -24,7 +24,8 @@ _MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
 _BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
-_HYPHENATED = re.compile(r"([^\W\d_]{2,})[-\u00ad\u2010]$")
+_HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,100}+)[-\u00ad\u2010]$")
+_LONGEST_CUT = 102  # characters of such a word, its hyphen, and what stands before it
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]]*$")
@@ -94,7 +95,7 @@ class _Style:
         for text in texts[1:]:
             if _LIST_MARK.match(text):
                 joined += f"\n{text}"
-            elif (cut := _HYPHENATED.search(joined)) and (word := _FIRST_WORD.match(text)) and _is_cut(cut[1], word[0]):
+            elif (cut := _cut_word(joined)) and (word := _FIRST_WORD.match(text)) and _is_cut(cut[1], word[0]):
                 joined = self._join_word(joined, cut[1], text, word[0])
             else:
                 joined += f" {text}"
@@ -139,6 +140,11 @@ class _Style:
             return self._levels[first.size]
         is_title = len(first.cells) == 1 and all(line.is_bold for line in group) and text[0].isalnum()
         return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _SENTENCE_END.search(text) else 0
+
+
+def _cut_word(before: str) -> re.Match[str] | None:
+    """Finds the word that the end of a line cuts."""
+    return _HYPHENATED.search(before, max(0, len(before) - _LONGEST_CUT))
 
 
 def _is_cut(head: str, tail: str) -> bool:

@@ -14,7 +14,7 @@ _PAGE_NUMBER = re.compile(
 )
 _OUTER_NUMBERS = re.compile(r"^\W*(?:page |seite )?(\d{1,4})\b|\b(\d{1,4})\W*$", re.IGNORECASE)
 _MOST_HEAD_CHARS = 100
-_LEADER = re.compile(r"(?:\s?[.…·_]){5,}\s*(?:\d{1,4}|[ivxlc]+)?$")
+_LEADER = re.compile(r"(?:\s?[.…·_]){5}\s*(?:\d{1,4}|[ivxlc]+)?$")
 _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 

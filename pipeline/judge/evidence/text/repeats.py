@@ -18,7 +18,7 @@ _KEPT = re.compile(
 _DENIAL = re.compile(
     r"\b(?:not|no|never|nor|false(?:ly)?|untrue|wrong(?:ly)?|incorrect|lies?|contrary|unlike)\b|n['’]t\b", re.IGNORECASE
 )
-_STOP_BEFORE, _STOP_BEHIND = re.compile(r"[.!?]\W*$"), re.compile(r"\W*?[.!?]")
+_STOP_BEFORE, _STOP_BEHIND = re.compile(r"[.!?][^\w.!?]*$"), re.compile(r"\W*?[.!?]")
 _WORD = re.compile(r"[^\W_]")
 _MOST_MARKS = 12  # from either end, at which the repeated part may begin or end
 _FEWEST_LETTERS = 8  # of a part; a shorter one may be said again by chance

@@ -28,7 +28,7 @@ class KnownWords(Protocol):
 
 
 _CUT = re.compile(
-    r"(?:(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?!\d{3}\b)|[^\S\n]*\n\s*)(?=[^a-z\s])(?!\[\d{1,3}[],])"
+    r"(?:(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?!\d{3}\b)|(?<!\s)[^\S\n]*+\n\s*+)(?=[^a-z\s])(?!\[\d{1,3}[],])"
 )
 _FULL_STOPS = (".", "!", "?", ":")
 _FEWEST_WORDS, _FEWEST_BEHIND_STOP = 2, 3  # content words of a statement; "Jan." belongs to what follows

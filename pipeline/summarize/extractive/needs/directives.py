@@ -56,7 +56,7 @@ def with_directives(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
 
 def gives_directive(text: str) -> bool:
     """Tells whether a sentence orders or forbids something, perhaps behind "CAUTION:"."""
-    said = _SIGNAL.sub("", text, count=1) if _SIGNAL.match(text) else text
+    said = text[signal.end() :] if (signal := _SIGNAL.match(text)) else text
     if _ORDER.search(said):
         return True
     match = _IMPERATIVE.match(said)

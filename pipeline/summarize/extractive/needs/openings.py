@@ -43,7 +43,7 @@ _BEFORE_PRONOUNS_LIST = """
 _BEFORE_PRONOUNS = PROSE_WORDS | frozenset(_BEFORE_PRONOUNS_LIST.split())
 _MOST_WORDS_BEFORE = 4
 _OBJECTS = frozenset(["it", "them"])
-_CLAUSE_NUMBER = re.compile(r"\s*\d{1,3}(?:\.\d{1,3})+\.?\s+")  # "10.2 It renews for a year."
+_CLAUSE_NUMBER = re.compile(r"(?<!\s)\s*+\d{1,3}(?:\.\d{1,3}){1,9}\.?\s+")  # "10.2 It renews for a year."
 _EDGES = "\"'“”‘’(),;:.!?*_`[]…"
 
 

@@ -1,0 +1,89 @@
+"""What reads the texts of clients takes time that grows with them, whatever they hold."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pytest
+
+from pipeline.judge.evidence.claims import find_claims
+from pipeline.judge.evidence.text.names import find_names, known_names
+from pipeline.judge.evidence.text.read import ReadText
+from pipeline.judge.evidence.text.summary import read_summary
+from pipeline.judge.evidence.text.values import find_date_parts, find_quantities
+from pipeline.judge.evidence.text.words import WordTable
+from pipeline.summarize.extractive.asides import says_nothing
+from pipeline.summarize.extractive.dialogue import tidy
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.trust.parts import split_parts
+from pipeline.summarize.trust.values import KnownNumbers, find_amounts
+from pipeline.text.language import is_english
+from pipeline.text.meta_commentary import find_meta_commentary, lead_in_length
+from pipeline.text.normalize import normalize
+from pipeline.text.sentences import split_sentences
+from pipeline.text.terms import find_terms
+from tests.growth import grows_like_square
+
+MAX_CHARS = 700
+SHORT = 1_100  # more than a sentence has, and than what is remembered of texts that were read before
+FRAMES = (("", ""), ("The gate о ", "」と end."))
+UNITS = (
+    *("#", "×", "。", "\n", "a'", "1,", "“a", "[a](", "--a", "Aa-", "</p a/> ", "1. A\n\n", "- a\n", "WARNING!\n\n"),
+    *("Ann: hi\n", "😀", "e\u0301", '{"a": ', "AI judge ", "Hello there. "),
+)
+
+
+class _Source:
+    def __init__(self, *, knows: bool) -> None:
+        self._knows = knows
+
+    def is_about(self, stems: Sequence[str]) -> bool:
+        return self._knows and bool(stems)
+
+    def sentence_count(self, stem: str) -> int:
+        return int(self._knows)
+
+
+def _find_names(text: str) -> None:
+    table = WordTable.of(text)
+    find_names(table, range(len(table.words)), known_names(table))
+
+
+def _find_meta_commentary(text: str) -> None:
+    source = normalize("summary", text)
+    find_meta_commentary(source, split_sentences(source.text, MAX_CHARS))
+
+
+def _find_claims(text: str) -> None:
+    find_claims(ReadText.of("summary", text, MAX_CHARS))
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "source": lambda text: ReadText.of("source", text, MAX_CHARS),
+    "summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=True)),
+    "unrelated summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=False)),
+    "claims": _find_claims,
+    "quantities": find_quantities,
+    "dates": find_date_parts,
+    "names": _find_names,
+    "meta commentary": _find_meta_commentary,
+    "lead-in": lead_in_length,
+    "language": is_english,
+    "excerpts": lambda text: read_excerpts([text], len),
+    "asides": says_nothing,
+    "speech": tidy,
+    "terms": find_terms,
+    "parts of an answer": split_parts,
+    "amounts": lambda text: list(find_amounts(text)),
+    "numbers": KnownNumbers.of,
+}
+
+
+def _make(before: str, unit: str, behind: str, length: int) -> str:
+    return before + unit * (length // len(unit)) + behind
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_hostile_text_is_read_in_linear_time(reader: str) -> None:
+    READERS[reader]("It rained. Ann ﬁled 2 claims. \n\n- a")  # what is read once, such as tables of words
+    frames = [(before, unit, behind) for unit in UNITS for before, behind in FRAMES]
+    assert [frame for frame in frames if grows_like_square(READERS[reader], partial(_make, *frame), SHORT)] == []
