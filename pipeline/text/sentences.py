@@ -10,7 +10,7 @@ never crosses one, which is what a splitter for prose cannot know about markdown
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -191,9 +191,7 @@ def _spans_by_parts(text: str) -> set[int]:
 def _cut_at(block: Block, ends: list[int]) -> Iterator[tuple[int, int]]:
     """Cuts a block at the sentence ends inside it."""
     start = block.start
-    for index in stoppable(range(bisect_right(ends, block.start), len(ends))):
-        if ends[index] >= block.end:
-            break
+    for index in stoppable(range(bisect_right(ends, block.start), bisect_left(ends, block.end))):
         yield start, ends[index]
         start = ends[index]
     yield start, block.end

@@ -271,10 +271,9 @@ async def test_a_summary_without_a_long_segment_is_one_segment(stub: JudgeServic
         ("今日は雨です。市は水道管を九千三百本交換した。", "市は水道管を交換した。"),
         ("🚰🚰 Water is safe 👍🏽. The 👩‍👩‍👧 family drinks it 🇺🇸.", "🚰 Water is safe 👍🏽."),
         ("مجلس المدينة وافق على الفريق الثاني. تكلفة العمل ٧١ مليون.", "تكلفة العمل ٧١ مليون."),
-        ("🙂 a", "🙂 b"),
         ("a\u0000b. c", "\u0000c"),
     ],
-    ids=["chinese", "japanese", "emoji", "arabic", "one emoji", "null"],
+    ids=["chinese", "japanese", "emoji", "arabic", "null"],
 )
 async def test_any_script_is_judged_with_spans_in_code_points(
     stub: JudgeServiceStub, source: str, summary: str

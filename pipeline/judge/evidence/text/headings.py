@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pipeline.judge.evidence.text.unrelated import KnownWords
 from pipeline.judge.evidence.text.verbs import is_verb
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.sentences import BlockKind, Sentence
 
 _WORD = re.compile(r"[\w'’-]+")

@@ -13,8 +13,7 @@ which grade is wanted. A bare number is a grade only where nothing is counted: "
 import re
 from collections.abc import Iterator
 
-from pipeline.judge.evidence.text.unrelated import KnownWords
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.function_words import FUNCTION_WORDS
 
 _LONGEST = 300
@@ -223,7 +222,7 @@ TO_MODEL = re.compile(
 """A sentence that tells a model what to do, if it stands in a turn of its own."""
 
 _CHAT_MARK = (
-    r"(?:im_(?:start|end|sep)|e(?:ot|om)_id|(?:start|end)_(?:header_id|of_turn)|(?:begin|end)_of_(?:text|sentence)"
+    r"(?:im_(?:start|end|sep)|eot_id|eom_id|(?:start|end)_(?:header_id|of_turn)|(?:begin|end)_of_(?:text|sentence)"
     r"|(?:start|end)of(?:text|prompt)|fim_(?:prefix|middle|suffix|pad)|system|user|assistant|human|bot|model|tool|pad"
     r"|unk|bos|eos|sep|start|end|message|channel|return|call)"
 )

@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from pipeline.judge.evidence.text.repeats import denies
-from pipeline.judge.evidence.text.unrelated import KnownWords
 from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.evidence.text.verbs import is_verb
-from pipeline.judge.evidence.text.words import WordTable, is_content, stem
+from pipeline.judge.evidence.text.words import KnownWords, WordTable, is_content, stem
 from pipeline.text.meta_commentary import lead_in_length, other_words
 from pipeline.text.sentences import Sentence
 

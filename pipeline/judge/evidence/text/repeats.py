@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from pipeline.judge.evidence.text.unrelated import KnownWords
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.sentences import Sentence
 
 _MARK = re.compile(r"[^\w\s'’-]+\s*|\s[-–—]+\s*")

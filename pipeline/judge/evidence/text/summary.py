@@ -11,7 +11,8 @@ from pipeline.judge.evidence.text.lead_ins import without_lead_in
 from pipeline.judge.evidence.text.markup import without_markup
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
-from pipeline.judge.evidence.text.unrelated import KnownWords, split_unrelated
+from pipeline.judge.evidence.text.unrelated import split_unrelated
+from pipeline.judge.evidence.text.words import KnownWords
 from pipeline.text.sentences import Sentence, claims, split_sentences
 
 _TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)

@@ -6,26 +6,11 @@ is then no longer judged as it would be alone. Parts that say something of the s
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.sentences import Sentence
-
-
-class KnownWords(Protocol):
-    """The words of the source."""
-
-    def is_about(self, stems: Sequence[str]) -> bool:
-        """Tells whether the source has enough of some stems."""
-
-    def sentence_count(self, stem: str) -> int:
-        """Returns how many sentences have a stem."""
-
-    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
-        """Tells whether a sentence has all of some stems; there is at least one."""
-
 
 _CUT = re.compile(
     r"(?:(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?!\d{3}\b)|(?<!\s)[^\S\n]*+\n\s*+)(?=[^a-z\s])(?!\[\d{1,3}[],])"

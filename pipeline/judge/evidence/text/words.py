@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 from snowballstemmer import stemmer
@@ -128,3 +129,16 @@ def stem(word: str) -> str:
 def is_content(word: str) -> bool:
     """Tells whether a casefolded word says something by itself."""
     return word not in FUNCTION_WORDS and any(character.isalnum() for character in word)
+
+
+class KnownWords(Protocol):
+    """The words of the source."""
+
+    def is_about(self, stems: Sequence[str]) -> bool:
+        """Tells whether the source has enough of some stems."""
+
+    def sentence_count(self, stem: str) -> int:
+        """Returns how many sentences have a stem."""
+
+    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
+        """Tells whether a sentence has all of some stems; there is at least one."""
