@@ -24,8 +24,10 @@ from pipeline.text.function_words import FUNCTION_WORDS
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
 _LIST_MARK = re.compile(
-    r"(?:[-*+•‣◦▪·–—●○◆◇■□▶►✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]\]\s+)?"
+    r"(?:[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?|\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\))"
+    r"\s+(?:\[[ xX]\]\s+)?"
 )
+_ASIDES = "–—→"  # begin a list item, or in wrapped prose an aside
 TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
 SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
 """Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
@@ -62,6 +64,8 @@ def split_blocks(text: str) -> list[Block]:
             is_open = False
             continue
         kind, content = _classify(text[start:end])
+        if is_open and text[start] in _ASIDES and _is_going_on(text, *blocks[-1]):
+            kind, content = BlockKind.PROSE, 0
         is_turn = turn_count >= FEWEST_TURNS and SPEAKER.match(text, start, end) is not None
         if kind is BlockKind.PROSE and is_open and not is_turn:
             blocks[-1][1].append((start, end))
@@ -75,6 +79,10 @@ def split_blocks(text: str) -> list[Block]:
     ]
 
 
+def _is_going_on(text: str, kind: BlockKind, lines: Sequence[tuple[int, int]]) -> bool:
+    return kind is BlockKind.PROSE and not text.endswith((*_ENDS_SENTENCE, ":"), *lines[-1])
+
+
 _ENDS_OPEN = tuple(",;:-–—(")
 _ENDS_SENTENCE = tuple(".!?…")
 _FEWEST_ITEMS = 3  # two lines that begin with capitals may be wrapped by chance
@@ -84,9 +92,10 @@ _NARROWEST = 40  # characters, to which text is wrapped
 def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
     """Tells whether each line is one of its own, without a mark in front or behind, and no wrapped prose.
 
-    Each begins with a capital, none leaves something open, and one ends although the next one's first word has room.
+    Each begins with a capital, a digit or a quotation, none leaves something open, and one ends although the next one's
+    first word has room.
     """
-    if len(lines) < _FEWEST_ITEMS or not all(text[start].isupper() for start, _ in lines):
+    if len(lines) < _FEWEST_ITEMS or not all(_begins(text[start]) for start, _ in lines):
         return False
     width = max(_NARROWEST, *(end - start for start, end in lines))
     has_room = False
@@ -96,6 +105,10 @@ def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
         word = text[following:last].split(None, 1)[0]
         has_room |= end - start + 1 + len(word) <= width and not text.endswith(_ENDS_SENTENCE, start, end)
     return has_room
+
+
+def _begins(character: str) -> bool:
+    return character.isupper() or character.isdigit() or character in "`\"'“‘"
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

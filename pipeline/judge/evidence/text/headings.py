@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pipeline.judge.evidence.text.verbs import is_verb
+from pipeline.judge.evidence.text.verbs import FINITE_VERBS, is_verb
 from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.sentences import BlockKind, Sentence
 
@@ -17,6 +17,13 @@ _TITLE_WORDS = range(4, 9)  # fewer state nothing, more are a statement
 _TITLE_OPENINGS = frozenset(["how", "why", "what", "when", "where", "who", "which", "whether"])
 _PREDICATES = frozenset(["dead", "guilty", "missing", "bankrupt", "ill"])
 _COUNTED = frozenset(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "hundreds", "millions"])
+_IRREGULAR_LIST = """
+    stole broke drove shot caught bought built fought burnt sank drew chose flew hid rode tore threw fled struck killed
+    died lied sued swore won lost paid sold hit beat
+"""
+_IRREGULAR = frozenset(_IRREGULAR_LIST.split())
+_ASKED_LIST = "happened changed started worked needed mattered learned learnt expected included used planned called"
+_ASKED = frozenset(_ASKED_LIST.split())  # "What happened"
 _NO_VERB = ("ss", "us", "is")
 
 
@@ -39,22 +46,30 @@ def _states(text: str, heading: Sentence, source: KnownWords | None) -> bool:
     folded = [word.casefold() for word in words]
     if len(words) > 1 and written.endswith((".", "!")):
         return True
-    if not words or len(words) < _TITLE_WORDS.start or folded[0] in _TITLE_OPENINGS:
-        return len(words) not in range(_TITLE_WORDS.stop) or _tells_news(written, source)
+    is_question = folded[:1] and folded[0] in _TITLE_OPENINGS
+    if len(words) < _TITLE_WORDS.start or is_question:
+        is_finite = not is_question and any(word in FINITE_VERBS for word in folded[1:])
+        return len(words) not in range(_TITLE_WORDS.stop) or is_finite or _tells_news(written, source)
     says = any(is_verb(word) or word in _PREDICATES or word[0].isdigit() for word in folded[1:])
     return says or _has_present(words) or written.endswith("?") or len(words) not in _TITLE_WORDS
 
 
 def _tells_news(written: str, source: KnownWords | None) -> bool:
-    """Tells whether a short heading has a past tense that the source has not, of something that it has."""
+    """Tells whether a short heading has a past tense that the source has not: of what it has, counted or asked for."""
     if source is None:
         return False
     table = WordTable.of(written)
     is_new = [source.sentence_count(stem) == 0 for stem in table.stems]
+    is_about = table.words[0] in _COUNTED | _TITLE_OPENINGS
     return any(
-        is_new[index] and word.endswith("ed") and is_verb(word) and not all(is_new[:index])
+        is_new[index] and _is_past(word) and (is_about or not all(is_new[:index]))
         for index, word in enumerate(table.words)
+        if index
     )
+
+
+def _is_past(word: str) -> bool:
+    return (word.endswith("ed") and is_verb(word) and word not in _ASKED) or word in _IRREGULAR
 
 
 def _has_present(words: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ as another statement. Positions still lead back to what was sent.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from pipeline.judge.evidence.text.headings import statements
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.off_loop import stoppable
 from pipeline.text.normalize import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.text.passage import TextSpan
@@ -159,7 +159,7 @@ _GAPS = re.compile(
 
 
 _LATIN = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
-_MARKS = r"\u0300-\u036f\u20d0-\u20ff"  # combining; NFKC leaves those that make no letter
+_MARKS = r"\u0300-\u036f\u20d0-\u20e2\u20e4-\u20ff"  # combining; NFKC leaves those that make no letter
 _IGNORABLE = (  # by default (Unicode); without those that turn the direction of a text, which is seen
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a\u2060-\u2066\u206a-\u206f\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
@@ -190,21 +190,42 @@ _DECORATION = re.compile(
 )
 
 
-def read_respaced(text_id: str, original: str) -> NormalizedText:
-    """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length."""
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})++(?!\d)(?:\.\d+)?")
+
+
+def read_respaced(text_id: str, original: str, source: KnownWords | None = None) -> NormalizedText:
+    """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length.
+
+    Args:
+        source: where it writes 2000 for 2,000 the text is read so too: a model takes them for different numbers.
+    """
     text, offsets = nfkc(original)
-    text, offsets = _without(text, offsets, _UNSEEN)
-    text, offsets = _without(text, offsets, _DECORATION)
+    text, offsets = _without(text, offsets, _spans(_UNSEEN, text))
+    text, offsets = _without(text, offsets, _spans(_DECORATION, text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     if _SIGNS.search(text):
-        text, offsets = _without(text, offsets, _GAPS)
+        text, offsets = _without(text, offsets, _spans(_GAPS, text))
+    if source is not None:
+        text, offsets = _without(text, offsets, _foreign_commas(text, source))
     return normalize_decoded(text_id, original, text, offsets)
 
 
-def _without(text: str, offsets: OffsetMap, pattern: re.Pattern[str]) -> tuple[str, OffsetMap]:
-    """Leaves out what matches, unless nothing is left."""
-    gaps = [place for match in stoppable(pattern.finditer(text)) for place in range(*match.span())]
+def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in pattern.finditer(text))
+
+
+def _foreign_commas(text: str, source: KnownWords) -> Iterator[tuple[int, int]]:
+    """Yields the commas of grouped numbers that the source writes without, and never with them."""
+    for number in _GROUPED.finditer(text):
+        written = number.group()
+        if source.sentence_count(written.replace(",", "")) and not source.sentence_count(written):
+            yield from ((at, at + 1) for at in range(*number.span()) if text[at] == ",")
+
+
+def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:
+    """Leaves out some stretches, in order, unless nothing is left."""
+    gaps = [place for span in stoppable(spans) for place in range(*span)]
     bounds = [-1, *gaps, len(text)]
     rest = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
     if not gaps or not rest.strip():

@@ -9,10 +9,11 @@ from pipeline.judge.evidence.text.words import KnownWords, WordTable
 from pipeline.text.sentences import Sentence
 
 _MARK = re.compile(r"[^\w\s'’-]+\s*|\s[-–—]+\s*")
-# Letters, digits, and the marks that tell a number from another: -5 from 5, 4.2 from 42, 5% from $5, "1 20" from 120.
+# Letters, digits, and the marks that tell -5 from 5, 4.2 from 42, 5% from $5, < 5 from > 5, C++ from C#.
 _KEPT = re.compile(
     r"[^\W_]|(?<=\d)(?:[.:/–-]|,(?!\d{3}(?!\d)))(?=\d)|(?<=\d)\s(?=\d)|(?<![^\W_])[+.−–-](?=[$€£¥]?\d)"
     r"|[$€£¥](?=\s?\d)|[%‰°$€£¥](?:(?<=\d.)|(?<=\d\s.))"
+    r"|[<>≤≥≠=~±×^](?=\s?\d)|(?<=\d)[⁄^×](?=\d)|(?<=[A-Za-z+#])[+#]|(?<=\b[A-Z])-(?!\w)"
 )
 _DENIAL = re.compile(
     r"\b(?:not|no|never|nor|false(?:ly)?|untrue|wrong(?:ly)?|incorrect|lies?|contrary|unlike)\b|n['’]t\b", re.IGNORECASE

@@ -28,7 +28,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     Args:
         source: what the summary is about.
     """
-    text = read_respaced(text_id, original)
+    text = read_respaced(text_id, original, source)
     marked = without_markup(text.text)
     turns = {turn.end(): turn.start() for turn in _TURN.finditer(marked)}
     bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)

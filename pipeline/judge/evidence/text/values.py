@@ -207,7 +207,8 @@ _DATE = re.compile(
     |\b(?:in|since|last|next|this|early|late|mid|until|by|from|every|of)[\s-](?P<month4>{_PLAIN_MONTH}|march|may|august)\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
     |\b(?P<year6>[12]\d{{3}})-(?P<month6>0[1-9]|1[0-2])-(?P<day6>0[1-9]|[12]\d|3[01])\b
-    |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent)|\s(?:{_COUNTED})\b)
+    |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
+        (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s(?:{_COUNTED})\b))
     |\b(?P<weekday>{_WEEKDAY_NAMES.replace(" ", "|")})\b
     """,
     re.VERBOSE | re.IGNORECASE,

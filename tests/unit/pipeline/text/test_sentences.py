@@ -181,14 +181,19 @@ def test_a_german_date_is_whole_in_a_text_that_is_too_short_to_be_known_as_germa
     [
         ["Novira makes pumps", "Novira employs 300 people", "Ana Silva died"],
         ["The council met.", "It closed the bridge", "Ana Silva died"],
+        ["Novira makes pumps", "51 people left", "“Novira” died"],
         ["– Novira makes pumps", "– Ana Silva died"],
+        ["The news:", "– Novira makes pumps", "— Ana Silva died"],
+        ["★ Novira makes pumps", "★ Ana Silva died"],
+        ["1️⃣ Novira makes pumps", "2️⃣ Ana Silva died"],
         ["✅ Novira makes pumps", "✅ Ana Silva died"],
         ["● Novira makes pumps", "● Ana Silva died"],
     ],
 )
 def test_lines_that_are_no_wrapped_prose_are_sentences_each(lines: list[str]) -> None:
     text = "\n".join(lines)
-    assert [text[one.start : one.end] for one in split_sentences(text, 700)] == [line.strip("–✅● ") for line in lines]
+    bare = [line.strip("–—✅●★12\ufe0f\u20e3 ") for line in lines]
+    assert [text[one.start : one.end] for one in split_sentences(text, 700)] == bare
 
 
 @pytest.mark.parametrize(
@@ -198,6 +203,7 @@ def test_lines_that_are_no_wrapped_prose_are_sentences_each(lines: list[str]) ->
         "The old mill of the valley was bought by Ann\nHolt and by her sister, who came from Lund\nCity.",
         "The council votes,\nAnn Holt says,\nOn Monday",
         "The director was seen\nin London\nOn Monday",
+        "The dam\n– a wall of earth and stone –\nholds back the river",
     ],
 )
 def test_wrapped_prose_is_one_sentence(text: str) -> None:

@@ -30,6 +30,7 @@ def test_weekdays_and_years_stand_alone() -> None:
 def test_amounts_are_no_years() -> None:
     assert parts("It cost 2,014 or 2014.5 and fell by 1900%") == []
     assert parts("It has 2000 people on 1850 metres") == []
+    assert parts("In 2009 people began to protest.") == [(DatePartKind.YEAR, 2009)]
     assert parts("the 2019 elections") == [(DatePartKind.YEAR, 2019)]
 
 

@@ -73,6 +73,10 @@ def test_the_announced_repeat_changes_no_other_claim_whatever_its_place() -> Non
         ("19/11", "1911"),
         (".5", "5"),
         ("18", "1-8"),
+        ("1⁄2", "12"),
+        ("< 5%", "> 5%"),
+        ("C++", "C#"),
+        ("A- painted", "A+ painted"),
     ],
 )
 def test_another_number_is_another_statement(true: str, false: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.judge.evidence.text.closeness import WordIndex
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 
 
@@ -125,3 +126,11 @@ def test_a_quote_is_never_far_longer_than_what_is_read() -> None:
     assert first.quote.startswith("Ann Holt\u200b")
     assert first.quote.endswith(" closed the bridge.")
     assert original[second.start : second.end] == second.quote == "It rained."
+
+
+def test_a_number_is_read_in_groups_only_where_the_source_writes_it_so() -> None:
+    source = WordIndex(ReadText.of("source", "It has 2000 men, 1250000 women, 3,000 dogs and 3000 cats.", 700))
+    summary = "It has 2,000 men, 1,250,000 women, 3,000 dogs and 4,000 birds."
+    read = read_respaced("summary", summary, source)
+    assert read.text == "It has 2000 men, 1250000 women, 3,000 dogs and 4,000 birds."
+    assert read.whole().quote == summary
