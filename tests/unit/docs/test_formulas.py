@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from pipeline.evaluate.loss import COMPONENTS, applied_weights
 from pipeline.evaluate.plan import score_length
 from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.fusion import fuse, smooth
+from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import FrameworkResult
@@ -112,6 +114,11 @@ def test_both_locks_score_the_table_as_the_page_does(example: SimpleNamespace) -
         assert found == {metric: getattr(example, f"{name}_{metric}") for metric in found}
     inputs = score_lock(made, JUDGE_LOCK).metrics[0].inputs
     assert inputs["uncapped_score"] == pytest.approx(example.coverage_before_caps)
+
+
+@pytest.mark.parametrize("percent", [0, 1, 30, 40, 41, 59, 60, 80, 100])
+def test_alignment_falls_as_the_page_says(example: SimpleNamespace, percent: int) -> None:
+    assert float(score_of_drift(Fraction(percent, 100))) == pytest.approx(example.alignment(percent / 100))
 
 
 def test_ultra_is_fused_as_the_page_does(example: SimpleNamespace) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.judge.evidence.claim import ClaimLabel
+from pipeline.judge.evidence.signals.statements import ClaimWords, count_same
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.locks.hallucination import ClaimCounts
 from tests.fakes_pipeline import ScriptedEntailment
@@ -69,6 +70,87 @@ def test_what_one_sentence_of_the_source_does_not_support_together_is_told_apart
     told = "The gate closes when the value is low. The gate opens when the value is high."
     claims = build(source, told, entailment=ScriptedEntailment(default=0.95)).claims
     assert [claim.times_said for claim in claims] == [1, 1]
+
+
+COUNCIL = "The council of Marrow Sound approved {} at its meeting on Tuesday evening."
+ITEMS = ["the budget", "the new roof of the school", "the bus line", "the swimming pool", "the library"]
+FACTS = [COUNCIL.format(item) for item in (*ITEMS, "the bicycle path")]
+WHOLE = COUNCIL.format(f"{', '.join(ITEMS)} and the bicycle path")
+PUMPS = "The {} of the harbour station at Marrow Sound were replaced by divers in spring."
+SIDES = ("north", "south", "east", "west")
+PLATES = [
+    f"{subject} gate {is_one} a single {words} plate."
+    for subject in ("The", "This", "That")
+    for is_one in ("is", "is just", "is simply", "is truly")
+    for words in ("steel", "heavy steel", "wide steel")
+]
+
+
+def times_said_of(source: str, told: Sequence[str], entailment: float = 0.95) -> list[int]:
+    table = build(f"{source} {ARTICLE}", " ".join(told), entailment=ScriptedEntailment(default=entailment))
+    return [claim.times_said for claim in table.claims]
+
+
+@pytest.mark.parametrize(
+    ("source", "facts"),
+    [
+        (WHOLE, FACTS),
+        (PUMPS.format("north, south, east and west pumps"), [PUMPS.format(f"{side} pumps") for side in SIDES]),
+    ],
+)
+def test_facts_of_one_shape_weigh_one_each(source: str, facts: list[str]) -> None:
+    assert times_said_of(source, facts) == [1] * len(facts)
+    assert times_said_of(source, [*facts, facts[0].replace("The", "This")]) == [2] + [1] * (len(facts) - 1) + [2]
+
+
+@pytest.mark.parametrize("more", [COUNCIL.format("plans"), WHOLE])
+def test_what_is_part_of_all_of_them_or_has_them_all_joins_one_alone(more: str) -> None:
+    expected = dict(zip((*FACTS, more), times_said_of(WHOLE, [*FACTS, more]), strict=True))
+    assert sorted(expected.values()) == [1] * 5 + [2] * 2
+    for order in itertools.islice(itertools.permutations(expected), 0, None, 97):
+        assert times_said_of(WHOLE, order) == [expected[fact] for fact in order]
+
+
+@pytest.mark.parametrize(("source", "most"), [("The gate is a single steel plate.", 1), (PLATES[2], 1)])
+def test_near_repeats_weigh_one(source: str, most: int) -> None:
+    assert sum(1 / times for times in times_said_of(source, PLATES)) == pytest.approx(most)
+
+
+def test_near_repeats_with_two_words_of_the_source_by_turns_weigh_two() -> None:
+    times = times_said_of("The gate is a single heavy, wide steel plate.", PLATES)
+    assert sum(1 / said for said in times) == pytest.approx(2)
+
+
+def test_choices_among_the_words_of_a_sentence_weigh_no_more_than_these_words() -> None:
+    words = ["old", "grey", "iron", "north", "narrow", "coastal"]
+    told = "The council of Marrow Sound closed the {} bridge over the river on Tuesday evening."
+    ways = [told.format(" ".join(chosen)) for chosen in itertools.combinations(words, 3)]
+    assert sum(1 / said for said in times_said_of(told.format(" ".join(words)), ways)) <= len(words)
+
+
+def test_what_is_invented_is_told_apart_by_words_that_the_source_has_not() -> None:
+    deeds = ["dynamited", "embezzled", "auctioned", "smuggled", "flooded", "pawned", "torched", "kidnapped"]
+    invented = [f"Mayor Edwin Okafor {deed} the tide gate at the harbour." for deed in deeds]
+    source = "Mayor Edwin Okafor opened the tide gate at the harbour."
+    assert times_said_of(source, invented, entailment=0.02) == [1] * len(deeds)
+    again = invented[0].replace("dynamited", "simply dynamited")
+    assert times_said_of(source, [*invented, again], entailment=0.02) == [2] + [1] * (len(deeds) - 1) + [2]
+
+
+def test_each_claim_is_compared_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    is_like = ClaimWords.is_like
+
+    def counted(one: ClaimWords, other: ClaimWords) -> bool:
+        nonlocal compared
+        compared += 1
+        return is_like(one, other)
+
+    monkeypatch.setattr(ClaimWords, "is_like", counted)
+    frame = {"mayor", "tide", "gate", "harbour"}
+    told = [frozenset({*frame, f"deed{at}"}) for at in range(500)]
+    assert count_same([ClaimWords(stems, stems, frozenset()) for stems in told]) == [1] * 500
+    assert compared <= 64 * 500
 
 
 @pytest.mark.parametrize(
