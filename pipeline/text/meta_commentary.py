@@ -15,6 +15,7 @@ that a caller knows to name the subject. In doubt a sentence states something.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TypeGuard
 
 from pipeline.text.normalize import NormalizedText
@@ -91,8 +92,8 @@ _BASIS = (
     rf" (?:{_PASSAGES}|{_MATERIAL})(?: (?:provided|above|given|in json format)){{0,2}}"
 )
 _POLITE = (
-    r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|no problem|gladly|great question|thank you|thanks"
-    r"|you['’]re welcome)"
+    r"(?:sure(?: thing)?|certainly|of course|absolutely|definitely|okay|ok|no problem|gladly|great(?: question)?"
+    r"|perfect|got it|understood|thank you|thanks|happy to help|you['’]re welcome)"
 )
 _IN_SHORT = (
     r"(?:in (?:summary|conclusion|short|brief|sum|essence|a nutshell)|to (?:summari[sz]e|sum up|conclude)|overall)"
@@ -128,17 +129,22 @@ _ANNOUNCEMENT = (
     r"(?:here(?:['’]s| is| are| you go)|(?:below|the following|what follows) (?:is|are)"
     r"|i(?:['’]ve| have)? (?:summari[sz]ed|written|created|prepared))"
     rf"(?P<kind>(?: {_NO_CLAUSE}(?:\d{{1,4}}-(?:word|sentence|point)|{_WORD})){{0,6}}?)(?: {_NUMBER})? {_PRODUCT}"
-    rf"{_LENGTH}(?P<subject>(?: {_NO_CLAUSE}{_WORD}){{0,16}}?){_LENGTH}"
+    rf"{_LENGTH}(?P<subject>(?: that (?:{_VERB}|keeps|preserves))?(?: {_NO_CLAUSE}{_WORD}){{0,16}}?){_LENGTH}"
 )
+_HERE = rf"(?:{_POLITE}\s?[,!.]? )?here(?: you go| (?:it is|they are)|(?:['’]s| is) what {_PASSAGES} {_VERB})"
 _OFFER = (
-    r"(?:please )?(?:(?:do )?let me know (?:if|whether|what|how)"
+    r"(?:(?:please|just) )?(?:(?:do )?let me know (?:if|whether|what|how)"
     r" (?:you(?:['’]d)?|there(?:['’]s)?|this|that|anything|i|it)"
     r"|feel free to|(?:do not|don['’]t) hesitate to|(?:would|do) you (?:like|want|need)"
-    r"|is there anything (?:else|more)|i(?:['’]d| would|['’]m| am)(?: be)?(?: more than)? (?:happy|glad) to"
+    r"|is there (?:anything (?:else|more)|an?)"
+    r"|(?:i(?:['’]d| would|['’]m| am)(?: be)?(?: more than)? )?(?:happy|glad) to|want me to|i can (?:also|help)"
     r"|if you(?: have| need| want| would like|['’]d like| require) (?:any|more|further|additional|me|another|help)"
     rf"(?P<wish>(?: {_WORD}){{0,10}}) (?:please|feel free|let me|just|i|do not hesitate|don['’]t hesitate)"
-    rf"|i hope (?:this|that|it|my) (?:(?:{_PRODUCT}|information) )?(?:helps|is|was|meets|answers|clarifies))\b"
-    rf"(?P<offer>(?: (?!(?:who|which|because|was|were|had|stated|told|said)\b){_WORD}){{0,24}})"
+    r"|if (?:you(?:['’]d like| would like| want| wish| prefer| need to)|needed|helpful|useful)"
+    r"(?: to)?\s?,? (?:i|just|please|feel free|let me)"
+    rf"|(?:i )?hope (?:this|that|it|my) (?:(?:{_PRODUCT}|information) )?"
+    r"(?:helps|is|was|gives|meets|answers|clarifies))\b"
+    rf"(?P<offer>(?: (?!(?:who|which|because|was|were|had|stated|told|said)\b)(?:\d{{1,4}}-word|{_WORD})){{0,24}})"
 )
 _SELF_PRAISE = (
     # This summary captures the key points of the passage.
@@ -158,10 +164,14 @@ def _pattern(*alternatives: str, end: str) -> re.Pattern[str]:
 
 
 _BEGINNING = _pattern(*_BEGINNINGS, rf"{_ANNOUNCEMENT}\s?:[*_]*", end=" ")
+_LANGUAGES = (
+    "English|French|German|Spanish|Italian|Portuguese|Dutch|Chinese|Mandarin|Japanese|Korean|Arabic|Hindi|Russian"
+    "|Polish|Turkish|Swedish|Danish|Norwegian|Finnish|Greek|Ukrainian"
+)
 _END = r"[\s.,:!?*_)]*$"
-_WHOLE = _pattern(_BEGINNINGS[0], _LABEL, _POLITE, _ANNOUNCEMENT, _SELF_PRAISE, _SUMMARIZED, _COUNT, end=_END)
+_WHOLE = _pattern(_BEGINNINGS[0], _LABEL, _POLITE, _HERE, _ANNOUNCEMENT, _SELF_PRAISE, _SUMMARIZED, _COUNT, end=_END)
 _WHOLE_OFFER = _pattern(_OFFER, end=_END)
-_NAME = re.compile(r"(?<=\s)(?!I\b)[A-Z]")
+_NAME = re.compile(rf"(?<=\s)(?!(?:I|AI|PDF|TL|LinkedIn|Twitter|Markdown|{_LANGUAGES})\b)[A-Z]")
 _NamesSubject = Callable[[Sequence[str]], bool]
 
 
@@ -178,17 +188,19 @@ def lead_in_length(sentence: str, names_subject: _NamesSubject | None = None) ->
     rest = sentence[length:]
     if len(rest) <= _LONGEST_LEAD_IN and (
         _states_nothing(_WHOLE.match(rest), names_subject)
-        or (_states_nothing(_WHOLE_OFFER.match(rest), names_subject) and not _NAME.search(rest))
+        or (_states_nothing(_WHOLE_OFFER.match(rest), names_subject, _OFFER_WORDS) and not _NAME.search(rest))
     ):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
 
 
-def _states_nothing(match: re.Match[str] | None, names_subject: _NamesSubject | None) -> TypeGuard[re.Match[str]]:
+def _states_nothing(
+    match: re.Match[str] | None, names_subject: _NamesSubject | None, free: AbstractSet[str] = frozenset()
+) -> TypeGuard[re.Match[str]]:
     """Tells whether something was found whose free words, in its groups, name something at most."""
     if match is None:
         return False
-    others = other_words(" ".join(filter(None, match.groups())))
+    others = [word for word in other_words(" ".join(filter(None, match.groups()))) if word not in free]
     return not others or (names_subject is not None and names_subject(others))
 
 
@@ -214,10 +226,56 @@ _PHRASE_LIST = """
     corrected updated final new high level well organized written abstractive extractive accurate faithful balanced
     focusing focused highlighting covering covers capturing keeping using regarding titled entitled presented mentioned
     contained discussed described looking think tailor audience turn even what's there's conversation dialogue
-    discussion meeting chapter page paper study essay
+    discussion meeting chapter page paper study essay by organised grouped arranged sorted chronologically reader
+    readers friendly child children kid kids beginners captures keeps preserves go up follow aimed suitable intended eye
+    glance translation language languages tldr shared attached order chronological
 """
-_PHRASE_WORDS = frozenset(_PHRASE_LIST.split())
-_SIZED = re.compile(rf"\b{_NUMBER}-(?:word|sentence|point|paragraph)\b")
+_PHRASE_WORDS = frozenset([*_PHRASE_LIST.split(), *_LANGUAGES.casefold().split("|")])
+_LABEL_LIST = """
+    background causes cause reason reasons impact impacts effect effects consequence consequences criticism criticisms
+    critics reaction reactions opposition support responses cost costs funding finance finances financing budget price
+    prices design construction timeline history outlook future next step steps conclusion conclusions result results
+    outcome outcomes benefit benefits advantages disadvantages risk risks challenge challenges problem problems solution
+    solutions issue issues purpose goal goals objectives aim aims introduction intro setting plot participants people
+    person place places location locations date dates time who why when where which numbers figures statistics stats
+    quote quotes implications significance importance recommendation recommendations action actions item items decision
+    decisions agenda plan plans proposal proposals pros cons strengths weaknesses limitations method methods methodology
+    analysis definition definitions example examples feature features specifications status situation project
+    development developments measure measures speaker reporter narrator interviewer host note notes bottom line tl dr
+    initial previous current past present local public economic environmental social political legal financial technical
+    historical medical international national community government view views opinion opinions perspective perspectives
+    position positions role roles use uses safety security environment stakeholders players characters character matters
+    matter big picture sentiment sentiments count headline headlines thoughts supporting evidence counterpoints
+    counterpoint arguments argument terms term glossary infrastructure moreover furthermore additionally meanwhile
+    however finally firstly secondly thirdly lastly education health healthcare technology tech science economy
+    economics business trade industry market markets politics policy policies culture arts sports sport weather climate
+    energy transport transportation travel tourism housing agriculture media regulation regulations legislation
+    compliance governance administration leadership management operations organization staffing workforce marketing
+    products product services service research innovation references reference reading resources scope approach strategy
+    strategies tactics principles sustainability biodiversity geography demographics language communication diplomacy
+    legacy origins origin early later life career personal childhood reception structure genre lesson lessons learned
+    learnt insights insight observations trends trend patterns forecast forecasts predictions projections expectations
+    expected proposed planned related mixed recommended suggested unanswered remaining pending required milestones
+    milestone deadlines deadline schedule duration stage stages phase phases scenario scenarios option options
+    alternatives comparison contrast similarities differences tradeoffs caveats caveat exceptions assumptions hypothesis
+    keywords tags category categories type types subtitle author authors publication publisher caption slogan tagline
+    verdict lede nut graf protagonist antagonist relationships teams team members responsibilities follow ups update
+    announcements announcement
+"""
+LABEL_WORDS = frozenset(_LABEL_LIST.split())
+"""What parts of a summary are called: "Background:"; an offer may name them too."""
+_OFFER_LIST = """
+    go goes tweet tweets email emails post posts thread threads slide slides deck presentation flashcards quiz table
+    infographic linkedin twitter blog script speech podcast press release memo newsletter students teenagers experts
+    professionals specialists executives lay layman layperson laymen non technical walk walks explore explores discuss
+    compare compares look looks formal informal casual professional friendlier simpler plainer punchier tighter deep
+    pull pick use save copy paste others again hear curious interested happier ready anytime condense cut trim polish
+    proofread write writing prepare generate offer offers suggest suggestions pdf markdown csv json html ai great hope
+    enjoy reading understand understanding learn who whom anyone someone colleague colleagues team boss client clients
+    come comes keep broken down
+"""
+_OFFER_WORDS = LABEL_WORDS | frozenset(_OFFER_LIST.split())
+_SIZED = re.compile(rf"\b{_NUMBER}-(?:word|sentence|point|paragraph|page)\b")
 _OTHER = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 

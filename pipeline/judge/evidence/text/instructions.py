@@ -46,7 +46,7 @@ def instruction_length(sentence: str, source: KnownWords | None = None) -> int:
     stated = (
         start
         for start, end in _clauses(words)
-        if _states_something(words[start:end], source if start >= told else None)
+        if _states_something(words[start:end], source if start >= told else None, is_behind=start >= told)
     )
     length = next(stated, len(sentence))
     return length if length >= told else 0
@@ -61,8 +61,11 @@ def _clauses(words: str) -> Iterator[tuple[int, int]]:
     yield start, len(words)
 
 
-def _states_something(clause: str, source: KnownWords | None) -> bool:
-    """Tells whether a clause has words that no order needs, counts something, or has words for the source."""
+def _states_something(clause: str, source: KnownWords | None, *, is_behind: bool) -> bool:
+    """Tells whether a clause has words that no order needs, counts something, or has words for the source.
+
+    Behind an order it states something in whatever words, if it says what something is and does not grade.
+    """
     words = {word.removesuffix("'s") for word in _WORD.findall(clause.casefold().replace("’", "'"))}
     others = words - _NUMBERS
     if not others <= _ORDER_WORDS:
@@ -73,10 +76,19 @@ def _states_something(clause: str, source: KnownWords | None) -> bool:
     stems = table.content_stems(range(len(table)))
     if others & _GRADING_WORDS:
         return source is not None and source.is_about(stems)
+    if is_behind and _SAYS_WHAT_IS.match(clause) and not _PRAISES.match(clause):
+        return True
     counts = bool(others) and others != words
     return counts or (source is not None and any(map(source.sentence_count, stems)))
 
 
+_SAYS_WHAT_IS = re.compile(r"\W*(?!you\b)\w.*\s(?:is|are|was|were|has|had|have)\b", re.IGNORECASE | re.DOTALL)
+_PRAISES = re.compile(
+    r"\W*(?:it|this|everything|(?:(?:all|every|each|the|of|these|its)\s+)*(?:claims?|statements?|facts?|texts?))\s+"
+    r"(?:is|are)\s+(?:(?:all|fully|completely|supported|verified|faithful|correct|true|perfect|flawless|faultless"
+    r"|excellent|accurate)\b\W*)+$",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _NUMBERS = frozenset(["10", "5", "100", "ten", "five"])
 _GRADING_LIST = """

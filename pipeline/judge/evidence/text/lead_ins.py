@@ -3,6 +3,7 @@
 They may name what the summary is about, and state nothing: in doubt a sentence is none. English only.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,28 +12,12 @@ from pipeline.judge.evidence.text.repeats import denies
 from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.evidence.text.verbs import is_verb
 from pipeline.judge.evidence.text.words import KnownWords, WordTable, is_content, stem
-from pipeline.text.meta_commentary import lead_in_length, other_words
+from pipeline.text.meta_commentary import LABEL_WORDS, lead_in_length, other_words
 from pipeline.text.sentences import Sentence
 
 _MOST_LOOSE = 2  # words of the source that name a subject although no sentence of it has all of them
 _LONGEST_LABEL = 4
-_LABEL_LIST = """
-    background context causes cause reason reasons impact impacts effect effects consequence consequences concern
-    concerns criticism criticisms critics reaction reactions opposition support response responses cost costs funding
-    finance finances financing budget price prices design construction timeline history outlook future next step steps
-    conclusion conclusions result results outcome outcomes benefit benefits advantages disadvantages risk risks
-    challenge challenges problem problems solution solutions issue issues purpose goal goals objective objectives aim
-    aims introduction intro setting plot participants people person place places location locations date dates time who
-    what why when where which how numbers figures statistics stats quote quotes implications significance importance
-    recommendation recommendations action actions item items decision decisions agenda plan plans proposal proposals
-    overview pros cons strengths weaknesses limitations method methods methodology analysis definition definitions
-    example examples feature features specifications status situation project development developments measure measures
-    speaker reporter narrator interviewer host note notes brief bottom line tl dr additional initial previous current
-    past present local public economic environmental social political legal financial technical historical medical
-    international national community government view views opinion opinions perspective perspectives position positions
-    role roles use uses
-"""
-_LABEL_WORDS = frozenset(_LABEL_LIST.split())
+_NUMBERED = re.compile(r"[^\W\d_]+(?<![^\Ws]s) ?\d{1,2}")  # "Step 1", "Q1"; "Divers 4" counts something
 
 
 def without_lead_in(text: str, sentence: Sentence, source: KnownWords) -> Sentence | None:
@@ -44,15 +29,63 @@ def without_lead_in(text: str, sentence: Sentence, source: KnownWords) -> Senten
     return replace(sentence, start=start) if start < sentence.end else None
 
 
+def with_labels(text: str, sentences: Sequence[Sentence], max_chars: int, source: KnownWords) -> list[Sentence]:
+    """Returns the sentences, each with a label before it that may say something of it: "Embezzlers and liars:".
+
+    Alone such a label is never supported. One that has words of the source too, "Mayor in prison:", stays alone.
+
+    Args:
+        sentences: in order, without what states nothing.
+        max_chars: of a sentence with its label.
+    """
+    labels = [_is_unknown_label(text[sentence.start : sentence.end], source) for sentence in sentences]
+    joined = list[Sentence]()
+    for index, sentence in enumerate(sentences):
+        start = sentence.start
+        if index and labels[index - 1] and not labels[index]:
+            label = sentences[index - 1]
+            is_next = not any(map(str.isalnum, text[label.end : start]))
+            if is_next and sentence.end - label.start <= max_chars:
+                start = joined.pop().start
+        joined.append(replace(sentence, start=start))
+    return joined
+
+
 def _is_label(written: str, source: KnownWords) -> bool:
     """Tells whether words name what follows or who speaks: "Key points:", "Ann Holt:"; "False:" says something."""
+    words = _label(written)
+    if not words:
+        return False
+    others = [word for word in other_words(written) if word not in LABEL_WORDS]
+    if not any(map(is_content, others)):
+        return not any(is_verb(word) and word not in LABEL_WORDS for word in words)
+    if any(map(is_verb, words)):
+        return False
+    return _names_subject(source, others) or _only_names(words)
+
+
+def _is_unknown_label(written: str, source: KnownWords) -> bool:
+    """Tells whether a label has words that nobody knows, and none of the source."""
+    words = _label(written)
+    others = [word for word in other_words(written) if word not in LABEL_WORDS and is_content(word)]
+    return bool(others) and not any(map(is_verb, words)) and not any(map(source.sentence_count, map(stem, others)))
+
+
+def _label(written: str) -> Sequence[str]:
+    """Returns the words of what stands before a colon; none if it is too long for a label, or denies something."""
     if not written.rstrip("*_").endswith(":") or denies(written):
-        return False
+        return ()
     words = WordTable.of(written).words
-    if not 0 < len(words) <= _LONGEST_LABEL or any(map(is_verb, words)):
+    return words if len(words) <= _LONGEST_LABEL else ()
+
+
+def _only_names(words: Sequence[str]) -> bool:
+    """Tells whether a label is a single word, or one with its number, that nothing is counted or dated by."""
+    written = " ".join(words)
+    values = Values.of(written)
+    if values.date_parts or not is_content(words[0]):
         return False
-    others = [word for word in other_words(written) if word not in _LABEL_WORDS]
-    return not any(map(is_content, others)) or _names_subject(source, others)
+    return bool(_NUMBERED.fullmatch(written)) or (len(words) == 1 and not values.quantities)
 
 
 def _names_subject(source: KnownWords, words: Sequence[str]) -> bool:

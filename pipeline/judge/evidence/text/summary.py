@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.judge.evidence.text.headings import statements
 from pipeline.judge.evidence.text.instructions import MARKER, instruction_length
-from pipeline.judge.evidence.text.lead_ins import without_lead_in
+from pipeline.judge.evidence.text.lead_ins import with_labels, without_lead_in
 from pipeline.judge.evidence.text.markup import without_markup
 from pipeline.judge.evidence.text.read import ReadText, read_respaced
 from pipeline.judge.evidence.text.repeats import without_repeats
@@ -43,14 +43,15 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     stated = [rest for sentence in said if (rest := without_lead_in(bare, sentence, source))]
     if not stated:
         return ReadText.split(text, sentences or claims(split_sentences(text.text, max_sentence_chars)))
-    kept = without_repeats(bare, stated, source)
+    whole_stated = with_labels(bare, stated, max_sentence_chars, source)
+    kept = without_repeats(bare, whole_stated, source)
     read = ReadText.split(replace(text, text=_blanked(bare, sentences, kept)), kept)
     return replace(
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
         instruction_count=len(frozenset(sentences).difference(said)),
         lead_in_count=len(frozenset(said).difference(stated)),
-        repeat_count=len(frozenset(stated).difference(kept)),
+        repeat_count=len(frozenset(whole_stated).difference(kept)),
         heading_count=len(split) - len(whole),
     )
 
@@ -86,16 +87,16 @@ def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence])
     """Returns a text of the same length with spaces in place of what is not kept of its sentences.
 
     Args:
-        kept: parts of the sentences, in order.
+        kept: parts of the sentences, in order; a part may go on to the end of the next sentence.
     """
     pieces, end, left = list[str](), 0, deque(kept)
     for sentence in sentences:
         pieces.append(text[end : sentence.start])
-        end = sentence.start
+        end = max(end, sentence.start)
         while left and left[0].start < sentence.end:
             part = left.popleft()
             pieces += [" " * (part.start - end), text[part.start : part.end]]
             end = part.end
         pieces.append(" " * (sentence.end - end))
-        end = sentence.end
+        end = max(end, sentence.end)
     return "".join([*pieces, text[end:]])
