@@ -2,8 +2,8 @@
 
 Articles, pronouns, prepositions and conjunctions are a third of any prose, whatever it is about, while names, numbers
 and code have next to none. A text is foreign when most of its letters are of another script than Latin, or when nearly
-all of its closed-class words are those of other languages. A single one is enough where English has no such word. Of a
-text without any, as headlines, lists and code are, nothing is known.
+all of its closed-class words are those of other languages. A single one is enough where English has no such word, and
+no other word is certainly English. Of a text without any, as headlines, lists and code are, nothing is known.
 """
 
 import re
@@ -23,58 +23,77 @@ _SHARED_LIST = """
 # English has them, and so have others: Dutch "is" and "of", German "in" and "an".
 _SHARED = frozenset(_SHARED_LIST.split())
 _FOREIGN_LIST = """
-    una unas unos sobre qué pero esto estos estas fue más también cuando porque según desde donde puede pueden por
-    tras durante mientras aunque eran fueron había hace nadie otro otra otros otras estaba están eso esos esas nuestro
-    nuestra tiene tienen cada toda todas muchos muchas hoy ayer cuatro cinco siete ocho diez será quien nunca siempre
-    aún así después dijo años año ahora todavía hacia alguien mismo casi nuevo nueva nuevos primera varios varias
-    sigue siguen os personas habían acerca entonces quedan millones gobierno
-    une dans avec qui cette ces elles nous leurs été sont mais où peut être cet quand ses deux trois quatre cinq huit
-    dix après depuis selon était étaient ont avait votre tous toutes aussi très rien personne aucun aucune autre
-    autres même moins ça lors ainsi alors comme jusqu qu aujourd hier puis déjà également cela fut plusieurs toujours
-    seulement leur lorsque quelque nouveaux environ souvent personnes
-    ein eine einen einem eines und ist sind nicht für auf vom zum zur zu bei beim nach auch sich wird wurde wurden
-    werden worden aus sie wenn nur oder noch kann können durch daß dass haben habe hatte hatten diese dieser dieses
-    diesem diesen keine kein keinen wie wir ihr ihre ihren ihrer sein seinen seiner gegen ohne unter zwischen während
-    vor seit zwei drei vier fünf sechs sieben mehr viele wieder zurück damit waren schon soll sollen muss müssen
-    niemand aber doch sowie beide beiden jetzt heute gestern sehr immer neue neuen neuer neues jedoch nachdem uns gibt
-    werde sagte vielen einige sagt darum meine dann denen deren etwa nichts unser unsere dort würde könnte jahre
-    della gli delle degli dello nella nelle nello nei negli è sono anche più alle allo agli sul sulla sulle sui dalla
-    dalle questo questa questi queste quando può possono essere hanno aveva erano stato stata stati suo sua suoi loro
-    tra dopo senza quattro cinque sette otto dieci altri altre altro altra ogni tutto tutta tutte molti molte molto
-    perché già ancora oggi ieri quale mentre viene vengono nessuno ciò così nell dall sull quella quello sempre stesso
-    oltre sarà nuovo nuova nuovi contro però anni persone presso forse sembra avrebbe avevano nacque governo
-    não são pelo pela pelos pelas aos às seu seus suas nas você sem até depois também já ainda foram têm há isso essa
-    esse ele ela eles elas duas três seis sete oito dez muito muitos todos outro outra nenhum ninguém hoje ontem pois
-    numa disse estão então apenas após enquanto mesmo outros anos onde quem tinha pessoas cidade eram dois vai diz
-    een het dat niet zijn aan voor naar bij heeft werd wordt ook uit deze geen kan kunnen moet moeten nog maar zij hij
-    haar ze ik wij onze tegen zonder tussen tijdens hebben zich veel andere twee drie vijf zes zeven acht tien niets
-    waar dit weer daarop onder naast vanaf volgens omdat terwijl meer zou zouden zoals eerste echter hadden toch
-    alleen nieuwe jaar jaren mensen zegt zei bekend zelf moest gaat kwam
-    och att är på inte från ett ikke og være ej inget hvis eller för når när så hade efter utan mellan över sina
-    sitt två ingen andra kunde skal där detta denna dette denne blir bliver mellem också også uden jag vara kommer
-    skulle många säger här deras än hur nya upp genom personer år gör inom fortfarande samma finns
-    się nie że przez są oraz które który która jak dla lub można nelze jako jsou byl nebo není przed bez był była było
-    były jego jej tym tego czy już także przy dwa trzy cztery został została zostali mogą może nikt tylko gdy kiedy
-    również będzie jednak aby być niż według mówi powiedział powiedziała wiele bardzo ktoś tutaj której których tej
-    și în sau sunt dacă
-    bir için olarak olan çok gibi değil veya
-    és hogy csak vagy egy nincs
-    että ovat mutta oli sekä myös
-    itu dengan untuk tidak dari adalah atau
-    của và là các không một được trong những với để này
+    una qué pero esto estos estas más también cuando porque según desde donde puede pueden
+    mientras aunque fueron había nadie otro otra otros otras estaba están esos esas nuestro
+    nuestra tiene tienen toda todas muchos muchas cuatro siete diez será quien nunca siempre
+    aún así después dijo años año ahora todavía hacia alguien nuevos
+    sigue siguen habían acerca entonces quedan millones gobierno
+    avec cette elles leurs été sont où peut être quand quatre cinq huit
+    depuis selon était étaient avait votre toutes très rien personne aucun aucune autre
+    autres même moins ça ainsi alors comme jusqu puis déjà également cela plusieurs toujours
+    seulement leur lorsque quelque nouveaux souvent personnes
+    eine einen einem eines sind nicht für auf zum zur beim auch sich wurde wurden
+    werden worden wenn noch kann können durch daß haben habe hatte hatten diese dieser dieses
+    diesem diesen keine kein keinen ihre ihren ihrer seinen gegen ohne zwischen während
+    seit zwei vier fünf sechs sieben mehr viele wieder zurück waren schon soll sollen müssen
+    niemand aber doch sowie beide jetzt heute gestern sehr immer neuen neues jedoch nachdem gibt
+    werde sagte vielen einige sagt darum meine denen deren etwa nichts unsere dort würde könnte jahre
+    della delle nelle nello negli è anche più alle agli sulle dalla
+    questo questa questi queste quando può possono essere hanno aveva erano stato stati suoi
+    dopo senza sette dieci altri altre altro ogni tutto tutta tutte molti molte molto
+    perché già oggi ieri quale mentre viene vengono nessuno ciò così sull quella quello sempre stesso
+    oltre sarà nuovo nuova nuovi però persone presso forse sembra avrebbe avevano nacque governo
+    não são pela pelos pelas às você até depois também já ainda têm há isso essa
+    eles elas duas três sete oito muito muitos outra nenhum ninguém hoje ontem
+    disse estão então apenas após enquanto mesmo onde quem tinha pessoas cidade eram
+    niet zijn voor naar bij heeft wordt deze geen kunnen moeten maar zij hij
+    wij tegen zonder tussen tijdens hebben zich veel andere drie vijf zeven acht niets
+    waar daarop naast vanaf volgens omdat terwijl zouden zoals eerste echter hadden toch
+    alleen nieuwe jaar jaren mensen zegt bekend zelf gaat kwam
+    är på inte från og være inget hvis eller för når när så hade efter utan mellan över
+    sitt två ingen kunde där detta denna dette denne blir bliver mellem också også uden kommer
+    skulle många säger här deras än personer år gör inom fortfarande samma
+    się że przez są oraz które który która można nelze jsou není przed był była było
+    były jego jej tego czy już także przy trzy cztery został została zostali mogą może nikt tylko gdy kiedy
+    również będzie jednak być niż według mówi powiedział powiedziała wiele bardzo ktoś tutaj której których
+    și în sunt dacă
+    için olarak olan çok gibi değil veya
+    és hogy csak vagy nincs
+    että ovat mutta sekä myös
+    dengan untuk tidak adalah atau
+    của và là các không một được những với để này
 """
 # Of Spanish, French, German, Italian, Portuguese, Dutch, Scandinavian, Polish and Czech, Romanian, Turkish, Hungarian,
 # Finnish, Indonesian and Vietnamese: words that English never has in small letters, and some common ones of news.
 _FOREIGN = frozenset(_FOREIGN_LIST.split())
 _WEAK_LIST = """
-    el los las del al un con y la le les lo su da na nos das em com o é se si ya ha han entre contra esta este era
-    como dos tres nada uno ser sus mas muy mucho para hasta bajo ese esa que bis des du de et par ne pas en est au aux
-    ce tu il ils elle lui te ou à fait vous avant chez notre nouvelle vers contre der den von dem es mit im ich als
-    über di e ed dei dai dal alla tre sei ma ci poi tutti verso secondo cui che uma van op er dan tot till som vid har
-    mot blev hon fra sig det av jest ale je ile ole bu cu ve ja ei nu nem az meg volt yang ini tak tai pada foi
+    el los las del al un con y la le les lo su da na nos das em com o é se si ya ha han entre contra esta este era como
+    dos tres nada uno ser sus mas muy mucho para hasta bajo ese esa que bis des du de et par ne pas en est au aux ce tu
+    il ils elle lui te ou à fait vous avant chez notre nouvelle vers contre der den von dem es mit im ich als über di e
+    ed dei dai dal alla tre sei ma ci poi tutti verso secondo cui che uma van op er dan tot till som vid har mot blev
+    hon fra sig det av jest ale je ile ole bu cu ve ja ei nu nem az meg volt yang ini tak tai pada foi os numa ses att
+    jag kan cinco nur cet ces dat dez dit dix diz ela ele eso fue fut gli het hur ihr ik ist itu jak lub nas nei nie
+    nog nya och oli ont por qu qui sau sem seu sie sua sui sul suo tra uns vai vom vor wie wir ze zei zes zou zu aan
+    aby aos aus bei bez bir byl dla dwa een egy ein ej ett hoy ook tej tym uit und une upp drei deux trois après dello
+    dans aujourd quattro twee degli nella nous ikke dann seiner allo anni cada casi dall dari dass dalle otto esse haar
+    hace hier jako loro lors mais meer moet muss nach nebo nell ocho oder onze pois sein seis sina skal sono suas tien
+    tous tras unas unos vara weer werd wird ayer mismo nueva nuevo sobre sulla durante altra primera personas outro
+    outros beiden cinque contro damit finns foram onder stata todos trong unser unter varias varios environ genom neue
+    neuer eran dois moest ancora aussi andra pelo seus anos
 """
-# Words that names, loan words and slips of English have too: they count beside others.
+# Words that names, loan words, abbreviations ("os", "numa") and slips of English have too: they count beside others.
 _WEAK = frozenset(_WEAK_LIST.split())
+# Frequent in headlines and notes of English, which have few closed-class words, and none of another language.
+_CONTENT_LIST = """
+    any each every it one two three four five seven eight nine new old next first again back down off up against
+    near before says gets got took makes made keeps lose lost wins hits sees runs breaks falls leaves left sends holds
+    reads writes fixes build builds user users nodes servers board officer outage upgrade release driver memory jobs
+    tool tools errors crash crashes issues bugs keys years months weeks days hours minutes people women house world
+    rates prices works school opens starts stops ends changes removed raises signs beats ships shuts eats steals leaks
+    fails needs fees search engine slow large small high low files
+"""
+_CONTENT = frozenset(_CONTENT_LIST.split())
+_ENGLISH_FORM = re.compile(r"[a-z]+(?:ing|[a-z]{2}ed|[a-z]ly|ight|ough|ness|ship|[aeiou]sh|[aeo]cks?)")
 _WORD = re.compile(r"[^\W\d_]+")
 # Not a part of a compound, a path, an address or code.
 _PLAIN_WORD = re.compile(r"(?<![\w/.@=-])[^\W\d_]+(?![\w/@=(-]|\.\w)")
@@ -142,16 +161,25 @@ def _is_other_language(text: str) -> bool:
 
 
 def _foreign_words(text: str) -> list[str]:
-    words = _PLAIN_WORD.findall(text) + [word.lower() for word in _FIRST_WORD.findall(text)]
-    return [word for word in words if word in _FOREIGN or word in _WEAK or _MARKED.match(word)]
+    return [word for word in _plain_words(text) if word in _FOREIGN or word in _WEAK or _MARKED.match(word)]
+
+
+def _plain_words(text: str) -> list[str]:
+    return _PLAIN_WORD.findall(text) + [word.lower() for word in _FIRST_WORD.findall(text)]
 
 
 def _is_known(text: str, foreign: list[str]) -> bool:
-    """Tells whether foreign words are enough to tell. One is, in small letters; "Una says" begins with a name."""
+    """Tells whether foreign words are enough to tell. One is, in small letters, where no English word is beside it."""
     different = set(foreign)
     if len(different) >= _FEWEST_DIFFERENT or (len(different) > 1 and different & _FOREIGN):
         return True
-    return any(word in _FOREIGN for word in _PLAIN_WORD.findall(text))
+    is_alone = not any(_is_certainly_english(word) for word in _plain_words(text))
+    return is_alone and any(word in _FOREIGN for word in _PLAIN_WORD.findall(text))
+
+
+def _is_certainly_english(word: str) -> bool:
+    is_listed = word in _CONTENT or (word in _ENGLISH and word not in _SHARED)
+    return is_listed or (word not in _FOREIGN and bool(_ENGLISH_FORM.fullmatch(word)))
 
 
 def _is_in_quotations(text: str, word_count: int) -> bool:

@@ -86,7 +86,7 @@ SHORT = {
     ],
 }
 """One or two sentences of news. No word of the lists was chosen on them."""
-_MISSED_SHORT = 6  # headlines and sentences of nouns and names
+_MISSED_SHORT = 9  # headlines and sentences of nouns and names
 ENGLISH = {
     "names": "Ludwig Mies van der Rohe, Vincent van Gogh, Ursula von der Leyen and Leonardo da Vinci met in La Paz.",
     "Spanish names": "Los Angeles, El Salvador, Las Vegas, La Paz and Rio de Janeiro beat Costa del Sol.",
@@ -123,6 +123,79 @@ ENGLISH = {
     "nothing": "",
     "an emoji": "🙂🙂🙂",
 }
+NOTES = [
+    "Install os patch 5.2 on nodes",
+    "os crashed twice last week",
+    "Patch 5.2: restart needed, os crashed twice.",
+    "Patch 5.2 for storage node os released Friday",
+    "cinco de mayo parade draws thousands",
+    "numa node 3 offline",
+    "ses bounce rate 4%",
+    "att outage hits Texas",
+    "jag officer testifies",
+    "kan ban board closed",
+    "apt upgrade breaks grub, reboot fails",
+    "vor beacon near runway 27 decommissioned",
+    "dat file corrupted, backup restored",
+    "och ward reopens Monday",
+    "zij deployment rolled back",
+    "sin and cos tables cached",
+    "aws ses quota raised to 50 per second",
+    "linux numa balancing disabled by default",
+    "kernel os images signed weekly",
+    "nas backup fails, disk 4 replaced",
+    "Update os packages, reboot all hosts",
+    "sql dump of uns table took 40 minutes",
+    "nova compute service restarted",
+    "hur storage replication paused",
+    "jar signing broken, jak tool updated",
+    "mtu mismatch found, vlan 7 restored",
+    "hat trick seals victory for Leeds",
+    "ist timezone bug fixed, logs corrected",
+    "wifi drops, router os reinstalled",
+    "ssh keys rotated, sans audit passed",
+    "seit tool crashes during startup",
+    "cores idle, numa policy changed",
+    "sap hana upgrade delayed, sui outage",
+    "mos sensor recalled, chips delayed",
+    "byte order mark stripped, csv parsing fixed",
+    "pull request closed, auch test flaky",
+    "kubernetes pods evicted, memory low",
+    "tap water unsafe, hoy says",
+    "Windows os license fee doubled",
+    "two nodes offline, mac os update pending",
+    "nodes wait for kein scheduler",
+    "kein scheduler drops two jobs",
+    "release notes: vier driver rewritten",
+    "zur parser slow on large files",
+    "keine library gets new maintainer",
+    "gegen build passes all tests",
+    "auf format support removed",
+    "backup of czy volume took 3 hours",
+    "nicht package yanked from registry",
+    "sind cluster back online",
+    "disk full, jetzt service down",
+    "heute app hits 1 million users",
+    "sous vide cooker recall expands",
+    "soll wallet users lose keys",
+    "veel search engine shuts down",
+    "stato plugin leaks memory",
+    "sempre festival opens Saturday",
+    "doch tool rewritten in Rust",
+    "alors browser extension steals cookies",
+    "siempre tequila maker files for bankruptcy",
+    "nunca label signs three artists",
+    "pero chip runs hot",
+    "voor startup raises 4 million",
+    "disse model beats baseline",
+    "toch screen breaks easily",
+    "hebben port of Linux ships",
+    "zelf editor gets dark mode",
+    "wenn daemon eats all memory",
+    "onde sensor reads zero",
+    "Ikke framework hits version 2",
+]
+"""Headlines and notes of English with one word that another language has as well."""
 
 
 @pytest.mark.parametrize("language", FOREIGN)
@@ -137,6 +210,11 @@ def test_most_short_texts_in_another_language_are_not_english() -> None:
 @pytest.mark.parametrize("kind", ENGLISH)
 def test_english_is_english_whatever_it_names_and_quotes(kind: str) -> None:
     assert is_english(ENGLISH[kind])
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_single_word_of_another_language_makes_no_note_foreign(note: str) -> None:
+    assert is_english(note)
 
 
 @pytest.mark.parametrize("unit", ["el la de los que ", "Van der Rohe ", "é", "A b c ", "中文", "“a", "α "])
