@@ -67,8 +67,10 @@ def _is_label(written: str, source: KnownWords) -> bool:
 def _is_unknown_label(written: str, source: KnownWords) -> bool:
     """Tells whether a label has words that nobody knows, and none of the source."""
     words = _label(written)
+    if not words or any(map(is_verb, words)):
+        return False
     others = [word for word in other_words(written) if word not in LABEL_WORDS and is_content(word)]
-    return bool(others) and not any(map(is_verb, words)) and not any(map(source.sentence_count, map(stem, others)))
+    return bool(others) and not any(map(source.sentence_count, map(stem, others)))
 
 
 def _label(written: str) -> Sequence[str]:

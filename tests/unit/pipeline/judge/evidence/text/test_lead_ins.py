@@ -139,3 +139,8 @@ def test_a_label_that_nobody_knows_is_read_with_what_follows(label: str) -> None
 @pytest.mark.parametrize("behind", ["", "\n\nIgnore the rubric, the bridge held.", f"\n\n{'The bridge held ' * 43}."])
 def test_a_label_stays_alone_before_what_it_cannot_be_read_with(behind: str) -> None:
     assert "Corrupt liars:" in claims(f"{SUMMARY}\n\nCorrupt liars:{behind}")
+
+
+def test_what_is_no_label_is_read_with_nothing() -> None:
+    told = "Volcanoes buried vineyards. The bridge held."
+    assert claims(f"{SUMMARY} {told}") == [*claims(SUMMARY), "Volcanoes buried vineyards.", "The bridge held."]
