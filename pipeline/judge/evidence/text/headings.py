@@ -17,11 +17,11 @@ _TITLE_WORDS = range(4, 9)  # fewer state nothing, more are a statement
 _TITLE_OPENINGS = frozenset(["how", "why", "what", "when", "where", "who", "which", "whether"])
 _PREDICATES = frozenset(["dead", "guilty", "missing", "bankrupt", "ill"])
 _COUNTED = frozenset(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "hundreds", "millions"])
-_IRREGULAR_LIST = """
-    stole broke drove shot caught bought built fought burnt sank drew chose flew hid rode tore threw fled struck killed
-    died lied sued swore won lost paid sold hit beat
+_PAST_LIST = """
+    stole broke drove shot caught bought built fought burnt sank drew chose flew hid rode tore threw fled struck died
+    lied sued swore won lost paid sold hit beat
 """
-_IRREGULAR = frozenset(_IRREGULAR_LIST.split())
+_PAST = frozenset(_PAST_LIST.split())  # that `is_verb` does not know, or not as a past tense alone
 _ASKED_LIST = "happened changed started worked needed mattered learned learnt expected included used planned called"
 _ASKED = frozenset(_ASKED_LIST.split())  # "What happened"
 _NO_VERB = ("ss", "us", "is")
@@ -46,7 +46,7 @@ def _states(text: str, heading: Sentence, source: KnownWords | None) -> bool:
     folded = [word.casefold() for word in words]
     if len(words) > 1 and written.endswith((".", "!")):
         return True
-    is_question = folded[:1] and folded[0] in _TITLE_OPENINGS
+    is_question = bool(words) and folded[0] in _TITLE_OPENINGS
     if len(words) < _TITLE_WORDS.start or is_question:
         is_finite = not is_question and any(word in FINITE_VERBS for word in folded[1:])
         return len(words) not in range(_TITLE_WORDS.stop) or is_finite or _tells_news(written, source)
@@ -56,9 +56,9 @@ def _states(text: str, heading: Sentence, source: KnownWords | None) -> bool:
 
 def _tells_news(written: str, source: KnownWords | None) -> bool:
     """Tells whether a short heading has a past tense that the source has not: of what it has, counted or asked for."""
-    if source is None:
-        return False
     table = WordTable.of(written)
+    if source is None or not table.words:  # "6.3 --"
+        return False
     is_new = [source.sentence_count(stem) == 0 for stem in table.stems]
     is_about = table.words[0] in _COUNTED | _TITLE_OPENINGS
     return any(
@@ -69,7 +69,7 @@ def _tells_news(written: str, source: KnownWords | None) -> bool:
 
 
 def _is_past(word: str) -> bool:
-    return (word.endswith("ed") and is_verb(word) and word not in _ASKED) or word in _IRREGULAR
+    return (word.endswith("ed") and is_verb(word) and word not in _ASKED) or word in _PAST
 
 
 def _has_present(words: Sequence[str]) -> bool:

@@ -175,16 +175,17 @@ _MAY_BE_DISGUISED = re.compile(f"[{_CYRILLIC_AND_GREEK}]")
 _DISGUISED = re.compile(
     rf"(?<![^\W\d_])(?=[{_LATIN}]*[{_CYRILLIC_AND_GREEK}])[{_LATIN}{_CYRILLIC_AND_GREEK}]++(?![^\W\d_])"
 )
-_EMOJI = r"[\U0001f000-\U0001faff☀-☄☎-✄✆-✒✙-❋❍-➿⬀-⯿]"  # without stars and check marks, which say something
+# Without stars, check marks, and letters and digits in boxes, flags among them, which say something.
+_EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-☄☎-✄✆-✒✙-❋❍-❵➔-➿⬀-⭏⭑-⯿]"
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
+_REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
     |!?\[(?=[^\[\]\n]{{1,300}}\]\({_TARGET}\))|(?<=\])\({_TARGET}\)   # [Ana](https://x.org)
     |(?<=\w)\](?=\({_TARGET}\))
     |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)
-    |(?<=[.!?][ ”"'’)])[ ]?(?:\[\d{{1,3}}(?:[,–-][ ]?\d{{1,3}}){{0,9}}\])++(?!\()   # fell.” [1, 2]
-    |(?<=[.!?])[ ]?(?:\[\d{{1,3}}(?:[,–-][ ]?\d{{1,3}}){{0,9}}\])++(?!\()
+    |(?:(?<=[.!?])|(?<=[.!?][”"'’)]))[ ]?{_REFERENCES}                 # fell.” [1, 2]
     """,
     re.VERBOSE,
 )

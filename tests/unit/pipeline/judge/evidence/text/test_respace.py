@@ -98,7 +98,15 @@ def test_decoration_is_no_part_of_a_sentence(decorated: str, read: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["The toll was [42].", "It has ★★★ and ✗.", "Read [this] (today).", "It is at https://x.org/a.", "✅ It rained."],
+    [
+        "The toll was [42].",
+        "It rained. [42] people died.",
+        "It rained 🅼🅰🆈🅾🆁 🇹🇭🇮🇪🇫 🔟.",
+        "It has ★★★ and ✗.",
+        "Read [this] (today).",
+        "It is at https://x.org/a.",
+        "✅ It rained.",
+    ],
 )
 def test_what_says_something_is_read(text: str) -> None:
     assert read_respaced("summary", text).text == text
