@@ -17,7 +17,7 @@ import numpy as np
 
 from inference.compile.install import NLI
 from inference.core.library import load_library
-from pipeline.judge.evidence.signals.claim_support import ClaimSupportWeights
+from pipeline.support.claim_support import ClaimSupportWeights
 from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
 from scripts.benchmarks.nli.core import labels
 from scripts.claim_training.example import ENTAILMENT, Example

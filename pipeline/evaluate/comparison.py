@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.model_answers import Pair, PairScores
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)

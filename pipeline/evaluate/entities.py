@@ -14,9 +14,9 @@ from rapidfuzz import fuzz, process
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.result import EntitiesResult, EntityEvidence, EntityStatus
 from pipeline.model_answers import Embeddings
-from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import TextSpan
-from pipeline.text.words import Words, split_words
+from pipeline.reading.characters import NormalizedText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.words import Words, split_words
 
 _BLOCK_WORDS = 8_192  # bounds memory: windows of one block are strings of their own
 _OTHER_SPACE = re.compile(r"[^\S ]")

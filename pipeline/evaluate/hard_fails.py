@@ -8,9 +8,9 @@ from pipeline.evaluate.result import HardFail, HardFailRule
 from pipeline.evaluate.structured_output import SUMMARY_KEY, InvalidJsonError, JsonString, join_strings, summary_strings
 from pipeline.evaluate.texts import GENERATED, SplitText
 from pipeline.evaluate.truncation import PROSE_WORDS, open_ending
-from pipeline.text.meta_commentary import find_meta_commentary
-from pipeline.text.normalize import NormalizedText, normalize, normalize_decoded
-from pipeline.text.passage import TextSpan
+from pipeline.reading.characters import NormalizedText, normalize, normalize_decoded
+from pipeline.reading.framing import find_meta_commentary
+from pipeline.reading.passage import TextSpan
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""

@@ -22,9 +22,9 @@ from pipeline.evaluate.semantic import WeightedChunk, weighted_chunks
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.protocols import Tokenizer
-from pipeline.text.compression import get_target_summary_length
-from pipeline.text.normalize import NormalizedText, check_text, normalize
-from pipeline.text.windows import token_offsets
+from pipeline.reading.characters import NormalizedText, check_text, normalize
+from pipeline.reading.compression import get_target_summary_length
+from pipeline.reading.windows import token_offsets
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
-from pipeline.judge.evidence.text.names import find_names, known_names
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import find_names, known_names
 from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 
 Float64 = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 COVERAGE_WEIGHT = 0.7
 ORDER_WEIGHT = 0.3

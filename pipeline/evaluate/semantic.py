@@ -7,8 +7,8 @@ import numpy as np
 from pipeline.evaluate.result import ChunkSpan, SemanticResult
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings, Float64
-from pipeline.text.passage import TextSpan
-from pipeline.text.windows import Chunk, split_chunks
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.windows import Chunk, split_chunks
 
 WeightedChunk = tuple[TextSpan, int]
 """A chunk, and its tokens: its weight in the pool."""

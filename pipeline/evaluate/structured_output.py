@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from pipeline.text.normalize import OffsetMap
+from pipeline.reading.characters import OffsetMap
 
 SUMMARY_KEY = "summary"
 _SEPARATOR = "\n\n"  # keeps the sentences of two strings apart

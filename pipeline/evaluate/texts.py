@@ -6,10 +6,10 @@ The name is the text's path in the request.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import TextSpan
-from pipeline.text.sentences import Sentence, claims, split_sentences
-from pipeline.text.windows import sentence_passages, sliding_windows
+from pipeline.reading.characters import NormalizedText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.sentences import Sentence, claims, split_sentences
+from pipeline.reading.windows import sentence_passages, sliding_windows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from itertools import takewhile
 
-from pipeline.text.sentences import BlockKind, split_blocks
+from pipeline.reading.sentences import BlockKind, split_blocks
 
 _TAIL_CHARS = 4_000
 _EVIDENCE_CHARS = 80

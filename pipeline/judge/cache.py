@@ -9,8 +9,8 @@ from pipeline.judge.evidence.draft import ReadSource
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.reading.passage import TextSpan
 from pipeline.shared_cache import CacheBounds, SharedCache
-from pipeline.text.passage import TextSpan
 
 
 class JudgeCaches:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 MAX_QUOTE_CHARS = 90
 

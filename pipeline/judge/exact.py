@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 def mean(values: Sequence[Fraction]) -> Fraction:

@@ -13,8 +13,8 @@ from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping
 from pipeline.judge.result import Framework, MetricName
 from pipeline.judge.ultra.levels import Tool
 from pipeline.protocols import ModelIdentities
-from pipeline.text.language import is_english
-from pipeline.text.normalize import check_text
+from pipeline.reading.characters import check_text
+from pipeline.reading.language import is_english
 
 DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
 """It agrees best with people (the project's README has the figures)."""

@@ -12,7 +12,7 @@ from typing import Self
 
 from pipeline.errors import PipelineError
 from pipeline.judge.exact import exact
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 MAX_SCORE = 10.0
 """Scores are in [0, 10]; higher is better in every metric."""

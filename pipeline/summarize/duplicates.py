@@ -8,8 +8,8 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
+from pipeline.reading.sentences import split_sentences
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
-from pipeline.text.sentences import split_sentences
 
 _MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
 _FENCE = re.compile(r"\s*(?:```|~~~)")

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipeline.judge.evidence.text.words import stem
+from pipeline.reading.function_words import STOP_WORDS
+from pipeline.reading.sentences import BlockKind
+from pipeline.reading.terms import Term, TermKind, find_terms, fold_words, is_unit
+from pipeline.reading.word_table import stem
 from pipeline.remember import remember_short
 from pipeline.summarize.trust.parts import split_parts
-from pipeline.text.function_words import STOP_WORDS
-from pipeline.text.sentences import BlockKind
-from pipeline.text.terms import Term, TermKind, find_terms, fold_words, is_unit
 
 _MOST_MISSING = 20
 

@@ -18,10 +18,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.passages import PassageFinder, claim_weights
+from pipeline.reading.word_table import WordTable
 from scripts.claim_training.edits import Edit, Editor
 from scripts.claim_training.example import (
     CONTRADICTION,

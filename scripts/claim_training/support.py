@@ -1,4 +1,4 @@
-"""Fits the weights of claim support (claim_support.json of pipeline/judge/evidence/signals) to development documents.
+"""Fits the weights of claim support (claim_support.json of pipeline/support) to development documents.
 
 What is reported comes from weights fitted to the other sources: a source's own claims never decide about it.
 """
@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.judge.evidence.signals.claim_support import signals
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.passages import claim_weights
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.passages import claim_weights
+from pipeline.reading.word_table import WordTable
+from pipeline.support.claim_support import signals
 from scripts.claim_training.example import Example
 from scripts.claim_training.examples import CONFIG, FOREIGN, make_foreign
 from scripts.claim_training.joining import JOINED
@@ -25,7 +25,7 @@ from scripts.claim_training.measure import Claims
 
 Float64 = NDArray[np.float64]
 
-SUPPORT = Path("pipeline/judge/evidence/signals/claim_support.json")
+SUPPORT = Path("pipeline/support/claim_support.json")
 REGULARIZATION = 1e-3
 _MOST_OF_A_SOURCE, _EDITED, _JOINED, _FOREIGN = 400, 1500, 500, 500
 _DIGITS = 4

@@ -10,7 +10,7 @@ from precis.v1 import common_pb2
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 E = TypeVar("E", bound=Enum)
 

@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from precis.v1 import common_pb2
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from server.rpc.fields import EnumCodec, to_span
 from server.rpc.status import to_duration
 

@@ -24,13 +24,13 @@ _JUDGE, _EXTRACTIVE = "pipeline.judge.evidence", "pipeline.summarize.extractive"
 # Never run over a long text, each for the reason that is given.
 BOUNDED = {
     f"{_JUDGE}.signals.tone._SENTENCE_START": "reads the 8 characters before a name",
-    f"{_JUDGE}.text.names._SENTENCE_END": "reads the 6 characters before a word",
-    f"{_JUDGE}.text.instructions.TO_JUDGE": "sentences of at most 300 characters",
+    "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
+    "pipeline.reading.instructions.TO_JUDGE": "sentences of at most 300 characters",
     f"{_EXTRACTIVE}.lines._WORDY": "words of at most 60 characters",
     "pipeline.summarize.graph.background._MARKED": "lines of at most 220 characters",
     "pipeline.summarize.graph.background._WORDS_BEFORE": "reads the 120 characters before a bracket",
     **{
-        f"pipeline.text.terms.{name}": "words of at most 200 characters"
+        f"pipeline.reading.terms.{name}": "words of at most 200 characters"
         for name in ("_ACRONYM", "_ADDRESS", "_COMMAND", "_NUMBER", "_PART_NUMBER", "_PATH", "_VERSION")
     },
 }

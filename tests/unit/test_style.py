@@ -32,7 +32,7 @@ ROOMS = (
         "pipeline/llm",
         "pipeline/summarize",
     ),
-    *("pipeline/summarize/extractive", "pipeline/text", "server", "server/cli"),
+    *("pipeline/summarize/extractive", "pipeline/reading", "server", "server/cli"),
 )
 MAX_README_LINES = 119
 TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"

@@ -23,7 +23,7 @@ from pipeline.judge.fusion import (
     parse_level,
 )
 from pipeline.judge.ultra.levels import LevelSource
-from pipeline.text.normalize import check_text
+from pipeline.reading.characters import check_text
 
 
 class Mode(StrEnum):

@@ -26,10 +26,10 @@ from pipeline.judge.evidence.table import (
     KeyPoint,
     SummarySegment,
 )
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.subject import find_theme, salient_share
 from pipeline.model_answers import CheckedScores, Pair, PairScores
 from pipeline.protocols import Models, Tokenizer
+from pipeline.reading.document import ReadText
+from pipeline.reading.salience import find_theme, salient_share
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
 

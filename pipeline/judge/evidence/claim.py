@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 class ClaimLabel(StrEnum):

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.text.names import find_names, known_names
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import Values
-from pipeline.judge.evidence.text.verbs import FINITE_VERBS, is_verb
-from pipeline.judge.evidence.text.words import WordTable
 from pipeline.protocols import Tokenizer
-from pipeline.text.passage import TextSpan
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import find_names, known_names
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.values import Values
+from pipeline.reading.verbs import FINITE_VERBS, is_verb
+from pipeline.reading.word_table import WordTable
 
 _BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|so)|;)\s+(?=\w)", re.IGNORECASE)
 _RUN_ON_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|,\s+(?=\w)", re.IGNORECASE)

@@ -9,15 +9,15 @@ import numpy as np
 
 from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.closeness import Float64, WordIndex
-from pipeline.judge.evidence.text.names import SourceValues
-from pipeline.judge.evidence.text.overlap import SourceSequences
-from pipeline.judge.evidence.text.passages import PassageFinder
-from pipeline.judge.evidence.text.read import Capitals, ReadText
-from pipeline.judge.evidence.text.subject import word_centrality
-from pipeline.judge.evidence.text.summary import read_summary
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
+from pipeline.reading.document import Capitals, ReadText
+from pipeline.reading.index import Float64, WordIndex
+from pipeline.reading.names import SourceValues
+from pipeline.reading.overlap import SourceSequences
+from pipeline.reading.passages import PassageFinder
+from pipeline.reading.salience import word_centrality
+from pipeline.reading.summary_text import read_summary
 
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""

@@ -13,13 +13,13 @@ import numpy as np
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
-from pipeline.judge.evidence.text.closeness import Closeness, Float64
-from pipeline.judge.evidence.text.passages import Passage, claim_weights
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.subject import choose_distinct, rank_centrality
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
-from pipeline.text.passage import TextSpan
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import Closeness, Float64
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.passages import Passage, claim_weights
+from pipeline.reading.salience import choose_distinct, rank_centrality
 
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
 _SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8

@@ -13,10 +13,10 @@ from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import Values
 from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
-from pipeline.text.passage import TextSpan
+from pipeline.reading.document import ReadText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.values import Values
 
 
 @dataclass(frozen=True, slots=True)

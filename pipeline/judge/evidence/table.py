@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.protocols import ModelIdentities
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from pipeline.judge.tracing import open_span
 from pipeline.judge.ultra.levels import LevelReading, LevelSource, LevelTask
 from pipeline.llm.ask import UnusableAnswerError, ask_json, letter_probabilities
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
-from pipeline.text.normalize import normalize
+from pipeline.reading.characters import normalize
 from pipeline.tracing import note
 
 _ORDERS = (BEST_FIRST, WORST_FIRST)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.result import MetricName
-from pipeline.text.normalize import NormalizedText
-from pipeline.text.passage import TextSpan
+from pipeline.reading.characters import NormalizedText
+from pipeline.reading.passage import TextSpan
 
 Json = dict[str, object]
 

@@ -31,7 +31,7 @@ from pipeline.judge.tracing import open_span
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import Fence
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from pipeline.tracing import note
 
 _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits

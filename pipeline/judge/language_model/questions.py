@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import DATA_RULE, Fence
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 Messages = tuple[ChatMessage, ...]
 Statements = Mapping[int, TextSpan]

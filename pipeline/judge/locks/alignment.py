@@ -9,7 +9,7 @@ from pipeline.judge.exact import exact
 from pipeline.judge.locks.caps import LockRules, RawScore
 from pipeline.judge.locks.hallucination import LISTED
 from pipeline.judge.result import Json, MetricName
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 MILD_UP_TO = Fraction(2, 5)
 SEVERE_FROM = Fraction(3, 5)

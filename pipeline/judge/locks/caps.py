@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from pipeline.judge.result import Cap, Framework, Input, JsonObject, MetricName, MetricStatus, apply_caps
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 class RelevanceMode(StrEnum):

@@ -16,7 +16,7 @@ from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.hallucination import LISTED, extraneous_caps, unsupported_passages
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Framework, Input, Json, MetricError, MetricName
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 KEY_POINT_TOKENS = 6
 """Least length of Judge-Lock's key points, unless the source has no sentence that long."""

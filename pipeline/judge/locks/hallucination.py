@@ -17,7 +17,7 @@ from pipeline.judge.exact import half_up
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 LISTED = 10
 """Claims that a lock lists. All are checked and counted."""

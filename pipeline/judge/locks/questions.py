@@ -13,7 +13,7 @@ from pipeline.judge.evidence.table import Question
 from pipeline.judge.exact import duplicate_span_count, exact, harmonic_mean, mean
 from pipeline.judge.locks.caps import LockRules
 from pipeline.judge.result import Input, Json, JsonObject
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 SIX = 6
 """Questions that the rules speak of."""

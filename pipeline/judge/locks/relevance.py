@@ -16,7 +16,7 @@ from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import extraneous_caps
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricError, MetricName
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:

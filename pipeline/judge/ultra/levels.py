@@ -9,7 +9,7 @@ from typing import Protocol
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.fusion import LEVELS, Distribution, Fusion, bhattacharyya, check_distribution, relative_entropy_of
 from pipeline.judge.result import MetricName
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 class LevelSource(StrEnum):

@@ -22,7 +22,7 @@ from pipeline.judge.result import (
 from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import LevelReading, LevelSource, ScoreAgreement, Tool
 from pipeline.judge.ultra.tools import EvidenceView
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 _DIGITS = 2
 _STEP = MAX_SCORE / 4  # of the score for each level: 10 (q - 1) / 4

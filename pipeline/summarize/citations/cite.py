@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits
+from pipeline.reading.language import is_english
+from pipeline.reading.sentences import BlockKind
 from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDocument, Occurrences, Span
 from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation
 from pipeline.summarize.citations.written import WrittenSources
@@ -16,8 +18,6 @@ from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.trust.inspect import is_claim, riskiest
 from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
 from pipeline.summarize.trust.reading import ClaimReader, ClaimSupport, WrittenClaim
-from pipeline.text.language import is_english
-from pipeline.text.sentences import BlockKind
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB

@@ -16,11 +16,11 @@ from itertools import accumulate
 import numpy as np
 
 from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.reading.characters import Int32, nfkc
 from pipeline.summarize.citations.chunk_words import ChunkWords
 from pipeline.summarize.citations.places import MAX_PLACES, SourcePlace
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.trust.parts import fold, split_parts
-from pipeline.text.normalize import Int32, nfkc
 
 Span = tuple[int, int]
 

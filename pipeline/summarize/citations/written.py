@@ -4,10 +4,10 @@ import unicodedata
 from dataclasses import dataclass
 
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.passages import Passage, PassageFinder, claim_weights
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.passages import Passage, PassageFinder, claim_weights
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.trust.reading import WrittenClaim
 
 _EVIDENCE = EvidenceConfig()

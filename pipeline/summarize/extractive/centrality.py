@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.judge.evidence.text.words import is_content, stem
+from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words

@@ -7,7 +7,7 @@ is the only place where the extractive writer does not keep the document's chara
 import re
 from collections.abc import Sequence
 
-from pipeline.text.sentences import FEWEST_TURNS, SPEAKER, TIME_STAMP
+from pipeline.reading.sentences import FEWEST_TURNS, SPEAKER, TIME_STAMP
 
 _FEWEST_TURN_SHARE = 0.5  # of the lines; "Note: ..." and "Example: ..." stand in any text
 _MOST_SPEAKER_SHARE = 0.5  # of the turns: people answer each other

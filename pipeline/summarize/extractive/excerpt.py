@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from pipeline.reading.terms import Term
 from pipeline.summarize.extractive.source_blocks import GAP_MARK
-from pipeline.text.terms import Term
 
 LABEL_LEVEL = 7
 """Below all headings of markdown."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pipeline.text.function_words import PROSE_WORDS
+from pipeline.reading.function_words import PROSE_WORDS
 
 _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
 _ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")

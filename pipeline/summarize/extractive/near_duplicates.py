@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
+from pipeline.reading.terms import fold_words
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 from pipeline.summarize.extractive.selection import Material
 from pipeline.summarize.extractive.values import VALUE_KINDS
-from pipeline.text.terms import fold_words
 
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines

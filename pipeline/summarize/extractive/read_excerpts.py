@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import dedent
 
+from pipeline.reading.characters import NormalizedText, normalize
+from pipeline.reading.sentences import split_sentences
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.extractive.asides import says_nothing, stands_beside
 from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
@@ -29,9 +32,6 @@ from pipeline.summarize.extractive.source_blocks import (
     is_link,
     split_source,
 )
-from pipeline.text.normalize import NormalizedText, normalize
-from pipeline.text.sentences import split_sentences
-from pipeline.text.terms import find_terms
 
 _MAX_SENTENCE_CHARS = 1_500
 _MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.reading.terms import Term
 from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import LIST_KINDS, PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.values import ExcerptValues
-from pipeline.text.terms import Term
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
 _OWN_SUMMARY_SHARE = 0.5  # of what is filled, for what the author says in short

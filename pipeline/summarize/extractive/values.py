@@ -5,6 +5,7 @@ The critic measures the same: a summary is good enough when its values are there
 
 from collections.abc import Sequence
 
+from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.agreements import bindingness
 from pipeline.summarize.extractive.dialogue import is_decision, is_outcome
@@ -12,7 +13,6 @@ from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
 from pipeline.summarize.writer import CriticVerdict
-from pipeline.text.terms import Term, TermKind
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
 """Terms that the map step never drops, as far as the longest answer reaches."""

@@ -12,6 +12,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
+from pipeline.reading.windows import token_offsets
 from pipeline.summarize.extractive.abridge import (
     Shortening,
     comparable,
@@ -42,7 +43,6 @@ from pipeline.summarize.writer import (
     WriterLimits,
     Written,
 )
-from pipeline.text.windows import token_offsets
 
 _VERSION = "extractive-9"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""

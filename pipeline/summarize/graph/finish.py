@@ -5,6 +5,7 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn, warn_of_text
 from pipeline.summarize.graph.overflow import merge_fitting
@@ -19,7 +20,6 @@ from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, Su
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.trust.findings import CheckedWriter
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
-from pipeline.text.terms import find_terms
 
 _ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pipeline.errors import InvalidInputError
+from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, LengthWish, Shape, SummaryDetail
-from pipeline.text.compression import get_target_summary_length
 
 
 def counter(shape: Shape, count_tokens: Callable[[str], int]) -> Callable[[str], int]:

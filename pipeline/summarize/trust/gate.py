@@ -12,9 +12,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pipeline.judge.evidence.text.words import is_content, stem
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
+from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.trust.config import TrustConfig

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.reading.sentences import BlockKind
 from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
 from pipeline.summarize.trust.shape import (
@@ -18,7 +19,6 @@ from pipeline.summarize.trust.shape import (
     unwrap,
 )
 from pipeline.summarize.trust.source import SourceText
-from pipeline.text.sentences import BlockKind
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
 _FEWEST_ORDERED = 2  # words of a wish; a single one may be a subject

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.text.sentences import BlockKind, split_sentences
+from pipeline.reading.sentences import BlockKind, split_sentences
 
 _MAX_SENTENCE_CHARS = 2_000
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.model_answers import Pair, PairScores
 from pipeline.protocols import Entailment
+from pipeline.support.claim_support import claim_support, signals
 
 _EVIDENCE = EvidenceConfig()
 

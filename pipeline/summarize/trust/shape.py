@@ -7,13 +7,13 @@ word is none of it.
 import re
 from collections.abc import Iterator
 
-from pipeline.judge.evidence.text.instructions import is_instruction
+from pipeline.reading.framing import lead_in_length
+from pipeline.reading.instructions import is_instruction
+from pipeline.reading.language import is_english, is_english_prose
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold
 from pipeline.summarize.trust.source import SourceText
-from pipeline.text.language import is_english, is_english_prose
-from pipeline.text.meta_commentary import lead_in_length
 
 _FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.language import is_english, is_english_prose, names_english
+from pipeline.reading.passages import PassageFinder, claim_weights
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold, split_parts
 from pipeline.summarize.trust.reading import WrittenClaim
 from pipeline.summarize.trust.values import InputWords, KnownNumbers
-from pipeline.text.language import is_english, is_english_prose, names_english
 
 _EVIDENCE = EvidenceConfig()
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again

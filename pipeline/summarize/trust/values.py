@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from pipeline.judge.evidence.text.values import DatePartKind, Measure, find_date_parts, find_quantities
-from pipeline.judge.evidence.text.words import stem
+from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.terms import TermKind, find_terms, is_unit
+from pipeline.reading.values import DatePartKind, Measure, find_date_parts, find_quantities
+from pipeline.reading.word_table import stem
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.trust.findings import FaultKind
-from pipeline.text.function_words import FUNCTION_WORDS
-from pipeline.text.terms import TermKind, find_terms, is_unit
 
 _LONGEST_NUMBER = 40
 _DIGITS = re.compile(r"(?<!\d)\d+(?:[.,]\d+)*")

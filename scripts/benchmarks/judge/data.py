@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.text.normalize import nfkc
-from pipeline.text.sentences import split_sentences
+from pipeline.reading.characters import nfkc
+from pipeline.reading.sentences import split_sentences
 
 FOLDER = "summaries"
 _SEED = 2026

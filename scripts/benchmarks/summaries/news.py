@@ -12,12 +12,12 @@ from statistics import fmean
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Models
+from pipeline.reading.sentences import split_sentences
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.steering.wishes import Wishes
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
-from pipeline.text.sentences import split_sentences
 from scripts.benchmarks.summaries.lexrank import lexrank, within
 from scripts.benchmarks.summaries.rouge import Rouge, rouge
 

@@ -7,10 +7,10 @@ manual stand nowhere else.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.extractive.excerpt import PROSE
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.retention import Mentions
-from pipeline.text.terms import Term, TermKind
 
 
 @dataclass(frozen=True)

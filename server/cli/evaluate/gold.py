@@ -15,7 +15,7 @@ from precis.v1 import summarize_pb2 as summaries
 
 from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
-from pipeline.text.compression import get_target_summary_length
+from pipeline.reading.compression import get_target_summary_length
 from server.cli.connection import open_client
 from server.cli.console import new_list, output_console, print_note, shown
 from server.cli.documents.read import document_name, read_document_text

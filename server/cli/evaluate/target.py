@@ -5,7 +5,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pipeline.text.compression import get_target_summary_length
+from pipeline.reading.compression import get_target_summary_length
 from server.cli.console import new_table, output_console
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError

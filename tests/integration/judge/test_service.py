@@ -16,7 +16,7 @@ from precis.v1 import common_pb2, evidence_pb2, fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from pipeline.text.passage import LEFT_OUT
+from pipeline.reading.passage import LEFT_OUT
 from server.app import App
 from tests.integration.judge.judge_requests import (
     FRAMEWORKS,

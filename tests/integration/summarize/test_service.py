@@ -11,7 +11,7 @@ from grpc.aio import AioRpcError
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from pipeline.text.compression import get_target_summary_length
+from pipeline.reading.compression import get_target_summary_length
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, Call, bench, chunks, follow

@@ -16,7 +16,6 @@ from pipeline.evaluate.components import harmonic_mean, score_flow
 from pipeline.evaluate.config import EvaluateWeights
 from pipeline.evaluate.loss import COMPONENTS, applied_weights
 from pipeline.evaluate.plan import score_length
-from pipeline.judge.evidence.signals.claim_support import claim_support, signals
 from pipeline.judge.fusion import fuse, smooth
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
@@ -24,9 +23,10 @@ from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import FrameworkResult
 from pipeline.judge.ultra.levels import assess_agreement
 from pipeline.judge.ultra.verdict import score_of, support_limit
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.packing import level_calls
 from pipeline.summarize.retention import Mentions, find_stated, measure, measure_recall
-from pipeline.text.terms import find_terms
+from pipeline.support.claim_support import claim_support, signals
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NOT,

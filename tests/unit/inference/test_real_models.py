@@ -18,7 +18,7 @@ from inference.front_doors import ItemBatch
 from inference.models.native import Tokenizer
 from inference.tokens.tokenization import TextEncoder
 from inference.tokens.word_memo import word_separators
-from pipeline.text.sentences import split_sentences
+from pipeline.reading.sentences import split_sentences
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ROOT / "models"

@@ -6,21 +6,21 @@ from functools import partial
 import pytest
 
 from pipeline.judge.evidence.claims import find_claims
-from pipeline.judge.evidence.text.names import find_names, known_names
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.summary import read_summary
-from pipeline.judge.evidence.text.values import find_date_parts, find_quantities
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.characters import normalize
+from pipeline.reading.document import ReadText
+from pipeline.reading.framing import find_meta_commentary, lead_in_length
+from pipeline.reading.language import is_english
+from pipeline.reading.names import find_names, known_names
+from pipeline.reading.sentences import split_sentences
+from pipeline.reading.summary_text import read_summary
+from pipeline.reading.terms import find_terms
+from pipeline.reading.values import find_date_parts, find_quantities
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.asides import says_nothing
 from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.trust.parts import split_parts
 from pipeline.summarize.trust.values import KnownNumbers, find_amounts
-from pipeline.text.language import is_english
-from pipeline.text.meta_commentary import find_meta_commentary, lead_in_length
-from pipeline.text.normalize import normalize
-from pipeline.text.sentences import split_sentences
-from pipeline.text.terms import find_terms
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700

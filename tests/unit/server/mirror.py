@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 Names = Mapping[type, Mapping[str, str]]
 """For some dataclasses: names of fields that the message spells differently; "" for those that it leaves out."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-from pipeline.judge.evidence.text.names import find_names
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import find_names
+from pipeline.reading.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
+from pipeline.reading.word_table import WordTable
 
 _SHORTEST_WORD = 3
 

@@ -18,7 +18,7 @@ from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.grounding import Grounding
 from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
-from pipeline.judge.evidence.text.closeness import Float64
+from pipeline.reading.index import Float64
 
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
 _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too

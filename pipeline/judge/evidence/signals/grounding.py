@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.draft import ReadTexts
-from pipeline.judge.evidence.text.passages import Passage
+from pipeline.reading.passages import Passage
 
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
 

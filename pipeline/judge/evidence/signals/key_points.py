@@ -13,9 +13,9 @@ from typing import Self
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
-from pipeline.judge.evidence.text.subject import told_shares
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Tokenizer
+from pipeline.reading.salience import told_shares
 
 _ROOM = 0.4
 """Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""

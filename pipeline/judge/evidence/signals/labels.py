@@ -7,14 +7,14 @@ from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.judge.evidence.plan import ClaimPlan
-from pipeline.judge.evidence.signals.claim_support import claim_support, is_unsupported, signals
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.words import WordTable
 from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
-from pipeline.text.passage import TextSpan
+from pipeline.reading.document import ReadText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.word_table import WordTable
+from pipeline.support.claim_support import claim_support, is_unsupported, signals
 
 
 def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: bool) -> ClaimLabel:

@@ -16,7 +16,7 @@ from glin_profanity.data.dictionary import DictionaryLoader
 
 from pipeline.judge.evidence.signals.tone import is_name, loaded_words
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
-from pipeline.judge.evidence.text.read import ReadText, quotations
+from pipeline.reading.document import ReadText, quotations
 
 _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
 

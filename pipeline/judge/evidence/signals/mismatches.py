@@ -8,13 +8,13 @@ nowhere.
 from collections.abc import Iterator, Sequence
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.text.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
-from pipeline.judge.evidence.text.overlap import Replacement, align
-from pipeline.judge.evidence.text.passages import Passage
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import DatePart, Placed, Quantity, Values, agree
-from pipeline.judge.evidence.text.words import WordTable
-from pipeline.text.passage import TextSpan
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
+from pipeline.reading.overlap import Replacement, align
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.passages import Passage
+from pipeline.reading.values import DatePart, Placed, Quantity, Values, agree
+from pipeline.reading.word_table import WordTable
 
 _COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
 _HEAD_CHARS = 20

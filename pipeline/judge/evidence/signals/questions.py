@@ -23,11 +23,11 @@ from pipeline.judge.evidence.signals.answers import (
     score_answer,
 )
 from pipeline.judge.evidence.table import Question
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.overlap import SourceSequences
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import Values
-from pipeline.judge.evidence.text.words import WordTable
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.overlap import SourceSequences
+from pipeline.reading.values import Values
+from pipeline.reading.word_table import WordTable
 
 _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}

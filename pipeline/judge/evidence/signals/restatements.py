@@ -13,9 +13,9 @@ from pipeline.judge.evidence.claim import Claim, ClaimLabel
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.judge.evidence.signals.statements import ClaimWords, count_same
-from pipeline.judge.evidence.text.names import find_names
-from pipeline.judge.evidence.text.values import Values
-from pipeline.text.passage import TextSpan
+from pipeline.reading.names import find_names
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.values import Values
 
 
 def count_restatements(draft: ReadTexts, claims: Sequence[Claim]) -> list[int]:

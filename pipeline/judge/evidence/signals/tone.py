@@ -17,10 +17,10 @@ from math import fsum
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from pipeline.judge.evidence.table import Tone
-from pipeline.judge.evidence.text.read import ReadText, without_quotations
 from pipeline.protocols import Tokenizer
+from pipeline.reading.document import ReadText, without_quotations
+from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.remember import remember_short
-from pipeline.text.function_words import FUNCTION_WORDS
 
 _OPINION_LIST = """
     disgraceful disgracefully shameful shamefully outrageous outrageously appalling appallingly scandalous scandalously

@@ -9,8 +9,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.text.function_words import FUNCTION_WORDS
 
 _SIGNAL_LIST = "caution|warning|danger|note|notice|important|attention|achtung|warnung|vorsicht|gefahr|hinweis|wichtig"
 _SIGNAL = re.compile(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from enum import Enum, auto
 
-from pipeline.text.function_words import FUNCTION_WORDS, POINTING_WORDS, PROSE_WORDS
+from pipeline.reading.function_words import FUNCTION_WORDS, POINTING_WORDS, PROSE_WORDS
 
 _EXPLETIVE = {"there", "we", "both"}  # "There are two pumps.", "Both pumps run."
 _CONNECTIVE_LIST = """

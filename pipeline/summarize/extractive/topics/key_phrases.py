@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.reading.function_words import STOP_WORDS
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.topics.noun_phrases import noun_runs
@@ -17,7 +18,6 @@ from pipeline.summarize.extractive.topics.other_languages import (
     is_compound,
     is_german,
 )
-from pipeline.text.function_words import STOP_WORDS
 
 _MOST_WORDS = 4
 _MOST_PHRASES = 160  # that are embedded

@@ -8,7 +8,7 @@ English; in other languages the rules do not fire.
 import re
 from collections.abc import Iterator, Sequence
 
-from pipeline.text.function_words import STOP_WORDS
+from pipeline.reading.function_words import STOP_WORDS
 
 _LONGEST_WORD = 40
 _WORD = re.compile(r"[^\W\d_][\w'’/+-]*[\w+]|[^\W\d_]")

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.text.function_words import STOP_WORDS
+from pipeline.reading.function_words import STOP_WORDS
 
 _READ_CHARS = 20_000
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")

@@ -26,7 +26,7 @@ from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import ChatModel
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from tests.unit.pipeline.judge.tables import claims, table
 
 TEXT = AssessRequest("How good is this summary?", source="The bridge opened in 1932.", summary="It opened in 1932.")

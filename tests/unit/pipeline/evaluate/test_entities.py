@@ -5,7 +5,7 @@ from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.entities import contexts, score_entities, search_entities
 from pipeline.evaluate.result import EntitiesResult, EntityStatus
 from pipeline.model_answers import Embeddings
-from pipeline.text.normalize import normalize
+from pipeline.reading.characters import normalize
 from tests.fakes_pipeline import bag_of_words
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import harmonic_mean, score_facts
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 TEXT = TextSpan("t", 0, 1, "x", "x")
 

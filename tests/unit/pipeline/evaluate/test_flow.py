@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import score_flow
 from pipeline.evaluate.result import FlowResult
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 POINT = TextSpan("datum.summary.logical_outline[0]", 0, 1, "p", "p")
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from pipeline.evaluate.entities import FoldedWords, FuzzyMatch, fold
-from pipeline.text.words import split_words
+from pipeline.reading.words import split_words
 
 
 def find(name: str, text: str, threshold: float = 0.9, limit: int = 8) -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.plan import score_length
 from pipeline.evaluate.result import LengthResult
-from pipeline.text.compression import get_target_summary_length
+from pipeline.reading.compression import get_target_summary_length
 
 
 def score(generated: int, source: int) -> LengthResult:

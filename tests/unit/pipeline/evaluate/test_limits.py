@@ -5,7 +5,7 @@ from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, EvaluateWeights
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.plan import check_input, check_pairs, check_text_count
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 LIMITS = EvaluateLimits(
     max_source_chars=100,

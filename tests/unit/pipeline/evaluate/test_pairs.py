@@ -4,7 +4,7 @@ import pytest
 from pipeline.errors import ModelOutputError
 from pipeline.evaluate.comparison import Comparison, exact_pair_count, unique_pairs
 from pipeline.model_answers import PairScores
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 def passages(*texts: str) -> tuple[TextSpan, ...]:

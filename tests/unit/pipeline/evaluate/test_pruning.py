@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.plan import compared_texts, prune
 from pipeline.model_answers import Embeddings
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 def passage(text: str) -> TextSpan:

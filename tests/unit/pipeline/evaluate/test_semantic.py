@@ -5,8 +5,8 @@ from pipeline.errors import ModelOutputError
 from pipeline.evaluate.semantic import WeightedChunk, score_semantic, weighted_chunks
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
-from pipeline.text.normalize import normalize
-from pipeline.text.passage import TextSpan
+from pipeline.reading.characters import normalize
+from pipeline.reading.passage import TextSpan
 from tests.fakes_pipeline import WordTokenizer
 
 EMBEDDINGS = Embeddings(["x", "y", "-x"], np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32))

@@ -19,7 +19,7 @@ from pipeline.judge.evidence.table import (
     ToneReading,
 )
 from pipeline.protocols import ModelIdentities, ModelIdentity
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 CLAIM_TOKENS = 10
 PLACE_CHARS = 100

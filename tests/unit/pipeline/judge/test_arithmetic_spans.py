@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.exact import distinct_spans, duplicate_span_count, intersection_over_union
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 
 def span(start: int, end: int, text_id: str = "source") -> TextSpan:

@@ -8,8 +8,8 @@ from pipeline.judge.judgement import Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName, MetricStatus
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, fake_models
+from tests.unit.pipeline.reading.test_language import FOREIGN
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
-from tests.unit.pipeline.text.test_language import FOREIGN
 
 ENGLISH = "The bridge will be closed for nine months. The mayor says that the repairs cost 4.2 million dollars."
 ERRORS = {

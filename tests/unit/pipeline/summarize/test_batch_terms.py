@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
+from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import ChunkBatch
-from pipeline.text.terms import Term, TermKind
 
 BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
 PART_NUMBERS = {Term(TermKind.PART_NUMBER, f"p-{index}") for index in range(5)}

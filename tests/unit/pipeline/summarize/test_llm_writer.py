@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -25,7 +26,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from pipeline.text.terms import find_terms
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import Answer, FakeChat
 

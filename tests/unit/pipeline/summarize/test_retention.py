@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.reading.terms import TermKind, find_terms
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.retention import Mentions, Retention, add_up, measure
 from pipeline.summarize.writer import Extraction
-from pipeline.text.terms import TermKind, find_terms
 
 SOURCE = "The pump P-12 by Bosch Rexroth runs at 2,000 PSI. See /etc/pump.conf and `pumpctl start` in v1.2."
 

@@ -30,7 +30,7 @@ from pipeline.evaluate.result import (
 )
 from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from server.errors import InvalidRequestError
 from server.rpc.fields import ResultView
 from server.rpc.models import parse_priority

@@ -15,7 +15,7 @@ from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, Met
 from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView
 from server.services.judge_reply import JUDGE_REPLIES

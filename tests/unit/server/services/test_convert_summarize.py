@@ -8,6 +8,7 @@ from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import PriceConfig
+from pipeline.reading.terms import TermKind
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.events import (
     Accepted,
@@ -37,7 +38,6 @@ from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import LengthUnit, SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
-from pipeline.text.terms import TermKind
 from server.backends import ChosenWriter
 from server.services.summarize_reply import to_event, to_progress, to_summary, to_view
 from tests.fakes_summarize import WIDE, ScriptedWriter

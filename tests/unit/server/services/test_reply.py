@@ -8,7 +8,7 @@ import pytest
 from precis.v1 import common_pb2, evidence_pb2, fusion_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from server.rpc.fields import EnumCodec
 from server.services.reply import Exceptions, ReplyError, only, reply
 

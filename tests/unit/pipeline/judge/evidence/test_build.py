@@ -18,7 +18,7 @@ from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Float32
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from tests.fakes_pipeline import (
     BagOfWordsEmbedder,
     OverlapEntailment,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.evidence.claims import find_claims, most_consequential
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.reading.document import ReadText
 
 
 def claims(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelSource, LevelTask
 from pipeline.llm.ask import UnusableAnswerError
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat

@@ -5,8 +5,8 @@ import pytest
 
 from pipeline.judge.evidence.proposals import ProposalTask, ProposedQuestion
 from pipeline.judge.language_model.proposals import LlmProposals
-from pipeline.text.normalize import normalize
-from pipeline.text.passage import TextSpan
+from pipeline.reading.characters import normalize
+from pipeline.reading.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.language_model.metric_evidence import QuoteFinder
-from pipeline.text.normalize import normalize
+from pipeline.reading.characters import normalize
 
 TEXT = normalize("source", "İzmir's Old Bridge\nopened in 1932 for £9,000. The old bridges closed. ﬁnally")
 finder = QuoteFinder(normalize("summary", "It opened in 1932."), TEXT)

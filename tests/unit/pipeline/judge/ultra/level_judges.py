@@ -6,7 +6,7 @@ from pipeline.judge.fusion import Distribution
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import LevelReading, LevelSource, LevelTask
 from pipeline.llm.ask import UnusableAnswerError
-from pipeline.text.passage import TextSpan
+from pipeline.reading.passage import TextSpan
 
 FAIR: Distribution = (0.075, 0.075, 0.7, 0.075, 0.075)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from pipeline.text.sentences import split_sentences
+from pipeline.reading.sentences import split_sentences
 from tests.fakes_pipeline import WordTokenizer
 
 MANUAL = """\

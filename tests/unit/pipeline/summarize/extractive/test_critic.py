@@ -1,9 +1,9 @@
 import pytest
 
+from pipeline.reading.terms import TermKind, find_terms
 from pipeline.summarize.extractive.values import judge
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import CriticVerdict
-from pipeline.text.terms import TermKind, find_terms
 
 SOURCE = "Valve V-17 opens at 5.5 bar. The motor of Nordhaven draws 16 A. Use --verbose with firmware 4.2.1."
 

@@ -9,12 +9,12 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
+from pipeline.reading.terms import TermKind, find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask
-from pipeline.text.terms import TermKind, find_terms
 from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, flat, sentences
 

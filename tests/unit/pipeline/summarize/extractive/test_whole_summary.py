@@ -3,12 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
+from pipeline.reading.terms import TermKind
 from pipeline.summarize.document import SourceChunk, make_document
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.writer import CriticVerdict
-from pipeline.text.terms import TermKind
 from tests.fakes_pipeline import fake_models
 from tests.unit.pipeline.summarize.documents import LIMITS, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat, sentences, statements

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
 from pipeline.protocols import Float32
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
@@ -21,7 +22,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from pipeline.text.terms import find_terms
 from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, ScriptedEntailment, fake_models
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat, sentences, statements
 

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatRequest
+from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
@@ -23,7 +24,6 @@ from pipeline.summarize.steering.wishes import (
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import Writer
-from pipeline.text.compression import get_target_summary_length
 from tests.fakes_pipeline import fake_models
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in

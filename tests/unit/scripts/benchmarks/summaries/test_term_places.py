@@ -1,4 +1,4 @@
-from pipeline.text.terms import TermKind
+from pipeline.reading.terms import TermKind
 from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 DOCUMENT = """\

@@ -3,9 +3,9 @@
 import pytest
 
 from pipeline.judge.evidence.signals.answers import AnswerSpan, MaskedStatement, answer, find_spans, score_answer
-from pipeline.judge.evidence.text.names import known_names
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.values import Values
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import known_names
+from pipeline.reading.values import Values
 
 
 def spans(text: ReadText, words: range) -> list[AnswerSpan]:

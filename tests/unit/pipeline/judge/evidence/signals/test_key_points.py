@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.read import ReadText
-from pipeline.judge.evidence.text.subject import told_shares
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.salience import told_shares
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 

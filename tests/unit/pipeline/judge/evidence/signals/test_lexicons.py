@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.reading.document import ReadText
 
 
 def hits(summary: str, source: str = "Fees rose.") -> tuple[LexiconHit, ...]:

@@ -4,10 +4,10 @@ import pytest
 
 from pipeline.judge.evidence.claim import MismatchKind
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
-from pipeline.judge.evidence.text.closeness import WordIndex
-from pipeline.judge.evidence.text.names import SourceValues, find_names
-from pipeline.judge.evidence.text.passages import PassageFinder, claim_weights
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.names import SourceValues, find_names
+from pipeline.reading.passages import PassageFinder, claim_weights
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge. Mayor Anna Holt said that the bridge had cracks. "

@@ -4,9 +4,9 @@ import pytest
 
 from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
-from pipeline.judge.evidence.text.names import SourceValues
-from pipeline.judge.evidence.text.passages import Passage
-from pipeline.judge.evidence.text.read import ReadText
+from pipeline.reading.document import ReadText
+from pipeline.reading.names import SourceValues
+from pipeline.reading.passages import Passage
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "

@@ -1,0 +1,236 @@
+"""Names, by their capital letters, and negations.
+
+Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the first word is a
+name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as a subject
+without the article that a common noun needs. In a text in lower case the words are names that stand capitalised in the
+other text; a word that the other text has nowhere may be one.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from rapidfuzz.fuzz import ratio
+
+from pipeline.off_loop import stoppable
+from pipeline.reading.document import ReadText
+from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.values import Values
+from pipeline.reading.word_table import WordTable, stem
+
+_NO_NAME_LIST = """
+    mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general
+    mayor governor gov senator sen chancellor chief officer inspector sergeant sgt rev bishop pope secretary
+    january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
+_BARE_NOUN_LIST = """
+    police people staff work everyone everybody someone somebody anyone anybody nobody today yesterday tomorrow mother
+    father heaven life death love war peace today's parliament congress government management help nature science
+    traffic rain snow movement investment equipment treatment news money time water fire evidence research meanwhile
+    however construction production
+"""
+_BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
+_COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
+_NO_NAME_ENDINGS = (*_COMMON_ENDINGS, "ed")
+_AUXILIARY_LIST = "is was will has had would can could may might said says did does"
+_AUXILIARIES = frozenset(_AUXILIARY_LIST.split())
+_BEFORE_OTHERS_LIST = """
+    the a an his her its their this that these those my our your to are were be been have should must
+"""
+_BEFORE_OTHERS = _AUXILIARIES | frozenset(_BEFORE_OTHERS_LIST.split())
+_SHORTEST_BARE_NAME = 4
+_MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
+_FEW_WORDS = 6
+_BEFORE_WORD = 6  # characters that show whether a sentence begins
+_SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
+_GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A run of words, capitalised where the text has capitals.
+
+    Attributes:
+        first: index of its first word in the word table.
+        last: exclusive.
+    """
+
+    first: int
+    last: int
+
+
+def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[Name]:
+    """Returns the names among some words of a text, in order.
+
+    Args:
+        known: casefolded words that stand capitalised inside a sentence somewhere.
+    """
+    capitals = [
+        index
+        for index in indices
+        if (_is_capitalised(table.raw(index)) or (not table.is_cased and table.words[index] in known))
+        and table.words[index] not in _NO_NAMES
+    ]
+    if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
+        return []
+    names: list[Name] = []
+    for index in capitals:
+        if names and _GAP.fullmatch(table.text, table.ends[names[-1].last - 1], table.starts[index]):
+            names[-1] = Name(names[-1].first, index + 1)
+        else:
+            names.append(Name(index, index + 1))
+    return [
+        name
+        for name in names
+        if name.last - name.first > 1
+        or table.words[name.first] in known
+        or not _starts_sentence(table, name.first)
+        or _is_bare_subject(table, name.first)
+    ]
+
+
+def known_names(table: WordTable) -> frozenset[str]:
+    """Returns the casefolded words that stand capitalised inside a sentence somewhere in a text."""
+    return frozenset(
+        table.words[index]
+        for index in stoppable(range(len(table)))
+        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[:1].isupper() and len(word) > 1
+
+
+def _is_bare_subject(table: WordTable, index: int) -> bool:
+    """Tells whether a word is like "Springfield" in "Springfield will" and "Springfield's", not like "Police will"."""
+    word = table.words[index]
+    if word in _BARE_NOUNS or word.endswith(_COMMON_ENDINGS) or len(word) < _SHORTEST_BARE_NAME:
+        return False
+    is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
+    return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
+
+
+def may_be_name(table: WordTable, index: int) -> bool:
+    """Tells whether a word may be part of a name by all but its capital; "conference" in "the conference" is none."""
+    word, before = table.words[index], table.words[index - 1] if index else ""
+    is_other = word in _BARE_NOUNS | _NO_NAMES or word.endswith(_NO_NAME_ENDINGS) or before in _BEFORE_OTHERS
+    return word.isalpha() and len(word) >= _SHORTEST_BARE_NAME and not is_other
+
+
+def _starts_sentence(table: WordTable, index: int) -> bool:
+    if index in table.openings:
+        return True
+    text, start = table.text, table.starts[index]
+    before = start
+    while before and text[before - 1].isspace():  # long where a sentence was left out
+        before -= 1
+    return bool(_SENTENCE_END.search(text, max(0, before - _BEFORE_WORD), start))
+
+
+_CUE_LIST = """
+    not never no none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't
+    weren't hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
+    unable fail fails failed failing refuse refuses refused refusing deny denies denied denying lack lacks lacked
+    lacking hardly barely scarcely rarely seldom reject rejects rejected rejecting
+    """
+CUES = frozenset(_CUE_LIST.split())
+_DIRECT_LIST = """
+    not never no none nobody nothing neither nor cannot can't won't don't doesn't didn't isn't aren't wasn't weren't
+    hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
+"""
+DIRECT_CUES = frozenset(_DIRECT_LIST.split())
+"""Cues that negate and mean nothing else."""
+
+_NO_CUES_AFTER = {"no": {"doubt", "matter", "brainer"}, "not": {"only", "just", "least"}, "nothing": {"but"}}
+
+
+def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) -> list[int]:
+    """Returns the indices of negations among some words; "not only" is none."""
+    return [index for index in indices if table.words[index] in vocabulary and not _is_harmless(table, index)]
+
+
+def _is_harmless(table: WordTable, index: int) -> bool:
+    if index + 1 >= len(table):
+        return False
+    word, following = table.words[index], table.words[index + 1]
+    return following in _NO_CUES_AFTER.get(word, frozenset()) or (word == "no" and following[0].isdigit())  # no 1
+
+
+_MOST_UNMATCHED_NAME = 0.5
+_SHORTEST_FUZZY = 5
+_SHARED_BEGINNING = 3
+_SAME_NAME = 88.0  # spelling variants, in percent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceValues:
+    """The values of a source, which claims are compared with.
+
+    Attributes:
+        text: the source.
+        joined: all words in order, with a space before and after each.
+        initials: of runs of two to five neighbouring words that are capitalised, casefolded.
+        known_names: that stand capitalised inside a sentence of the source, or of a summary that was added.
+    """
+
+    text: ReadText
+    values: Values
+    words: frozenset[str]
+    stems: frozenset[str]
+    joined: str
+    initials: frozenset[str]
+    known_names: frozenset[str]
+
+    @classmethod
+    def of(cls, source: ReadText) -> "SourceValues":
+        """Reads a source. Linear in its length."""
+        table = source.table
+        return cls(
+            source,
+            Values.of(source.text.text),
+            frozenset(table.words),
+            frozenset(table.stems),
+            f" {' '.join(table.words)} ",
+            _initials(table),
+            known_names(table),
+        )
+
+    def with_names_of(self, summary: WordTable) -> "SourceValues":
+        """Returns the same with the names of a summary among those known."""
+        return replace(self, known_names=self.known_names | known_names(summary))
+
+    def has_words(self, table: WordTable, words: range) -> bool:
+        """Tells whether the source has some words next to each other in the same order."""
+        return f" {' '.join(table.words[at] for at in words)} " in self.joined
+
+    def has_name(self, table: WordTable, name: Name) -> bool:
+        """Tells whether the source has most words of a name, in some spelling, or its initials."""
+        indices = [index for index in range(name.first, name.last) if table.content[index]]
+        missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
+        return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
+
+    def may_lack_name(self, table: WordTable, index: int) -> bool:
+        """Tells whether a word of a text in lower case may be part of a name, and stands nowhere in the source."""
+        may_be = not table.is_cased and may_be_name(table, index)
+        return may_be and not self._has_word(table.words[index], table.raw(index))
+
+    def _has_word(self, word: str, raw: str) -> bool:
+        if word in self.words or stem(word) in self.stems or (raw.isupper() and word in self.initials):
+            return True
+        return len(word) >= _SHORTEST_FUZZY and any(
+            other[:_SHARED_BEGINNING] == word[:_SHARED_BEGINNING] and ratio(word, other) >= _SAME_NAME
+            for other in self.words
+        )
+
+
+def _initials(table: WordTable) -> frozenset[str]:
+    """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
+    found: set[str] = set()
+    run = ""
+    for index in stoppable(range(len(table))):
+        first = table.text[table.starts[index]]
+        run = run + first.casefold() if first.isupper() else ""
+        found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
+    return frozenset(found)

@@ -1,0 +1,144 @@
+"""The words of a text as they are compared: casefolded, stemmed, content words told from function words.
+
+Parts of hyphenated words are words of their own. Stems make "surrendered" and "surrenders" one word. Snowball's English
+stemmer serves every language: both sides of a comparison are stemmed alike, so that a language it does not know loses
+recall and nothing else.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+from snowballstemmer import stemmer
+
+from pipeline.off_loop import stoppable
+from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.words import split_words
+
+_LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
+_HYPHEN, _HYPHENS = re.compile(r"[-‐‑–]"), re.compile(r"[-‐‑–]+")
+_CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordTable:
+    """Words in order; all attributes have the same length.
+
+    Attributes:
+        text: normalised; positions count its code points.
+        starts: first character of each word, rising.
+        ends: exclusive.
+        words: casefolded.
+        stems: of `words`.
+        content: whether a word says something by itself.
+        is_cased: whether words stand capitalised inside sentences; if not, capitals do not tell names from other words.
+        openings: indices of words that begin a sentence although nothing before them says so.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    words: list[str]
+    stems: list[str]
+    content: list[bool]
+    is_cased: bool
+    openings: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, text: str) -> "WordTable":
+        """Splits a normalised text. Linear in its length."""
+        starts, ends = _split_at_hyphens(text)
+        words = _fold_words(text, starts, ends)
+        stems = list(map(stem, stoppable(words)))
+        known = {word: is_content(word) for word in stoppable(set(words))}
+        content = [known[word] for word in words]
+        return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def between(self, start: int, end: int) -> range:
+        """Returns the indices of the words that begin at `start` or after it, and before `end`."""
+        return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
+
+    def content_stems(self, indices: Iterable[int]) -> list[str]:
+        """Returns the stems of the content words among some words, repeats included."""
+        return [self.stems[index] for index in indices if self.content[index]]
+
+    def raw(self, index: int) -> str:
+        """Returns a word as it stands."""
+        return self.text[self.starts[index] : self.ends[index]]
+
+
+def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[str]:
+    spans = stoppable(zip(starts, ends, strict=True))
+    folded = text.casefold().replace("’", "'")
+    if len(folded) == len(text):  # every character became one, so that positions hold
+        return [folded[start:end] for start, end in spans]
+    return [text[start:end].casefold().replace("’", "'") for start, end in spans]
+
+
+def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
+    """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
+    found = split_words(text)
+    hyphens = [match.start() for match in stoppable(_HYPHEN.finditer(text))]
+    holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
+    long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
+    whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    for at in stoppable(np.union1d(holders[holders >= 0], long).tolist()):
+        starts += whole_starts[done:at]
+        ends += whole_ends[done:at]
+        for start, end in _pieces(text, whole_starts[at], whole_ends[at]):
+            starts.append(start)
+            ends.append(end)
+        done = at + 1
+    return starts + whole_starts[done:], ends + whole_ends[done:]
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cuts a word at its hyphens, and where it is too long."""
+    for hyphen in (*_HYPHENS.finditer(text, start, end), None):
+        last = hyphen.start() if hyphen else end
+        for piece in range(start, last, _LONGEST_WORD):
+            yield piece, min(piece + _LONGEST_WORD, last)
+        start = hyphen.end() if hyphen else end
+
+
+_LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
+_stemmer = stemmer("english")
+_stemmer_lock = Lock()  # the stemmer keeps the word it works on: two threads would mix theirs
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Returns the stem of a casefolded word."""
+    if len(word) > _LONGEST_STEMMED or not word.isalpha():
+        return word
+    with _stemmer_lock:
+        return str(_stemmer.stemWord(word))
+
+
+def is_content(word: str) -> bool:
+    """Tells whether a casefolded word says something by itself."""
+    return word not in FUNCTION_WORDS and any(character.isalnum() for character in word)
+
+
+class KnownWords(Protocol):
+    """The words of the source."""
+
+    def is_about(self, stems: Sequence[str]) -> bool:
+        """Tells whether the source has enough of some stems."""
+
+    def sentence_count(self, stem: str) -> int:
+        """Returns how many sentences have a stem."""
+
+    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
+        """Tells whether a sentence has all of some stems; there is at least one."""

@@ -1,0 +1,14 @@
+"""What is left of a summary of the article about the bridge."""
+
+from pipeline.judge.evidence.claims import find_claims
+from pipeline.reading.document import ReadText
+from pipeline.reading.summary_text import read_summary
+from tests.unit.pipeline.reading.test_unrelated import SOURCE
+
+
+def read(summary: str) -> ReadText:
+    return read_summary("summary", summary, 700, SOURCE)
+
+
+def claims(summary: str) -> list[str]:
+    return [claim.passage.quote for claim in find_claims(read(summary))]

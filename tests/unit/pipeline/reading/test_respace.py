@@ -1,0 +1,144 @@
+"""Texts that a tokenizer took apart."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.reading.document import ReadText, read_respaced
+from pipeline.reading.index import WordIndex
+
+
+@pytest.mark.parametrize(
+    ("apart", "together"),
+    [
+        ("The 71 - year - old paid 1, 600 ( left ).", "The 71-year-old paid 1,600 ( left )."),
+        ("It rose 31. 8 per cent.", "It rose 31.8 per cent."),
+        ("They won 2 - 0 in the U. S. today.", "They won 2-0 in the U.S. today."),
+        ("A non - binary word.", "A non-binary word."),
+        ("She sent 235, 000 letters.", "She sent 235,000 letters."),
+        ("It makes 45 000 pumps, 1 250 000 in all.", "It makes 45000 pumps, 1250000 in all."),
+    ],
+)
+def test_what_was_taken_apart_is_put_together(apart: str, together: str) -> None:
+    read = read_respaced("source", apart)
+    assert read.text == together
+    assert read.whole().quote == apart
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 2012, 300 people came.",
+        "He is 23. 100 men left.",
+        "The party - which won - and the rest.",
+        "Rooms 1, 200 and 3.",
+        "She ran 10 - and then rested.",
+    ],
+)
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert read_respaced("source", text).text == text
+
+
+@pytest.mark.parametrize(
+    "disguised",
+    [
+        "The m\u00adayor was\u200b arr\u200dested in P\ufeffaris.",
+        "\u202aThe mayor was arrest\u2060\u200b\u200bed in Par\U000e0041\u0336is.",
+        "T\u0332h\u0332e\u0332 mayor was arrested in Pa\u0336r\u0336is.",
+        "Thе mауоr wаs аrrеstеd іn Раris.",
+        "The mayοr was arrested in Ρaris.",
+    ],
+)
+def test_a_disguised_text_is_read_as_it_looks(disguised: str) -> None:
+    read = read_respaced("summary", disguised)
+    assert read.text == "The mayor was arrested in Paris."
+    assert read.whole().quote in disguised
+
+
+@pytest.mark.parametrize("text", ["Он жил в Москве.", "The β-blocker and Δx.", "Café, naïve, Łódź.", "Ελλάδα", "x²"])
+def test_words_of_other_scripts_and_letters_with_marks_stay(text: str) -> None:
+    assert read_respaced("source", text).text == text.replace("²", "2")
+
+
+@pytest.mark.parametrize("text", ["It rained. \U000e0041\U000e0042.", "\u202edeniar tI\u202c It rained.", "So. \u200b"])
+def test_what_is_no_part_of_a_word_stays_between_sentences(text: str) -> None:
+    assert read_respaced("summary", text).text == text
+
+
+def test_a_text_of_nothing_that_is_seen_is_kept() -> None:
+    assert read_respaced("summary", "\u200b\u00ad").text == "\u200b\u00ad"
+
+
+def test_a_decimal_no_longer_ends_a_sentence() -> None:
+    assert len(ReadText.of("source", "It rose 31. 8 per cent in a year. Then it fell.", 700).passages) == 2
+
+
+@given(st.text(alphabet="ab1 ,.-'`()ﬁ２éа\u200b\u0332", max_size=80))
+def test_every_place_leads_back_to_what_was_sent(original: str) -> None:
+    read = read_respaced("source", original)
+    for index in range(len(read.text)):
+        passage = read.passage(index, index + 1)
+        assert original[passage.start : passage.end] == passage.quote
+
+
+@pytest.mark.parametrize(
+    ("decorated", "read"),
+    [
+        ("Ana left 👋🏽. It employs 300 people 🏭!", "Ana left. It employs 300 people!"),
+        ("[Ana](https://x.org/a_(b)) left ![now](/x.png).", "Ana left now."),
+        ("Ana left (https://x.org/ana). It rained.", "Ana left. It rained."),
+        ("Ana left.[1] It rained. [2, 3][4-6]", "Ana left. It rained."),
+    ],
+)
+def test_decoration_is_no_part_of_a_sentence(decorated: str, read: str) -> None:
+    made = read_respaced("summary", decorated)
+    assert made.text == read
+    assert made.whole().quote in decorated
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The toll was [42].",
+        "It rained. [42] people died.",
+        "It rained 🅼🅰🆈🅾🆁 🇹🇭🇮🇪🇫 🔟.",
+        "It has ★★★ and ✗.",
+        "Read [this] (today).",
+        "It is at https://x.org/a.",
+        "✅ It rained.",
+    ],
+)
+def test_what_says_something_is_read(text: str) -> None:
+    assert read_respaced("summary", text).text == text
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"The gate. о {'×' * 400_000}",
+        f"The gate. {'。' * 400_000}」と",
+        "[a" * 200_000,
+        "x](/" * 100_000,
+        "x 😀" * 100_000,
+    ],
+)
+def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
+    """Quadratic time would be hours."""
+    assert ReadText.of("source", hostile, 700).sentences
+
+
+def test_a_quote_is_never_far_longer_than_what_is_read() -> None:
+    original = "Ann Holt" + "\u200b" * 100_000 + " closed the bridge. It rained."
+    first, second = ReadText.of("source", original, 700).passages
+    assert len(first.quote) < 2_000
+    assert first.quote.startswith("Ann Holt\u200b")
+    assert first.quote.endswith(" closed the bridge.")
+    assert original[second.start : second.end] == second.quote == "It rained."
+
+
+def test_a_number_is_read_in_groups_only_where_the_source_writes_it_so() -> None:
+    source = WordIndex(ReadText.of("source", "It has 2000 men, 1250000 women, 3,000 dogs and 3000 cats.", 700))
+    summary = "It has 2,000 men, 1,250,000 women, 3,000 dogs and 4,000 birds."
+    read = read_respaced("summary", summary, source)
+    assert read.text == "It has 2000 men, 1250000 women, 3,000 dogs and 4,000 birds."
+    assert read.whole().quote == summary
