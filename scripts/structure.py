@@ -4,7 +4,7 @@ Run: python -m scripts.structure
 """
 
 import ast
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -14,7 +14,6 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("inference", "pipeline", "server")
 CLIENT = "protos/precis"  # the fourth room: what people install to call the server
-SMALL_LINES = 60
 
 Modules = dict[str, "Module"]
 Graph = dict[str, set[str]]
@@ -101,11 +100,6 @@ def longest_chain(graph: Graph) -> tuple[str, ...]:
     return max(chains.values(), key=len)
 
 
-def folder_sizes(modules: Modules) -> dict[str, int]:
-    """Counts the modules that lie directly in each folder."""
-    return dict(Counter(str(module.path.parent) for module in modules.values()))
-
-
 def repeated_classes(modules: Modules) -> dict[str, list[str]]:
     """Lists the modules of each public class name that stands at the top of more than one."""
     places = defaultdict(list)
@@ -124,20 +118,12 @@ def repeated_names(modules: Modules) -> dict[tuple[str, str], list[str]]:
     return {name: found for name, found in places.items() if len(found) > 1}
 
 
-def small_with_one_importer(modules: Modules) -> list[str]:
-    """Lists the modules under 60 lines that one module imports: they could live there."""
-    importers = Counter(target for targets in import_graph(modules, late=True).values() for target in targets)
-    return [name for name, module in modules.items() if module.lines < SMALL_LINES and importers[name] == 1]
-
-
 def main() -> None:
     """Prints the numbers."""
     modules = read_modules()
     lengths = [module.lines for module in modules.values()]
-    folder, size = max(folder_sizes(modules).items(), key=lambda entry: entry[1])
     chain = longest_chain(import_graph(read_modules((*PACKAGES, CLIENT))))
     print(f"{len(modules)} files, {sum(lengths):,} lines, median {median(lengths):g}, longest {max(lengths)}")
-    print(f"fullest folder {folder}, {size}; small files with one importer {len(small_with_one_importer(modules))}")
     print(f"longest import chain {len(chain)}: {' > '.join(chain)}")
 
 

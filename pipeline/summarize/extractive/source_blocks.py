@@ -1,6 +1,7 @@
 """Cuts a document, or a text that this writer made, into blocks whose kind decides how they may be shortened.
 
-`pipeline.reading.sentences` finds where sentences cannot go on; a summary needs more: listings without fences, procedures,
+`pipeline.reading.sentences` finds where sentences cannot go on; a summary needs more: listings without
+fences, procedures,
 labels, and headings that are none.
 """
 
