@@ -31,7 +31,6 @@ def measure() -> dict[str, int]:
         "lines.server.cli": _lines([module for module in modules if module.name.startswith("server.cli.")]),
         "lines.rule_rooms": _lines(rules),
         "lines.tests": sum(len(path.read_text("utf-8").splitlines()) for path in (ROOT / "tests").rglob("*.py")),
-        "lines.longest_file": max(module.lines for module in modules),
         "files.rule_rooms": len(rules),
         "regexes": sum(len(list(regexes(module.tree))) for module in modules),
         "regexes.rule_rooms": sum(len(list(regexes(module.tree))) for module in rules),

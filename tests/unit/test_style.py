@@ -17,7 +17,6 @@ MODULES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if "_pb2" not in path.name and "build" not in path.relative_to(ROOT).parts  # what `pip install ./protos` leaves
 )
-MAX_FILE_LINES = 300
 MAX_BODY_LINES = 40
 PUBLIC_PACKAGE = ROOT / "protos" / "precis" / "__init__.py"  # what people install: it holds the names that they use
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -55,11 +54,6 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Counts the lines of the body; signature and docstring, which for a command are its manual, do not count."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-
-
-def test_a_file_is_short() -> None:
-    lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {path: length for path, length in lengths.items() if length > MAX_FILE_LINES} == {}
 
 
 def test_a_function_fits_a_screen() -> None:
