@@ -33,7 +33,6 @@ ROOMS = (
     ),
     *("pipeline/summarize/extractive", "pipeline/reading", "server", "server/cli"),
 )
-MAX_README_LINES = 119
 TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"
 FILE_NAME = re.compile(rf"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|proto|html|css|js)|(?:{TOP_FOLDERS})/[\w./-]+)`")
 # Documents and specifications that are not in the repository; a rule stands in the README of its room instead.
@@ -144,5 +143,5 @@ def test_a_citation_is_found_and_a_word_of_the_code_is_not() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_every_room_has_a_short_readme(room: str) -> None:
-    assert 0 < len((ROOT / room / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_README_LINES
+def test_every_room_has_a_readme(room: str) -> None:
+    assert (ROOT / room / "README.md").read_text(encoding="utf-8").startswith("# ")

@@ -1,0 +1,88 @@
+"""Documents are read in one go: short sentences, short cells, READMEs of a few pages."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.prose import ROOT, documents, measure, split_sentences
+
+MAX_SENTENCE_WORDS = 30
+MAX_CELL_CHARS = 120
+MAX_README_WORDS = 900
+MAX_FRONT_LINES = 100
+# Documents that are not held to the limits, and why.
+LEFT_OUT = {
+    "CHANGELOG.md": "a list of changes",
+    "docs/settings.md": "made from the descriptions of the settings",
+    "docs/reference/metrics.md": "made from the texts of the metrics",
+    **dict.fromkeys(
+        (
+            f"docs/reference/protos/{name}.md"
+            for name in ("common", "evaluate", "evidence", "fusion", "inference", "judge", "summarize", "synthesis")
+        ),
+        "made from the comments of the contract",
+    ),
+}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+# Those that are still to be rewritten.
+OLD = """
+CONTRIBUTING.md deploy/README.md docs/comparison.md docs/concepts/batching.md docs/concepts/evidence.md
+docs/concepts/identity.md docs/concepts/request.md docs/concepts/summaries.md docs/formulas.md docs/migration.md
+docs/platforms.md docs/protocols.md docs/reference/errors.md docs/start/evaluate.md docs/start/summarize.md
+inference/README.md inference/compile/heads/MODEL_CARD.md inference/core/ARITHMETIC.md
+inference/core/README.md pipeline/agreement/README.md pipeline/assess/README.md pipeline/evaluate/README.md
+pipeline/judge/README.md pipeline/llm/README.md pipeline/reading/README.md pipeline/summarize/README.md
+pipeline/summarize/extractive/README.md pipeline/summarize/incremental/README.md pipeline/summarize/jobs/README.md
+pipeline/summarize/steering/README.md pipeline/summarize/trust/README.md protos/README.md scripts/README.md
+server/README.md server/cli/README.md
+""".split()  # noqa: SIM905 - shrinks to nothing
+DOCUMENTS = [path for path in documents() if name(path) not in {*LEFT_OUT, *OLD}]
+READMES = [path for path in DOCUMENTS if path.name == "README.md"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_sentences_and_cells_of_a_document_are_short(path: Path) -> None:
+    prose = measure(path.read_text(encoding="utf-8"))
+    assert prose.sentence_words <= MAX_SENTENCE_WORDS, prose.sentence
+    assert len(prose.cell) <= MAX_CELL_CHARS, prose.cell
+
+
+@pytest.mark.parametrize("path", READMES, ids=name)
+def test_a_readme_is_a_few_pages(path: Path) -> None:
+    assert measure(path.read_text(encoding="utf-8")).words <= MAX_README_WORDS
+
+
+def test_the_front_page_is_a_hundred_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MAX_FRONT_LINES
+
+
+def test_what_is_left_out_exists() -> None:
+    assert [left for left in LEFT_OUT if not (ROOT / left).exists()] == []
+
+
+def test_words_sentences_and_cells_are_measured_as_they_are_shown() -> None:
+    table = "| a | b |\n|---|---|\n| **c** d | [e](f) |\n"
+    text = f"# A room\n\nOne [link](a/long/target.md). Two `code spans. of` words!\n\n{table}"
+    prose = measure(text)
+    assert (prose.sentence, prose.cell) == ("Two code_spans._of words!", "c d")
+    assert prose.words == 22
+
+
+def test_a_sentence_ends_behind_a_stop_and_its_closing_marks() -> None:
+    assert split_sentences('It ends (here.) "Does it?" Version 1.2 does not') == [
+        "It ends (here.)",
+        '"Does it?"',
+        "Version 1.2 does not",
+    ]
+
+
+def test_the_figures_of_the_front_page_are_those_of_validation() -> None:
+    front, validation = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/validation.md"))
+    rows = [line.rstrip("| ") for line in front.split("## How good are the scores?")[1].splitlines() if "| ." in line]
+    assert len(rows) == 3
+    assert [row for row in rows if row not in validation] == []
