@@ -232,7 +232,7 @@ class App:
         cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
         synthesizer = Synthesizer(settings.synthesis, executor=cpu)
         judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=JudgeMetrics(registry))
-        assessor = Assessor(synthesizer, settings.assess, executor=cpu)
+        assessor = Assessor(synthesizer)
         bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.judge_service, self._stopping)
         answers = Answers(synthesizer, assessor, backends.chats or {}, AnswerMetrics(registry))
         servicer = JudgeServicer(judges, answers, bulk=bulk)

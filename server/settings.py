@@ -17,7 +17,6 @@ from pydantic_settings import (
 )
 
 from inference.config import InferenceConfig
-from pipeline.assess.config import AssessConfig
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.judge.config import JudgeConfig
@@ -77,7 +76,6 @@ class Settings(BaseSettings):
     )
     judge: JudgeConfig = Field(default=JudgeConfig(), description="Settings and limits of judgements.")
     synthesis: SynthesisConfig = Field(default=SynthesisConfig(), description="Answers to questions about quality.")
-    assess: AssessConfig = Field(default=AssessConfig(), description="Planner and executor of assessments.")
     judge_service: JudgeServiceConfig = Field(default=JudgeServiceConfig(), description="Threads of JudgeService.")
     summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
     summarize_service: SummarizeServiceConfig = Field(

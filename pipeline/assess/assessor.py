@@ -7,7 +7,6 @@ Each execution of a node has an OpenTelemetry span, above those of what it does.
 
 import time
 from collections.abc import AsyncGenerator
-from concurrent.futures import Executor
 from contextlib import aclosing
 from functools import partial
 from typing import Any, Literal, TypedDict, cast
@@ -18,14 +17,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipeline.assess.config import AssessConfig
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
 from pipeline.assess.request import AssessRequest, AssessStage, available_tools, check_assessment
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
-    AssessmentPlanned,
     AssessModels,
     AssessPlan,
     AssessRun,
@@ -40,25 +37,15 @@ from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.tracing import open_span
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
-from pipeline.off_loop import OffLoop
 from pipeline.tracing import note
 
 
 class AssessState(TypedDict, total=False):
-    """Where an assessment stands between two steps (README, Data flow).
-
-    Attributes:
-        synthesis: the last answer; missing before the first.
-        iteration_count: replannings so far.
-        replan_history: why, one entry for each.
-    """
+    """Where an assessment stands between two steps; the answer is missing before the first."""
 
     plan: AssessPlan
     evidence: Evidence
     synthesis: Synthesis
-    iteration_count: int
-    max_replan_iterations: int
-    replan_history: tuple[str, ...]
 
 
 AssessGraph = CompiledStateGraph[AssessState, AssessRun, AssessState, AssessState]
@@ -86,13 +73,11 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
             run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
-    runtime.stream_writer(AssessmentPlanned(plan))
-    if last is None:
-        is_last = run.checked.request.stage is AssessStage.PLAN
-        return Command(update={"plan": plan}, goto=END if is_last else "executor")
-    history = (*state["replan_history"], last.output.replan_reason or plan.reason)
-    update = {"plan": plan, "iteration_count": state["iteration_count"] + 1, "replan_history": history}
-    return Command(update=update, goto="executor")
+    runtime.stream_writer(plan)
+    if last is not None:
+        run.found.replan_history.append(last.output.replan_reason or plan.reason)
+    is_last = run.checked.request.stage is AssessStage.PLAN
+    return Command(update={"plan": plan}, goto=END if is_last else "executor")
 
 
 async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
@@ -115,16 +100,15 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
         synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=chat)
         output = synthesis.output
         note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
-    after: AssessState = {**state, "synthesis": synthesis}
-    runtime.stream_writer(Synthesized(plan.iteration, synthesis, decide_next_node(after) == "planner"))
+    begins_again = decide_next_node({**state, "synthesis": synthesis}, runtime) == "planner"
+    runtime.stream_writer(Synthesized(plan.iteration, synthesis, begins_again))
     return {"synthesis": synthesis}
 
 
-def decide_next_node(state: AssessState) -> Literal["planner", "__end__"]:
+def decide_next_node(state: AssessState, runtime: Runtime[AssessRun]) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
-    synthesis = state.get("synthesis")
-    needs_more = synthesis is not None and synthesis.output.need_replan
-    return "planner" if needs_more and state["iteration_count"] < state["max_replan_iterations"] else "__end__"
+    may_replan = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
+    return "planner" if state["synthesis"].output.need_replan and may_replan else "__end__"
 
 
 def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["summarizer", "__end__"]:
@@ -132,24 +116,15 @@ def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["sum
 
 
 async def _first(run: AssessRun) -> AssessPlan:
-    plan = first_plan(run.checked.request, run.tools)
-    return await _chosen(run, plan)
+    return await choose_plan(run, first_plan(run.checked.request, run.tools))
 
 
 async def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
     """Returns a plan that closes the gaps; None when it would find the same again, and nobody can look again."""
     plan = next_plan(last, synthesis.replan_needs, run.tools)
     if run.has_eyes or len(last.tools) < len(run.tools):
-        plan = await _chosen(run, plan)
+        plan = await choose_plan(run, plan)
     return None if plan.does_the_same(last) and not run.has_eyes else plan
-
-
-async def _chosen(run: AssessRun, plan: AssessPlan) -> AssessPlan:
-    """Lets a language model refine the plan of the rules, if there is one."""
-    if run.models is not None:
-        plan = await choose_plan(run, plan, run.models.planner)
-    run.found.notes += plan.notes
-    return plan
 
 
 def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> SynthesisRequest:
@@ -161,7 +136,7 @@ def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> Synthesis
         scope=plan.scope,
         choices=request.choices,
         images=request.images,
-        context=request.summary[: run.synthesizer.limits.max_context_chars],
+        context=request.summary[: run.synthesizer.config.limits.max_context_chars],
         eta=request.eta,
         form=request.form,
     )
@@ -174,18 +149,11 @@ class Assessor:
     """Assesses. Holds no state between calls; one object serves any number of them at once.
 
     Args:
-        synthesizer: writes the answers.
-        config: how planner and executor work.
-        executor: where images are measured, so that the event loop stays free; the caller owns it. None: in the loop's
-            own thread, for scripts and tests.
+        synthesizer: writes the answers; its settings and threads are those of the whole assessment.
     """
 
-    def __init__(
-        self, synthesizer: Synthesizer, config: AssessConfig | None = None, *, executor: Executor | None = None
-    ) -> None:
+    def __init__(self, synthesizer: Synthesizer) -> None:
         self._synthesizer = synthesizer
-        self._config = config or AssessConfig()
-        self._off_loop = OffLoop(executor)
         self._graph = build_graph()
 
     async def stream(
@@ -203,7 +171,8 @@ class Assessor:
             ModelOutputError: a model's answer is unusable.
         """
         started_s = time.monotonic()
-        checked = await self._off_loop(partial(check_assessment, request, self._synthesizer.limits))
+        synthesizer = self._synthesizer
+        checked = await synthesizer.off_loop(partial(check_assessment, request, synthesizer.config.limits))
         if checked.has_text and judge is None and request.stage is not AssessStage.PLAN:
             raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
@@ -211,20 +180,12 @@ class Assessor:
             tools=available_tools(checked),
             judge=judge,
             models=AssessModels(*map(MeteredChatModel, models)) if models else None,
-            synthesizer=self._synthesizer,
-            config=self._config,
-            off_loop=self._off_loop,
+            synthesizer=synthesizer,
         )
         run.found.notes += checked.notes
-        last: AssessState = {
-            "iteration_count": 0,
-            "max_replan_iterations": request.max_replan_iterations,
-            "replan_history": (),
-        }
-        config: RunnableConfig = {
-            "recursion_limit": _NODES * (request.max_replan_iterations + 1) + 2,
-            "run_name": "assess",
-        }
+        last: AssessState = {}
+        most_steps = _NODES * (request.max_replan_iterations + 1) + 2
+        config: RunnableConfig = {"recursion_limit": most_steps, "run_name": "assess"}
         steps = self._graph.astream(last, config, context=run, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any], None]", steps)) as events:
             async for kind, event in events:
@@ -232,17 +193,13 @@ class Assessor:
                     yield event
                 else:
                     last = event
-        yield _assessment(run, last, elapsed_s=time.monotonic() - started_s)
-
-
-def _assessment(run: AssessRun, state: AssessState, *, elapsed_s: float) -> Assessment:
-    return Assessment(
-        plan=state["plan"],
-        synthesis=state.get("synthesis"),
-        iteration_count=state["iteration_count"],
-        replan_history=state["replan_history"],
-        evidence=state.get("evidence"),
-        usage=run.usage,
-        notes=tuple(run.found.notes),
-        elapsed_s=elapsed_s,
-    )
+        yield Assessment(
+            plan=last["plan"],
+            synthesis=last.get("synthesis"),
+            iteration_count=last["plan"].iteration,
+            replan_history=tuple(run.found.replan_history),
+            evidence=last.get("evidence"),
+            usage=run.usage,
+            notes=tuple(run.found.notes),
+            elapsed_s=time.monotonic() - started_s,
+        )

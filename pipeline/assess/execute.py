@@ -75,30 +75,31 @@ async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) 
 
 def _metric_run(plan: AssessPlan, tool: AssessTool, result: MetricResult) -> ToolRun:
     if result.score is None:
-        return ToolRun(plan.iteration, tool.name, None, None, result.error or "no_score: the metric has none")
+        return ToolRun(plan.iteration, tool.name, error=result.error or "no_score: the metric has none")
     if not result.counts:
-        return ToolRun(plan.iteration, tool.name, None, None, "abstained: the opinions disagree")
+        return ToolRun(plan.iteration, tool.name, error="abstained: the opinions disagree")
     score = ToolScore(tool.name, to_five(result.score), GLOBAL, tool.distortion)
     return ToolRun(plan.iteration, tool.name, score, result.score)
 
 
 async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]:
     """Runs the image tools on the first image, or on a part of it; without their extra they fail, each by itself."""
-    by_image_tool = {tool.image_tool: tool for tool in _new(run, plan, part) if tool.image_tool}
-    if not by_image_tool:
+    tools = {tool.image_tool: tool for tool in _new(run, plan, part) if tool.image_tool}
+    if not tools:
         return []
     try:
-        measured = await run.off_loop(partial(_measured, run, part, tuple(by_image_tool)))
+        measured = await run.synthesizer.off_loop(partial(_measured, run, part, tuple(tools)))
     except MissingImageToolsError as error:
-        reason = f"missing_image_tools: {error}"
-        failed = [ToolRun(plan.iteration, tool.name, None, None, reason) for tool in by_image_tool.values()]
-        return [_keep(run, done, part) for done in failed]
-    runs = []
-    for one in measured:
-        tool = by_image_tool[one.tool]
-        score = ToolScore(tool.name, one.score, part, tool.distortion)
-        runs.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value), part))
-    return runs
+        failed = f"missing_image_tools: {error}"
+        return [_keep(run, ToolRun(plan.iteration, tool.name, error=failed), part) for tool in tools.values()]
+    return [
+        _keep(run, ToolRun(plan.iteration, one.tool.value, _image_score(tools[one.tool], one, part), one.value), part)
+        for one in measured
+    ]
+
+
+def _image_score(tool: AssessTool, measured: ImageMeasurement, part: str) -> ToolScore:
+    return ToolScore(tool.name, measured.score, part, tool.distortion)
 
 
 def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
@@ -122,18 +123,13 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         scope=parts,
         distortions=plan.distortions,
         doubts=tuple(need.message for need in plan.needs),
-        details=await run.off_loop(partial(_details, run, parts)),
+        details=await run.synthesizer.off_loop(partial(_details, run, parts)),
     )
-    request = ChatRequest(
-        look_messages(task),
-        run.config.look_tokens,
-        temperature=0.0,
-        json_schema=look_schema(),
-        seed=run.config.seed,
-    )
+    config = run.synthesizer.config
+    request = ChatRequest(look_messages(task), config.answer_tokens, 0.0, json_schema=look_schema(), seed=0)
     read = partial(read_look, scope=parts)
     try:
-        answer = await ask_json(run.models.executor, request, read, max_attempts=run.config.max_attempts)
+        answer = await ask_json(run.models.executor, request, read, max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         run.found.is_blind = isinstance(error.__cause__, RequestRefusedError)
         run.found.notes.append(f"images were not looked at, {error.reason}")

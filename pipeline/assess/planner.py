@@ -19,7 +19,7 @@ from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanNeed, ReplanReason
 from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
+from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
 
 _SCORING = re.compile(r"\b(how good|how well|rate|rating|score|grade|level|quality of)\b", re.IGNORECASE)
@@ -146,19 +146,23 @@ class _Choice(BaseModel):
     reason: str = Field(max_length=_MAX_REASON_CHARS)
 
 
-async def choose_plan(run: AssessRun, rules: AssessPlan, chat: ChatModel) -> AssessPlan:
-    """Returns the model's plan within what the request leaves open; the plan of the rules if it gives none.
+async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
+    """Returns the model's plan within what the request leaves open; the plan of the rules if there is none.
 
     After an answer, `rules.needs` tells the model what was missing, and it may add to what the rules run.
     """
+    if run.models is None:
+        return rules
+    config, chat = run.synthesizer.config, run.models.planner
     names = [tool.name for tool in run.tools if rules.needs or not tool.is_second_opinion]
     messages = _messages(run.checked.request.question, names, rules)
-    request = ChatRequest(messages, run.config.plan_tokens, 0.0, json_schema=_schema(names), seed=run.config.seed)
+    request = ChatRequest(messages, config.answer_tokens, 0.0, json_schema=_schema(names), seed=0)
     try:
-        read = partial(_read, names=names)
-        answer = await ask_json(chat, request, read, max_attempts=run.config.max_attempts)
+        answer = await ask_json(chat, request, partial(_read, names=names), max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
-        return replace(rules, notes=(f"planned by rules, {error.reason}",))
+        plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
+        run.found.notes += plan.notes
+        return plan
     return _merged(run, rules, answer.value, author=chat.identity)
 
 

@@ -1,15 +1,12 @@
-"""What the nodes of one assessment share. It is LangGraph's runtime context: never in the state.
+"""What an assessment tells: for each iteration a plan, its tools, the evidence and an answer; and what its nodes share.
 
-What an assessment in progress tells: for each iteration a plan, its tools, the evidence and an answer.
-
-What an iteration of an assessment will do.
+The latter is LangGraph's runtime context: never in the state.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pipeline.assess.config import AssessConfig
 from pipeline.assess.images.tools import Box
 from pipeline.assess.request import AssessTool, CheckedAssessment
 from pipeline.assess.synthesis.evidence import Evidence, Finding, ToolScore
@@ -22,12 +19,11 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricResult
 from pipeline.llm.chat_model import ChatModel, LlmUsage
 from pipeline.llm.metering import MeteredChatModel
-from pipeline.off_loop import OffLoop
 
 
 @dataclass(frozen=True, slots=True)
 class AssessPlan:
-    """The decisions of the planner.
+    """The planner has decided what an iteration will do.
 
     Attributes:
         iteration: from 0.
@@ -54,13 +50,6 @@ class AssessPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class AssessmentPlanned:
-    """The planner has decided."""
-
-    plan: AssessPlan
-
-
-@dataclass(frozen=True, slots=True)
 class ToolRun:
     """A tool has run.
 
@@ -73,8 +62,8 @@ class ToolRun:
 
     iteration: int
     tool: str
-    score: ToolScore | None
-    raw: float | None
+    score: ToolScore | None = None
+    raw: float | None = None
     error: str | None = None
 
 
@@ -119,7 +108,7 @@ class Assessment:
     elapsed_s: float
 
 
-AssessEvent = AssessmentPlanned | ToolRun | EvidenceGathered | Synthesized | Assessment
+AssessEvent = AssessPlan | ToolRun | EvidenceGathered | Synthesized | Assessment
 
 
 TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
@@ -137,6 +126,7 @@ class Findings:
         seen: what the language model saw in the images last, by part of the scope.
         boxes: where it saw parts in the first image.
         is_blind: whether the model's endpoint has refused images.
+        replan_history: why there was another plan, one entry for each.
         judge_usage: what the judge's own questions to the language model cost.
     """
 
@@ -147,6 +137,7 @@ class Findings:
     boxes: dict[str, Box] = field(default_factory=dict)
     is_blind: bool = False
     notes: list[str] = field(default_factory=list)
+    replan_history: list[str] = field(default_factory=list)
     judge_usage: LlmUsage = field(default_factory=LlmUsage)
 
 
@@ -180,8 +171,6 @@ class AssessRun:
     judge: TextJudge | None
     models: AssessModels[MeteredChatModel] | None
     synthesizer: Synthesizer
-    config: AssessConfig
-    off_loop: OffLoop
     found: Findings = field(default_factory=Findings)
 
     @property

@@ -7,7 +7,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Generic, TypeVar
@@ -47,19 +47,6 @@ class WrongAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """What was wrong with the last answer, and how many were refused so far; none before the first."""
-
-    problem: str = ""
-    count: int = 0
-
-    @property
-    def words(self) -> str:
-        """What the next prompt says about it: more with each refusal."""
-        return " ".join(_STRICTER[: self.count]).format(problem=self.problem, count=self.count)
-
-
-@dataclass(frozen=True, slots=True)
 class JsonAnswer(Generic[T]):
     """What was read, and the completion it was read from."""
 
@@ -72,6 +59,8 @@ async def ask_json(
 ) -> JsonAnswer[T]:
     """Returns the first answer that can be read. An attempt is one answer: none is repaired behind our back.
 
+    Each attempt is asked for in stricter words than the one before. Every refusal and failure is a line of the log.
+
     Args:
         read: turns a text into a value; raises WrongAnswerError.
         max_attempts: at least 1.
@@ -81,38 +70,23 @@ async def ask_json(
     """
     if not fits(chat, request):
         raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
-
-    async def ask(refusal: Refusal) -> JsonAnswer[T]:
-        completion = await chat.complete(_stricter(request, refusal))
-        return JsonAnswer(read(completion.text), completion)
-
-    schema = request.json_schema or {}
-    return await ask_until_valid(ask, max_attempts=max_attempts, about=f"asked_for={schema.get('title', 'text')}")
-
-
-async def ask_until_valid(ask: Callable[[Refusal], Awaitable[T]], *, max_attempts: int, about: str) -> T:
-    """Returns the first answer that is valid. Every answer that is not, and a failure, is a line of the log.
-
-    Args:
-        ask: asks once, in words that name what was wrong with the last answer. Raises WrongAnswerError or LlmError.
-        max_attempts: at least 1.
-        about: pairs `key=value` for the log, of numbers and our own words.
-
-    Raises:
-        UnusableAnswerError: none was valid, or the endpoint failed.
-    """
-    refusal = Refusal()
+    *before, last = request.messages
+    about = (request.json_schema or {}).get("title", "text")
+    words = problem = ""
     for attempt in range(1, max_attempts + 1):
+        messages = (*before, replace(last, content=last.content + words))
         try:
-            return await ask(refusal)
+            completion = await chat.complete(replace(request, messages=messages, asks_once=True))
+            return JsonAnswer(read(completion.text), completion)
         except (WrongAnswerError, BadAnswerError) as error:
-            _log.warning("answer_refused attempt=%d error=%s %s", attempt, type(error).__name__, about)
-            refusal = Refusal(_problem(error), attempt)
+            _log.warning("answer_refused attempt=%d error=%s asked_for=%s", attempt, type(error).__name__, about)
+            problem = _problem(error)
+            words = "\n\n" + " ".join(_STRICTER[:attempt]).format(problem=problem, count=attempt)
         except LlmError as error:  # it has been retried already; other words would not help
-            _log.warning("endpoint_failed attempt=%d error=%s %s", attempt, type(error).__name__, about)
+            _log.warning("endpoint_failed attempt=%d error=%s asked_for=%s", attempt, type(error).__name__, about)
             name = _WORD_START.sub("_", type(error).__name__.removesuffix("Error")).lower()
             raise UnusableAnswerError(f"{name}: {error}") from error
-    raise UnusableAnswerError(f"invalid_answer: {refusal.problem}")
+    raise UnusableAnswerError(f"invalid_answer: {problem}")
 
 
 def _problem(error: WrongAnswerError | BadAnswerError) -> str:
@@ -147,13 +121,6 @@ def fits(chat: ChatModel, request: ChatRequest) -> bool:
     """Tells whether prompt and longest answer fit into the model's context."""
     prompt = sum(chat.count_tokens(message.content) for message in request.messages)
     return prompt + request.max_tokens + _OVERHEAD_TOKENS <= chat.context_tokens
-
-
-def _stricter(request: ChatRequest, refusal: Refusal) -> ChatRequest:
-    """Returns the request for one answer, in the stricter words that a refusal asks for."""
-    *before, last = request.messages
-    words = f"\n\n{refusal.words}" if refusal.count else ""
-    return replace(request, messages=(*before, replace(last, content=last.content + words)), asks_once=True)
 
 
 _AROUND = " \t\n\r\"'`*().:,{}[]<>"

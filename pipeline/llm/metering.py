@@ -57,17 +57,22 @@ class MeteredChatModel:
 
     Calls that fail count too, with the answers that were paid for on the way. A call that is cancelled counts nothing:
     the request that made it is over, and what it cost is in the endpoint's own totals.
+
+    Attributes:
+        request_count: answers that were asked for.
     """
 
     def __init__(self, inner: ChatModel) -> None:
         self._inner = inner
         self.usage = LlmUsage()
+        self.request_count = 0
         self.identity = inner.identity
         self.context_tokens = inner.context_tokens
         self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns the inner model's answer. Raises LlmError as it does."""
+        self.request_count += 1
         try:
             completion = await self._inner.complete(request)
         except LlmError as error:

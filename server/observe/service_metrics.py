@@ -10,7 +10,7 @@ from itertools import product
 from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from pipeline.assess.run import AssessEvent, Assessment, AssessmentPlanned, Synthesized
+from pipeline.assess.run import AssessEvent, Assessment, AssessPlan, Synthesized
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanReason, Synthesis
 from pipeline.evaluate.result import Evaluation
@@ -112,8 +112,8 @@ class AnswerMetrics:
     def assess_event(self, event: AssessEvent) -> None:
         """Counts what an event of an assessment tells."""
         match event:
-            case AssessmentPlanned(plan):
-                for need in plan.needs:
+            case AssessPlan():
+                for need in event.needs:
                     self._replans.labels(need.reason).inc()
             case Synthesized():
                 self.synthesized(event.synthesis, "assess")

@@ -9,7 +9,6 @@ from precis.v1 import synthesis_pb2 as pb
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
-    AssessmentPlanned,
     AssessPlan,
     EvidenceGathered,
     Synthesized,
@@ -101,8 +100,8 @@ class AssessNames:
 def to_assess_event(event: AssessEvent, names: AssessNames) -> pb.AssessResponse:
     """Gives one event."""
     match event:
-        case AssessmentPlanned(plan):
-            return pb.AssessResponse(plan=_to_plan(plan))
+        case AssessPlan():
+            return pb.AssessResponse(plan=_to_plan(event))
         case ToolRun():
             return pb.AssessResponse(tool=_to_tool_run(event))
         case EvidenceGathered():

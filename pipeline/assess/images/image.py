@@ -24,7 +24,10 @@ class ImageLimits(FrozenModel):
     max_images: int = Field(default=4, ge=0, description="Images of one request.")
     max_bytes: int = Field(default=5 << 20, ge=1, description="Bytes of one file; endpoints take 5 to 20 MB.")
     max_pixels: int = Field(default=16_000_000, ge=1, description="Width times height; a small file may hold many.")
-    min_side: int = Field(default=32, ge=1, description="Least width and height: less shows no distortion.")
+
+
+MIN_SIDE = 32
+"""Least width and height in pixels: less shows no distortion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ def read_image(file: bytes, limits: ImageLimits, *, path: str) -> Image:
     image = Image(path, file, *header)
     if image.width * image.height > limits.max_pixels:
         raise InvalidInputError(path, f"at most {limits.max_pixels} pixels", image.size)
-    if min(image.width, image.height) < limits.min_side:
-        raise InvalidInputError(path, f"at least {limits.min_side} pixels in width and height", image.size)
+    if min(image.width, image.height) < MIN_SIDE:
+        raise InvalidInputError(path, f"at least {MIN_SIDE} pixels in width and height", image.size)
     return image
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.assess.images.image import Image, ImageLimits
+from pipeline.assess.images.image import MIN_SIDE, Image
 from pipeline.errors import InvalidInputError, PipelineError, needs_extra
 from pipeline.judge.fusion import LogisticMapping
 
@@ -95,7 +95,7 @@ def crop(image: Image, box: Box) -> Image | None:
     """
     left, top = int(box[0] * image.width) // BLOCK * BLOCK, int(box[1] * image.height) // BLOCK * BLOCK
     right, bottom = round(box[2] * image.width), round(box[3] * image.height)
-    if min(right - left, bottom - top) < ImageLimits().min_side:
+    if min(right - left, bottom - top) < MIN_SIDE:
         return None
     with _opened(image) as picture:
         file = io.BytesIO()

@@ -11,8 +11,6 @@ from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Fin
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 T = TypeVar("T")
 
 
@@ -89,8 +87,7 @@ def answer_in_short(evidence: Evidence, fusion: Fusion | None) -> str:
 
 def worst_findings(evidence: Evidence) -> list[tuple[str, Finding]]:
     """Returns the findings with their parts, the worst first: by severity, then by measured scores."""
-    found = [(part, finding) for part, findings in evidence.distortion_analysis.items() for finding in findings or ()]
-    return sorted(found, key=lambda pair: badness(pair[0], pair[1], evidence), reverse=True)
+    return sorted(evidence.findings(), key=lambda pair: badness(pair[0], pair[1], evidence), reverse=True)
 
 
 def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float]:

@@ -74,6 +74,10 @@ class Evidence:
         analysis = {part: found for part, found in self.distortion_analysis.items() if part in scope}
         return Evidence(analysis, tuple(score for score in self.tool_scores if score.scope in scope))
 
+    def findings(self) -> list[tuple[str, Finding]]:
+        """Returns the findings with the parts that they are about."""
+        return [(part, one) for part, found in self.distortion_analysis.items() for one in found or ()]
+
     def only(self, ids: Iterable[str]) -> "Evidence":
         """Returns the items with these ids (see `items`), in their order."""
         wanted = set(ids)
@@ -86,9 +90,8 @@ class Evidence:
 
     def items(self) -> tuple["EvidenceItem", ...]:
         """Returns findings and scores with the ids by which an answer refers to them: D1, D2, ..., T1, T2, ..."""
-        findings = [(part, one) for part, found in self.distortion_analysis.items() for one in found or ()]
         return (
-            *(EvidenceItem(f"D{number}", part, one) for number, (part, one) in enumerate(findings, start=1)),
+            *(EvidenceItem(f"D{number}", part, one) for number, (part, one) in enumerate(self.findings(), start=1)),
             *(EvidenceItem(f"T{number}", one.scope, one) for number, one in enumerate(self.tool_scores, start=1)),
         )
 

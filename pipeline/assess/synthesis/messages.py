@@ -1,51 +1,24 @@
-"""Turns a question into a conversation that fits the model's context.
-
-The words of the prompts: one task for each kind of answer (README, Modes). Whatever is not ours is data.
-"""
-
-from dataclasses import dataclass
+"""The words of the prompts: one task for each kind of answer (README, Modes). Whatever is not ours is data."""
 
 from pipeline.assess.images.image import Image
-from pipeline.assess.synthesis.choose import LETTERS
 from pipeline.assess.synthesis.evidence import evidence_json
 from pipeline.assess.synthesis.request import Mode, SynthesisRequest
-from pipeline.llm.ask import Refusal
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ImagePart
+from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
 
-_SHORTENINGS = ((None, 1.0), (400, 0.5), (100, 0.0), (0, 0.0))  # characters of an explanation, share of the context
-_OVERHEAD_TOKENS = 64  # tags, roles and what the chat template adds
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LEVEL_LETTERS = LETTERS[:5]
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """System and user message; `was_shortened` if explanations or context were cut to fit."""
+def answer_messages(
+    request: SynthesisRequest, images: tuple[Image, ...], context: str, explanation_chars: int | None
+) -> tuple[ChatMessage, ...]:
+    """Returns the conversation.
 
-    messages: tuple[ChatMessage, ...]
-    was_shortened: bool
-
-
-def make_prompt(
-    request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, *, answer_tokens: int, refusal: Refusal
-) -> Prompt | None:
-    """Returns the longest form that leaves room for the answer; None if not even the shortest does.
-
-    Each refusal makes the prompt stricter.
+    Args:
+        context: what is shown of that of the request.
+        explanation_chars: shown of each explanation; None: all.
     """
-    room = chat.context_tokens - answer_tokens - _OVERHEAD_TOKENS
-    for explanation_chars, share in _SHORTENINGS:
-        context = request.context[: int(share * len(request.context))]
-        messages = _messages(request, context, explanation_chars, refusal)
-        if sum(chat.count_tokens(message.content) for message in messages) <= room:
-            system, user = messages
-            parts = tuple(ImagePart(image.media_type, image.data) for image in images)
-            return Prompt((system, ChatMessage("user", user.content, parts)), explanation_chars is not None)
-    return None
-
-
-def _messages(
-    request: SynthesisRequest, context: str, explanation_chars: int | None, refusal: Refusal
-) -> tuple[ChatMessage, ChatMessage]:
     evidence = evidence_json(request.evidence, explanation_chars=explanation_chars)
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
     system, (task, answer) = EXPLANATION_SYSTEM, CHOICE_TASK if request.choices else OPEN_TASK
@@ -62,18 +35,15 @@ def _messages(
         context=CONTEXT.format(data=fence.mark(context)) if context.strip() else "",
         evidence="Evidence:\n" + fence.mark(evidence),
     )
-    if refusal.count:
-        letters = allowed_letters(request)
-        allowed = f"final_answer must be one letter of {', '.join(letters)}." if letters else ""
-        user += STRICTER.format(refused=refusal.words, allowed=allowed)
     data_rule = JUDGE_RULE.format(nonce=fence.nonce).strip()
     words = system.format(evidence_rule=EVIDENCE_RULE.strip(), data_rule=data_rule)
-    return ChatMessage("system", words.strip()), ChatMessage("user", user.strip())
+    pictures = tuple(ImagePart(image.media_type, image.data) for image in images)
+    return ChatMessage("system", words.strip()), ChatMessage("user", user.strip(), pictures)
 
 
 def allowed_letters(request: SynthesisRequest) -> str:
     """Returns the letters that may be the answer; empty for an open answer."""
-    return "ABCDE" if request.mode is Mode.SCORING else LETTERS[: len(request.choices)]
+    return LEVEL_LETTERS if request.mode is Mode.SCORING else LETTERS[: len(request.choices)]
 
 
 def _inline(fence: Fence, text: str) -> str:
@@ -125,7 +95,3 @@ E. Bad: what is wrong spoils the whole.
 {data_rule}"""
 
 CONTEXT = "Material:\n{data}"
-
-STRICTER = """
-{refused} The object has exactly the keys final_answer, quality_reasoning, used_evidence, need_replan and \
-replan_reason. {allowed} Refer to evidence only by ids that it has."""

@@ -82,7 +82,7 @@ def parse_scope(scope: object, field: str = "scope") -> tuple[str, ...]:
     return tuple(scope)
 
 
-_FEWEST_CHOICES = 2
+_FEWEST_CHOICES, _MOST_CHOICES = 2, 26  # a letter each
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
             check_text(f"{path}.kind", finding.kind, limits.max_name_chars)
             check_text(f"{path}.explanation", finding.explanation, limits.max_explanation_chars, may_be_blank=True)
     scores = evidence.tool_scores
-    if len(scores) > limits.max_tool_scores:
-        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_tool_scores} scores", f"{len(scores)}")
+    if len(scores) > limits.max_findings:
+        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_findings} scores", f"{len(scores)}")
     for index, score in enumerate(scores):
         path = f"evidence.tool_scores[{index}]"
         check_text(f"{path}.tool", score.tool, limits.max_name_chars)
@@ -175,10 +175,8 @@ def _check_choices(request: SynthesisRequest, limits: SynthesisLimits) -> None:
     choices = request.choices
     if choices and request.mode is Mode.SCORING:
         raise InvalidInputError("choices", "none in scoring mode, whose answers are the levels", f"{len(choices)}")
-    if choices and not _FEWEST_CHOICES <= len(choices) <= limits.max_choices:
-        raise InvalidInputError(
-            "choices", f"{_FEWEST_CHOICES} to {limits.max_choices} choices, or none", f"{len(choices)}"
-        )
+    if choices and not _FEWEST_CHOICES <= len(choices) <= _MOST_CHOICES:
+        raise InvalidInputError("choices", f"{_FEWEST_CHOICES} to {_MOST_CHOICES} choices, or none", f"{len(choices)}")
     for index, choice in enumerate(choices):
         check_text(f"choices[{index}]", choice, limits.max_choice_chars)
         if choice in choices[:index]:

@@ -3,20 +3,27 @@
 When evidence does not suffice. Conservative: only clear gaps ask for another plan (README, Replanning).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.assess.synthesis.request import Mode
 from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import Fusion, Level
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
+
+LEAST_AGREEMENT = 0.2
+"""Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
+
+_SEVERE_AT_MOST, _CLEAN_AT_LEAST = 4.0, 2.0  # scores that a severe finding, and one of severity none, go with
+_LEVELS_APART = 2.0  # at most, between an answer about images and the tools' mean
+_KEY = (DistortionSeverity.MODERATE, DistortionSeverity.SEVERE)
 
 
 class ReplanReason(StrEnum):
@@ -39,115 +46,90 @@ class ReplanNeed:
     scope: tuple[str, ...]
 
 
-def replan_needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) -> tuple[ReplanNeed, ...]:
-    """Returns the gaps in the evidence for a scope, at most one of each kind; empty when it suffices."""
-    return tuple(_needs(scope, evidence.within(scope), config))
-
-
-@dataclass(frozen=True, slots=True)
-class ImageOpinion:
-    """What a model said of images that it saw itself.
-
-    Attributes:
-        level: that it named; None unless in scoring mode.
-        is_unsure: whether it wants more evidence.
-    """
-
-    level: Level | None
-    is_unsure: bool
-
-
-def doubts(
-    scope: tuple[str, ...], fusion: Fusion | None, opinion: ImageOpinion | None, config: SynthesisConfig
+def replan_needs(
+    scope: tuple[str, ...],
+    evidence: Evidence,
+    fusion: Fusion | None = None,
+    *,
+    seen_level: Level | None = None,
+    is_unsure: bool = False,
 ) -> tuple[ReplanNeed, ...]:
-    """Returns what speaks against an answer; `opinion` is None unless a model saw images."""
-    return tuple(ReplanNeed(reason, said, scope) for reason, said in _doubts(fusion, opinion, config))
+    """Returns the gaps in the evidence for a scope, at most one of each kind; empty when it suffices.
+
+    Args:
+        seen_level: named by a model that saw images.
+        is_unsure: whether such a model wants more evidence.
+    """
+    kinds: dict[ReplanReason, list[ReplanNeed]] = {}
+    doubts = _doubts(scope, fusion, seen_level, is_unsure=is_unsure)
+    for need in chain(_gaps(scope, evidence.within(scope)), doubts):
+        kinds.setdefault(need.reason, []).append(need)
+    return tuple(
+        ReplanNeed(
+            reason,
+            "; ".join(need.message for need in needs),
+            tuple(dict.fromkeys(part for need in needs for part in need.scope)),
+        )
+        for reason, needs in kinds.items()
+    )
 
 
 def _doubts(
-    fusion: Fusion | None, opinion: ImageOpinion | None, config: SynthesisConfig
-) -> Iterator[tuple[ReplanReason, str]]:
-    mean = None if fusion is None else fusion.tool_mean
-    level = None if opinion is None else opinion.level
-    if mean is not None and level is not None and abs(level - mean) > config.contradiction_levels:
-        yield ReplanReason.CONTRADICTION, f"the answer {level.letter} contradicts the tools' mean of {mean:.2f}"
-    if opinion is not None and opinion.is_unsure:
-        yield ReplanReason.UNCERTAIN, "the answer is unsure"
-    agreement = None if fusion is None else fusion.agreement
-    if agreement is not None and agreement < config.least_agreement:
-        yield ReplanReason.DISAGREEMENT, f"tools and level probabilities hardly agree ({agreement:.2f})"
+    scope: tuple[str, ...], fusion: Fusion | None, seen_level: Level | None, *, is_unsure: bool
+) -> Iterator[ReplanNeed]:
+    mean, agreement = (fusion.tool_mean, fusion.agreement) if fusion else (None, None)
+    if mean is not None and seen_level is not None and abs(seen_level - mean) > _LEVELS_APART:
+        message = f"the answer {seen_level.letter} contradicts the tools' mean of {mean:.2f}"
+        yield ReplanNeed(ReplanReason.CONTRADICTION, message, scope)
+    if is_unsure:
+        yield ReplanNeed(ReplanReason.UNCERTAIN, "the answer is unsure", scope)
+    if agreement is not None and agreement < LEAST_AGREEMENT:
+        message = f"tools and level probabilities hardly agree ({agreement:.2f})"
+        yield ReplanNeed(ReplanReason.DISAGREEMENT, message, scope)
 
 
-def merged(needs: Iterable[ReplanNeed]) -> tuple[ReplanNeed, ...]:
-    """Returns needs with those of the same kind as one."""
-    kinds: dict[ReplanReason, ReplanNeed] = {}
-    for one in needs:
-        old = kinds.get(one.reason, ReplanNeed(one.reason, "", ()))
-        message = "; ".join(filter(None, (old.message, one.message)))
-        kinds[one.reason] = ReplanNeed(one.reason, message, tuple(dict.fromkeys((*old.scope, *one.scope))))
-    return tuple(kinds.values())
-
-
-def _needs(scope: tuple[str, ...], evidence: Evidence, config: SynthesisConfig) -> Iterator[ReplanNeed]:
+def _gaps(scope: tuple[str, ...], evidence: Evidence) -> Iterator[ReplanNeed]:
+    findings = evidence.findings()
     if missing := tuple(part for part in scope if not evidence.covers(part)):
         yield ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, f"no analysis of {', '.join(missing)}", missing)
     if not evidence.tool_scores:
         yield ReplanNeed(ReplanReason.NO_TOOL_SCORES, "no tool scores", scope)
-    elif unscored := [
-        (part, kind) for part, kind in _key_distortions(evidence) if not _is_scored(part, kind, evidence)
-    ]:
-        message = "no tool score for " + ", ".join(f"{kind} in {part}" for part, kind in unscored)
-        parts = tuple(dict.fromkeys(part for part, _ in unscored))
-        yield ReplanNeed(ReplanReason.KEY_DISTORTION_NOT_SCORED, message, parts)
-    if contradictions := list(_contradictions(evidence, config)):
-        parts = tuple(dict.fromkeys(part for part, _ in contradictions))
-        yield ReplanNeed(ReplanReason.CONTRADICTION, "; ".join(said for _, said in contradictions), parts)
-    unsure = [
-        (part, finding.kind)
-        for part, findings in evidence.distortion_analysis.items()
-        for finding in findings or ()
-        if finding.severity is DistortionSeverity.UNCERTAIN
-    ]
-    if unsure:
-        message = "uncertain about " + ", ".join(f"{kind} in {part}" for part, kind in unsure)
-        yield ReplanNeed(ReplanReason.UNCERTAIN, message, tuple(dict.fromkeys(part for part, _ in unsure)))
+    else:
+        unscored = [one for one in findings if one[1].severity in _KEY and not _is_scored(*one, evidence)]
+        yield from _about(ReplanReason.KEY_DISTORTION_NOT_SCORED, "no tool score for", unscored)
+    for part, finding in findings:
+        others = [one for scope, one in findings if scope == part]
+        for score in evidence.tool_scores:
+            if score.scope == part and _contradict(finding, score, others):
+                said = f"{finding.kind} in {part} is {finding.severity.value}, but {score.tool} says {score.score:.2f}"
+                yield ReplanNeed(ReplanReason.CONTRADICTION, said, (part,))
+    unsure = [one for one in findings if one[1].severity is DistortionSeverity.UNCERTAIN]
+    yield from _about(ReplanReason.UNCERTAIN, "uncertain about", unsure)
 
 
-def _key_distortions(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Yields part and kind of every finding that is moderate or worse."""
-    for part, findings in evidence.distortion_analysis.items():
-        for finding in findings or ():
-            if finding.severity in {DistortionSeverity.MODERATE, DistortionSeverity.SEVERE}:
-                yield part, finding.kind
+def _about(reason: ReplanReason, words: str, findings: Sequence[tuple[str, Finding]]) -> Iterator[ReplanNeed]:
+    """Yields one need about some findings, if there are any."""
+    if named := ", ".join(f"{finding.kind} in {part}" for part, finding in findings):
+        yield ReplanNeed(reason, f"{words} {named}", tuple(part for part, _ in findings))
 
 
-def _is_scored(part: str, kind: str, evidence: Evidence) -> bool:
+def _is_scored(part: str, finding: Finding, evidence: Evidence) -> bool:
     """Tells whether a tool has measured a distortion in a part, or its quality as a whole, which includes it."""
-    return any(one.scope == part and (not one.aspect or names_kind(one.aspect, kind)) for one in evidence.tool_scores)
+    scores = (one for one in evidence.tool_scores if one.scope == part)
+    return any(not one.aspect or names_kind(one.aspect, finding.kind) for one in scores)
 
 
-def _contradictions(evidence: Evidence, config: SynthesisConfig) -> Iterator[tuple[str, str]]:
-    for part, found in evidence.distortion_analysis.items():
-        findings = found or ()
-        is_clean = all(finding.severity is DistortionSeverity.NONE for finding in findings)
-        for finding in findings:
-            for score in evidence.tool_scores:
-                if score.scope == part and _contradict(finding, score, config, is_clean=is_clean):
-                    severity = finding.severity.value
-                    yield part, f"{finding.kind} in {part} is {severity}, but {score.tool} says {score.score:.2f}"
-
-
-def _contradict(finding: Finding, score: ToolScore, config: SynthesisConfig, *, is_clean: bool) -> bool:
+def _contradict(finding: Finding, score: ToolScore, others: Sequence[Finding]) -> bool:
     """Compares a finding with a score of the same kind of distortion, or of quality as a whole.
 
     Quality as a whole cannot be high with one severe distortion, but it can be low without this one.
     """
-    is_same_kind = names_kind(score.aspect, finding.kind)
+    is_about_it = names_kind(score.aspect, finding.kind)
     if finding.severity is DistortionSeverity.SEVERE:
-        return (is_same_kind or not score.aspect) and score.score > config.contradiction_high
-    if finding.severity is DistortionSeverity.NONE:
-        return (is_same_kind or (is_clean and not score.aspect)) and score.score < config.contradiction_low
-    return False
+        return (is_about_it or not score.aspect) and score.score > _SEVERE_AT_MOST
+    is_clean = all(one.severity is DistortionSeverity.NONE for one in others)
+    is_named = is_about_it or (is_clean and not score.aspect)
+    return finding.severity is DistortionSeverity.NONE and is_named and score.score < _CLEAN_AT_LEAST
 
 
 DETERMINISTIC = "deterministic"

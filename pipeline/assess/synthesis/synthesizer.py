@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from pipeline.assess.synthesis.ask import Asked, Reply, ask, read_levels
-from pipeline.assess.synthesis.choose import LETTERS, answer_in_short, choose, describe
-from pipeline.assess.synthesis.config import SynthesisConfig, SynthesisLimits
+from pipeline.assess.synthesis.ask import Asked, ModelAnswer, ask
+from pipeline.assess.synthesis.choose import answer_in_short, choose, describe
+from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.synthesis.messages import LETTERS
 from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
 from pipeline.assess.synthesis.result import (
     DETERMINISTIC,
-    ImageOpinion,
+    LEAST_AGREEMENT,
     ReplanNeed,
     SummarizerOutput,
     Synthesis,
-    doubts,
-    merged,
     replan_needs,
 )
 from pipeline.judge.fusion import Fusion, NothingToFuseError, fuse, parse_level
@@ -45,13 +44,8 @@ class Synthesizer:
     """
 
     def __init__(self, config: SynthesisConfig | None = None, *, executor: Executor | None = None) -> None:
-        self._config = config or SynthesisConfig()
-        self._off_loop = OffLoop(executor)
-
-    @property
-    def limits(self) -> SynthesisLimits:
-        """How much one request may bring."""
-        return self._config.limits
+        self.config = config or SynthesisConfig()
+        self.off_loop = OffLoop(executor)
 
     async def synthesize(self, request: SynthesisRequest, *, chat_model: ChatModel | None = None) -> Synthesis:
         """Returns an answer, whatever the model does.
@@ -63,90 +57,89 @@ class Synthesizer:
         Raises:
             InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
         """
-        checked = _within_scope(await self._off_loop(lambda: check_request(request, self._config.limits)))
+        checked = _within_scope(await self.off_loop(lambda: check_request(request, self.config.limits)))
         if chat_model is None or checked.levels is not None:
-            return self._from_evidence(checked)
-        asked = await ask(checked.request, checked.images, chat_model, self._config)
-        if asked.reply is None:
-            return self._from_evidence(checked, failed=asked)
-        return self._from_model(checked, asked, asked.reply, author=chat_model.identity)
+            return _synthesis(checked, Asked(None, checked.levels, None, 0, LlmUsage()), DETERMINISTIC)
+        asked = await ask(checked.request, checked.images, chat_model, self.config)
+        return _synthesis(checked, asked, chat_model.identity)
 
-    def _from_model(self, checked: CheckedRequest, asked: Asked, reply: Reply, *, author: str) -> Synthesis:
-        """Takes the model's words and, in scoring mode, the fused level."""
-        answer, request = reply.answer, checked.request
-        levels = read_levels(reply, self._config) if request.mode is Mode.SCORING else None
-        fusion = _fuse(request, levels)
-        opinion = None
-        if checked.images:
-            opinion = ImageOpinion(parse_level(answer.final_answer) if levels else None, answer.need_replan)
-        needs = self._needs(request, fusion, opinion)
-        final, notes = answer.final_answer, [*checked.notes, *asked.notes, *self._fusion_notes(fusion, levels)]
-        if levels and fusion is not None:
-            final = fusion.level.letter
-            if final != answer.final_answer:
-                notes.append(f"level_moved: the model alone chose {answer.final_answer}, with the tools it is {final}")
-        if answer.need_replan and not needs:
-            notes.append("model_asks_for_evidence: it wants more, but the evidence has no gap")
-        return Synthesis(
-            output=SummarizerOutput(
-                final_answer=final,
-                quality_reasoning=answer.quality_reasoning,
-                need_replan=bool(needs),
-                replan_reason=_reason(needs),
-                used_evidence=answer.used_evidence,
-            ),
-            mode=request.mode,
-            fusion=fusion,
-            level_source=levels.source if levels else LevelSource.UNIFORM,
-            replan_needs=needs,
-            used_evidence=request.evidence.only(answer.used_evidence),
-            author=author,
-            attempt_count=asked.attempts,
-            usage=asked.usage,
-            notes=tuple(notes),
-        )
 
-    def _from_evidence(self, checked: CheckedRequest, *, failed: Asked | None = None) -> Synthesis:
-        """Answers from the evidence alone; after a model that failed, as a fallback that asks for no replanning."""
-        request, levels = checked.request, checked.levels
-        fusion = _fuse(request, levels)
-        needs = self._needs(request, fusion, None)
-        final, error = _decide(request, fusion)
-        replans = bool(needs) and failed is None
-        return Synthesis(
-            output=SummarizerOutput(
-                final_answer=final,
-                quality_reasoning=describe(request.evidence, fusion),
-                need_replan=replans,
-                replan_reason=_reason(needs) if replans else None,
-                used_evidence=tuple(item.id for item in request.evidence.items()),
-                error=failed.error if failed else error,
-                degraded=failed is not None,
-            ),
-            mode=request.mode,
-            fusion=fusion,
-            level_source=levels.source if levels else LevelSource.UNIFORM,
-            replan_needs=needs,
-            used_evidence=request.evidence,
-            author=DETERMINISTIC,
-            attempt_count=failed.attempts if failed else 0,
-            usage=failed.usage if failed else LlmUsage(),
-            notes=(*checked.notes, *(failed.notes if failed else ()), *self._fusion_notes(fusion, levels)),
-        )
+def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
+    """Takes the model's words, or those of the evidence; in scoring mode the fused level."""
+    request, levels, answer = checked.request, asked.levels, asked.answer
+    fusion = _fuse(request, levels)
+    has_seen = answer is not None and bool(checked.images)
+    needs = replan_needs(
+        request.scope,
+        request.evidence,
+        fusion,
+        seen_level=parse_level(answer.final_answer) if answer and has_seen and levels else None,
+        is_unsure=answer is not None and has_seen and answer.need_replan,
+    )
+    output = (
+        _from_model(answer, request.mode, fusion, needs) if answer else _from_evidence(request, fusion, needs, asked)
+    )
+    notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels), *_answer_notes(answer, output))
+    return Synthesis(
+        output=output,
+        mode=request.mode,
+        fusion=fusion,
+        level_source=levels.source if levels else LevelSource.UNIFORM,
+        replan_needs=needs,
+        used_evidence=request.evidence.only(output.used_evidence),
+        author=author if answer else DETERMINISTIC,
+        attempt_count=asked.attempts,
+        usage=asked.usage,
+        notes=notes,
+    )
 
-    def _needs(
-        self, request: SynthesisRequest, fusion: Fusion | None, opinion: ImageOpinion | None
-    ) -> tuple[ReplanNeed, ...]:
-        gaps = replan_needs(request.scope, request.evidence, self._config)
-        return merged((*gaps, *doubts(request.scope, fusion, opinion, self._config)))
 
-    def _fusion_notes(self, fusion: Fusion | None, levels: Levels | None) -> Iterator[str]:
-        if fusion is None or fusion.agreement is None or levels is None:
-            return
-        if fusion.probabilities != levels.probabilities:
-            yield "probabilities_smoothed: the level probabilities alone would have silenced the tools"
-        if fusion.agreement < self._config.least_agreement:
-            yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"
+def _from_model(
+    answer: ModelAnswer, mode: Mode, fusion: Fusion | None, needs: tuple[ReplanNeed, ...]
+) -> SummarizerOutput:
+    return SummarizerOutput(
+        final_answer=fusion.level.letter if fusion and mode is Mode.SCORING else answer.final_answer,
+        quality_reasoning=answer.quality_reasoning,
+        need_replan=bool(needs),
+        replan_reason=_reason(needs),
+        used_evidence=answer.used_evidence,
+    )
+
+
+def _from_evidence(
+    request: SynthesisRequest, fusion: Fusion | None, needs: tuple[ReplanNeed, ...], asked: Asked
+) -> SummarizerOutput:
+    """Answers from the evidence alone; after a model that failed, as a fallback that asks for no replanning."""
+    final, error = _decide(request, fusion)
+    is_fallback = asked.error is not None
+    return SummarizerOutput(
+        final_answer=final,
+        quality_reasoning=describe(request.evidence, fusion),
+        need_replan=bool(needs) and not is_fallback,
+        replan_reason=None if is_fallback else _reason(needs),
+        used_evidence=tuple(item.id for item in request.evidence.items()),
+        error=asked.error or error,
+        degraded=is_fallback,
+    )
+
+
+def _answer_notes(answer: ModelAnswer | None, output: SummarizerOutput) -> Iterator[str]:
+    if answer is None:
+        return
+    if output.final_answer != answer.final_answer:
+        moved = f"the model alone chose {answer.final_answer}, with the tools it is {output.final_answer}"
+        yield f"level_moved: {moved}"
+    if answer.need_replan and not output.need_replan:
+        yield "model_asks_for_evidence: it wants more, but the evidence has no gap"
+
+
+def _fusion_notes(fusion: Fusion | None, levels: Levels | None) -> Iterator[str]:
+    if fusion is None or fusion.agreement is None or levels is None:
+        return
+    if fusion.probabilities != levels.probabilities:
+        yield "probabilities_smoothed: the level probabilities alone would have silenced the tools"
+    if fusion.agreement < LEAST_AGREEMENT:
+        yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"
 
 
 def _within_scope(checked: CheckedRequest) -> CheckedRequest:

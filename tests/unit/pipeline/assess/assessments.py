@@ -8,7 +8,6 @@ from pipeline.assess.request import AssessRequest
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
-    AssessmentPlanned,
     AssessModels,
     AssessPlan,
     EvidenceGathered,
@@ -86,7 +85,7 @@ class Told:
 
     @property
     def plans(self) -> list[AssessPlan]:
-        return [event.plan for event in self.events if isinstance(event, AssessmentPlanned)]
+        return [event for event in self.events if isinstance(event, AssessPlan)]
 
     @property
     def runs(self) -> list[ToolRun]:

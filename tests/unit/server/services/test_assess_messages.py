@@ -8,7 +8,7 @@ from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
 from pipeline.assess.request import AssessRequest, AssessStage
-from pipeline.assess.run import Assessment, AssessmentPlanned, AssessPlan, EvidenceGathered, Synthesized, ToolRun
+from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Synthesized, ToolRun
 from pipeline.assess.synthesis.evidence import ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason
@@ -79,7 +79,7 @@ def test_the_wrong_field_is_named(request_: pb.AssessRequest, field: str) -> Non
 
 def test_a_plan_keeps_everything() -> None:
     plan = filled(AssessPlan)
-    sent = to_assess_event(AssessmentPlanned(plan), NAMES).plan
+    sent = to_assess_event(plan, NAMES).plan
     assert (sent.iteration, sent.reason, sent.author, sent.is_wide) == (plan.iteration, plan.reason, plan.author, True)
     assert (tuple(sent.distortions), tuple(sent.tools), tuple(sent.notes)) == (plan.distortions, plan.tools, plan.notes)
     assert tuple(sent.scope.objects.names) == plan.scope
@@ -129,7 +129,7 @@ def test_the_outcome_keeps_everything() -> None:
 
 def test_what_a_plan_is_to_find_is_told_with_its_reason() -> None:
     needs = (ReplanNeed(ReplanReason.KEY_DISTORTION_NOT_SCORED, "no tool score for Blurs in car", ("car",)),)
-    sent = to_assess_event(AssessmentPlanned(replace(filled(AssessPlan), needs=needs)), NAMES).plan
+    sent = to_assess_event(replace(filled(AssessPlan), needs=needs), NAMES).plan
     (need,) = sent.needs
     assert (need.reason, list(need.scope)) == (pb.REPLAN_REASON_KEY_DISTORTION_NOT_SCORED, ["car"])
 

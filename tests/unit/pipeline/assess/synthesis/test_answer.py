@@ -12,16 +12,8 @@ IDS = {"D1", "T1"}
 
 
 def test_a_good_reply_is_read() -> None:
-    checked = read_answer(reply("c. "), "ABCDE", IDS)
-    assert checked.answer.final_answer == "C"
-    assert checked.answer.used_evidence == ("D1", "T1")
-    assert checked.unknown_id_count == 0
-
-
-def test_ids_that_do_not_exist_are_dropped_and_counted() -> None:
-    checked = read_answer(reply(used=["T1", "T9", "X", "T1"]), "ABCDE", IDS)
-    assert checked.answer.used_evidence == ("T1",)
-    assert checked.unknown_id_count == 2
+    answer = read_answer(reply("c. ", used=["T1", "T9"]), "ABCDE", IDS)
+    assert (answer.final_answer, answer.used_evidence) == ("C", ("T1", "T9"))
 
 
 @pytest.mark.parametrize(
@@ -61,8 +53,7 @@ def test_any_json_is_an_answer_or_a_problem(value: object) -> None:
     for key in keys:
         text = json.dumps({**json.loads(reply()), key: value})
         try:
-            checked = read_answer(text, "ABCDE", IDS)
+            answer = read_answer(text, "ABCDE", IDS)
         except WrongAnswerError:
             continue
-        assert checked.answer.final_answer in tuple("ABCDE")
-        assert set(checked.answer.used_evidence) <= IDS
+        assert answer.final_answer in tuple("ABCDE")

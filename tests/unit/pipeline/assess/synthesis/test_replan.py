@@ -1,13 +1,12 @@
 import pytest
 
-from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.result import ReplanReason, replan_needs
 from tests.unit.pipeline.assess.synthesis.questions import EVIDENCE
 
 
 def reasons(evidence: Evidence, *scope: str) -> list[ReplanReason]:
-    return [need.reason for need in replan_needs(scope or (GLOBAL,), evidence, SynthesisConfig())]
+    return [need.reason for need in replan_needs(scope or (GLOBAL,), evidence)]
 
 
 def test_sufficient_evidence_needs_nothing() -> None:
@@ -15,7 +14,7 @@ def test_sufficient_evidence_needs_nothing() -> None:
 
 
 def test_every_part_of_the_scope_must_be_covered() -> None:
-    (need,) = replan_needs(("Global", "car", "sky"), EVIDENCE, SynthesisConfig())
+    (need,) = replan_needs(("Global", "car", "sky"), EVIDENCE)
     assert need.reason is ReplanReason.SCOPE_NOT_COVERED
     assert need.scope == ("car", "sky")
     assert need.message == "no analysis of car, sky"

@@ -212,6 +212,13 @@ async def test_a_choice_of_the_model_is_taken() -> None:
     assert synthesis.used_evidence.tool_scores == EVIDENCE.tool_scores[1:]
 
 
+async def test_ids_that_do_not_exist_are_dropped_and_counted() -> None:
+    chat = ScriptedChat(reply("C", ["T1", "T9", "X", "T1"]))
+    synthesis = await synthesizer.synthesize(CHOICE, chat_model=chat)
+    assert synthesis.output.used_evidence == ("T1",)
+    assert "unknown_evidence: 2 cited ids do not exist" in synthesis.notes
+
+
 async def test_the_model_cannot_ask_for_replanning_without_a_gap() -> None:
     wish = reply(need_replan=True, replan_reason="I would like to see more")
     synthesis = await synthesizer.synthesize(OPEN, chat_model=ScriptedChat(wish))
