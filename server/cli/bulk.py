@@ -11,15 +11,17 @@ from typing import Generic
 from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
+from rich.console import Console
 
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
-from server.cli.console import print_note
+from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
 from server.cli.errors import CliError, InputError
-from server.cli.files import STDIN, feed, read_lines, result_file, to_json_document, to_json_fields
-from server.cli.options import BulkEngine, Connection, RunOptions
+from server.cli.files import STDIN, feed, read_lines, result_file
+from server.cli.options import BulkEngine, Connection, RunOptions, is_overview
 from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
+from server.cli.tally import Tally
 from server.rpc.streams import map_concurrently
 
 
@@ -68,20 +70,31 @@ def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
 
 
 async def run_few(
-    work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions
-) -> tuple[list[R], str]:
-    """Works on a few items at once; returns the results in their order, and all as JSON. Raises CliError."""
-    with result_file(options.output) as output:
+    work: Work[I, R],
+    items: Sequence[I],
+    connection: Connection,
+    options: RunOptions,
+    *,
+    tally: Tally[I, R],
+    show: Callable[[Console, Sequence[tuple[str, R]]], None],
+) -> None:
+    """Works on a few items at once, writes what is asked for, shows the results in their order. Raises CliError."""
+    tally.keeps_page = options.report is not None
+    with result_file(options.report) as page, result_file(options.output) as output:
         results = await send_all(work, items, connection, options)
-        pairs = zip(items, results, strict=True)
-        fields = [
-            {"id": item.id, work.name: to_json_fields(result), **work.more_fields(item, result)}
-            for item, result in pairs
-        ]
-        document = to_json_document({"results": fields})
+        for item, result in zip(items, results, strict=True):
+            tally.add(Answer(item.id, item, result, None, ""))
+        fields = [{"id": item.id} | work.fields(item, result) for item, result in zip(items, results, strict=True)]
         if output is not None:
-            output.write(document)
-    return results, document
+            output.write(to_json_document({"results": fields}))
+        if page is not None:
+            page.write(tally.render(has_index=len(items) > 1))
+    if options.as_json:
+        print_json({"results": fields})
+    else:
+        show(output_console(), [(item.id, result) for item, result in zip(items, results, strict=True)])
+    note_files(report=options.report)
+    tally.check()
 
 
 async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
@@ -100,6 +113,21 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
         with Progress() as progress:
             progress.update(State(work.verb, 0, len(items)))
             return await asyncio.gather(*map(one, items))
+
+
+async def run_many(
+    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, *, tally: Tally[I, R]
+) -> None:
+    """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
+    tally.keeps_page = options.report is not None and not is_overview(options.report)
+    with result_file(options.report) as page:
+        await run_bulk(work, items, connection, options, tally.add)
+        if page is not None:
+            page.write(tally.render() if tally.keeps_page else tally.to_json())
+    if not options.as_json:
+        tally.print(output_console())
+    note_files(report=options.report)
+    tally.check()
 
 
 async def run_bulk(

@@ -1,19 +1,25 @@
-"""The terminal: what is written where, and how foreign text is made safe to show.
+"""The terminal: what is written where, how foreign text is made safe to show, and the tables of all commands.
 
 Results go to stdout, everything else (errors, progress, hints) to stderr, so that output can be piped.
 Rich leaves out colours by itself when the stream is not a terminal.
 """
 
+import json
 import os
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 PIPED_WIDTH = 120  # columns; rich would assume 80 and cut the evidence of a table that goes to a file
+DASH = "\u2013"  # of a page, for no number
+SHOWN_ITEMS = 10  # of the worst, of the failed, of any list whose rest is counted
 
 
 def plain(text: str) -> str:
@@ -30,6 +36,11 @@ def shown(text: str, *, limit: int = 0, style: str = "") -> Text:
     return Text(safe, style=style)
 
 
+def number(value: float | None, digits: int = 2) -> str:
+    """Writes a number; a dash for none and for one that is not defined."""
+    return "-" if value is None or value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - only NaN differs from itself
+
+
 def new_table(*headings: str, title: str = "") -> Table:
     """Builds an empty table; a column of numbers, which are set to the right, has a ">" before its heading."""
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
@@ -38,12 +49,58 @@ def new_table(*headings: str, title: str = "") -> Table:
     return table
 
 
+def comparison(headings: Sequence[str], names: Sequence[str], title: str) -> Table:
+    """Builds the empty table of things side by side: one column each, behind those that say what a row is."""
+    table = new_table(*headings, title=title)
+    for name in names:
+        table.add_column(shown(name, limit=30), justify="right")
+    return table
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts, which the terminal and a page show alike.
+
+    Attributes:
+        headings: of the columns, as for `new_table`.
+        rows: their cells.
+        limit: characters of a cell on the terminal.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    limit: int = 80
+
+    def to_table(self, *, title: str = "") -> Table:
+        """Builds the table of the terminal."""
+        table = new_table(*self.headings, title=title)
+        for row in self.rows:
+            table.add_row(*(shown(cell, limit=self.limit) for cell in row))
+        return table
+
+
 def new_list() -> Table:
     """Builds an empty list: what a row is about, and what is said of it."""
     table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column()
     return table
+
+
+def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int | None, hint: str) -> Group:
+    """Builds a list under a heading; `hint` says how to see more than `limit` rows."""
+    table = new_list()
+    for about, text in rows[:limit]:
+        table.add_row(about, text)
+    lines: list[RenderableType] = [Text(title, style="bold"), indented(table)]
+    if limit is not None and len(rows) > limit:
+        lines.append(Text(f"  and {len(rows) - limit:,} more; {hint}", style="dim"))
+    return Group(*lines, Text())
+
+
+def indented(what: RenderableType, below: int = 0) -> Padding:
+    """Sets something in by two columns, with blank lines below."""
+    return Padding(what, (0, 0, below, 2), expand=False)
 
 
 def output_console(stream: TextIO | None = None) -> Console:
@@ -58,6 +115,16 @@ def error_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
+    """Gives plain data as indented JSON."""
+    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
+
+
+def print_json(fields: Any) -> None:  # noqa: ANN401 - plain data
+    """Writes plain data on stdout."""
+    sys.stdout.write(to_json_document(fields))
+
+
 def print_error(message: str) -> None:
     """Writes one line on stderr. Plain text: it must look the same in a log."""
     print(f"precis: {plain(message)}", file=sys.stderr)  # noqa: T201 - the error line of a program
@@ -66,3 +133,10 @@ def print_error(message: str) -> None:
 def print_note(message: str) -> None:
     """Writes one line on stderr that is not an error."""
     print(plain(message), file=sys.stderr)  # noqa: T201 - the message line of a program
+
+
+def note_files(**paths: object) -> None:
+    """Says where the files are that were asked for, by what they hold."""
+    for name, path in paths.items():
+        if path is not None:
+            print_note(f"{name}: {path}")

@@ -136,11 +136,6 @@ def to_json_fields(response: Message) -> dict[str, Any]:
     )
 
 
-def to_json_document(fields: dict[str, Any]) -> str:
-    """Gives plain data as indented JSON."""
-    return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
-
-
 def to_json_line(fields: dict[str, Any]) -> str:
     """Gives plain data as one line of JSON."""
     return json.dumps(fields, ensure_ascii=False) + "\n"

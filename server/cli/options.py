@@ -79,6 +79,10 @@ class RunOptions:
             "--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."
         ),
     ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
+    ] = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what --output holds for the same items; do the rest.")
     ] = False
@@ -101,23 +105,16 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
+    if options.report is not None and is_overview(options.report) and not is_bulk:
+        raise InputError("--report FILE.json is for many items: --output FILE.json has all about a few")
     if options.resume and options.output is None:
         raise InputError("--resume needs --output: it goes on with the results there")
-    check_outputs(inputs, *outputs)
-
-
-OVERVIEW = ".json"  # of a report that is for programs: the overview of many items
+    check_outputs(inputs, options.output, options.report, *outputs)
 
 
 def is_overview(report: Path) -> bool:
-    """Tells whether a report is to be an overview as JSON and not a page."""
-    return report.suffix.lower() == OVERVIEW
-
-
-def check_report(report: Path | None, *, is_bulk: bool) -> None:
-    """Refuses an overview of a few items. Raises InputError."""
-    if report is not None and is_overview(report) and not is_bulk:
-        raise InputError("--report FILE.json is for many items: --output FILE.json has all about a few")
+    """Tells whether a report is for programs: the overview of many items as JSON and not a page."""
+    return report.suffix.lower() == ".json"
 
 
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:

@@ -66,6 +66,10 @@ class Work(Generic[I, R]):
     terms: tuple[str, ...] = ()
     more_fields: Callable[[I, R], dict[str, Any]] = category_field
 
+    def fields(self, item: I, result: R) -> dict[str, Any]:
+        """Gives a result, and what stands beside it, as plain data."""
+        return {self.name: to_json_fields(result), **self.more_fields(item, result)}
+
 
 @dataclass(frozen=True)
 class Answer(Generic[I, R]):
@@ -93,10 +97,9 @@ def to_answer(
 ) -> Answer[I, R]:
     """Builds the answer to an item from its result or its error."""
     error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
-    fields = {"id": item_id, "item_sha256": sha256, "error" if error else work.name: to_json_fields(outcome)}
-    if item is not None and result is not None:
-        fields |= work.more_fields(item, result)
-    return Answer(item_id, item, result, error, to_json_line(fields))
+    answer = work.fields(item, result) if item and result is not None else {"error": to_json_fields(outcome)}
+    line = to_json_line({"id": item_id, "item_sha256": sha256, **answer})
+    return Answer(item_id, item, result, error, line)
 
 
 @dataclass

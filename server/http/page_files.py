@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 PAGE_PATH = "/ui"
-_OWN, _REPORT = "server.http", "server.cli.judge.report"
+_OWN, _REPORT = "server.http", "server.cli.page"
 _FILES = {
     PAGE_PATH: (_OWN, "page/index.html", "text/html"),
     f"{PAGE_PATH}/page.js": (_OWN, "page/page.js", "text/javascript"),

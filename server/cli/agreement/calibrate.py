@@ -1,7 +1,6 @@
 """Judges labelled summaries, fits a threshold and a mapping to what people say, and shows how well they agree."""
 
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -26,18 +24,28 @@ from server.cli.agreement.calibration_report import (
 from server.cli.agreement.labels import LabelRow, read_labels
 from server.cli.agreement.terms import CalibrateTerms
 from server.cli.bulk import Items, run_bulk
-from server.cli.console import new_list, new_table, output_console, print_note, shown
+from server.cli.console import (
+    SHOWN_ITEMS,
+    indented,
+    new_list,
+    new_table,
+    note_files,
+    output_console,
+    print_json,
+    shown,
+    to_json_document,
+)
 from server.cli.errors import InputError
-from server.cli.files import result_file, to_json_document
+from server.cli.files import result_file
 from server.cli.judge.calibration import NO_MODELS, Identity, find_metric, identity_of, score_of, worst_claims
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import to_work
-from server.cli.judge.names import label_word, status_name
-from server.cli.judge.report.render import render_page
-from server.cli.judge.table import LABEL_STYLES, claim_text
-from server.cli.judge.tally import JudgeAnswer
+from server.cli.judge.judgements import WORDS, JudgeAnswer
+from server.cli.judge.names import status_name
+from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
-from server.cli.spread import SHOWN_ITEMS, FailedItems
+from server.cli.page.render import render_page
+from server.cli.tally import FailedItems
 
 PAGE_DISAGREEMENTS = 200
 
@@ -98,18 +106,17 @@ async def calibrate(path: Path, connection: Connection, terms: CalibrateTerms, o
         if file is not None:
             file.write(to_json_document(report.calibration.model_dump(mode="json")))
     if terms.as_json:
-        sys.stdout.write(to_json_document(to_fields(report)))
+        print_json(to_fields(report))
     else:
         print_calibration(output_console(), report)
-    for name, written in (("calibration", terms.output), ("report", terms.report)):
-        if written is not None:
-            print_note(f"{name}: {written}")
+    note_files(calibration=terms.output, report=terms.report)
 
 
 def render_calibration(report: CalibrationReport) -> str:
     """Renders the page."""
     return render_page(
         "calibration.html",
+        words=WORDS,
         title=f"Calibration of {report.calibration.kind}",
         report=report,
         whole=PAGE_DISAGREEMENTS,
@@ -195,9 +202,8 @@ def print_disagreements(console: Console, report: CalibrationReport) -> None:
         console.print(Text.assemble(shown(one.id, limit=80, style="bold"), f"  {disagreement_words(one)}"))
         table = new_list()
         for claim in one.claims:
-            label = label_word(claim.label)
-            table.add_row(Text(label, style=LABEL_STYLES.get(label, "")), claim_text(claim))
-        console.print(Padding(table, (0, 0, 1, 2), expand=False))
+            table.add_row(label_text(claim), claim_text(claim))
+        console.print(indented(table, below=1))
 
 
 def disagreement_words(one: Disagreement) -> str:

@@ -1,6 +1,5 @@
 """Compares two sets of results by id: is the second one worse, and which items changed sides?"""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,17 +23,16 @@ from server.cli.agreement.comparison_report import (
 from server.cli.agreement.labels import read_rows, to_text_item
 from server.cli.agreement.terms import CompareTerms
 from server.cli.bulk import Items, run_bulk
-from server.cli.console import new_table, output_console, print_note, shown
+from server.cli.console import SHOWN_ITEMS, new_table, note_files, output_console, print_json, shown
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.files import result_file, to_id, to_json_document
+from server.cli.files import result_file, to_id
 from server.cli.judge.calibration import applied_calibration, find_metric, identity_of, score_of
 from server.cli.judge.floors import BEST_SCORE, JudgeTerms, ScoreKind
 from server.cli.judge.items import Item, to_work
+from server.cli.judge.judgements import JudgeAnswer
 from server.cli.judge.names import status_name
-from server.cli.judge.report.render import render_page
-from server.cli.judge.tally import JudgeAnswer
 from server.cli.options import Connection, RunOptions
-from server.cli.spread import SHOWN_ITEMS
+from server.cli.page.render import render_page
 
 RESULT_FIELDS = ("frameworks", "models", "language_model", "evidence")
 PAGE_FLIPS = 1_000
@@ -121,11 +119,10 @@ async def compare(paths: Sequence[Path], connection: Connection, terms: CompareT
         if page is not None:
             page.write(render_comparison(paths, report))
     if terms.as_json:
-        sys.stdout.write(to_json_document(to_fields(report)))
+        print_json(to_fields(report))
     else:
         print_comparison(output_console(), report)
-    if terms.report is not None:
-        print_note(f"report: {terms.report}")
+    note_files(report=terms.report)
     if report.is_regression:
         raise NegativeAnswer(report.verdict)
 

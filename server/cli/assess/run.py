@@ -1,10 +1,8 @@
 """Asks the server for an answer about quality, follows what it does, and prints what came of it."""
 
-import sys
 from contextlib import aclosing
 from pathlib import Path
 
-from google.protobuf.message import Message
 from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import synthesis_pb2 as pb
 
@@ -12,9 +10,9 @@ from server.cli.assess.request import assess_request, synthesize_request
 from server.cli.assess.table import event_line, print_assessment, print_synthesis
 from server.cli.commands.assess import LevelChoice, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
-from server.cli.console import output_console, print_note
+from server.cli.console import output_console, print_json, print_note
 from server.cli.errors import CliError, NegativeAnswer
-from server.cli.files import to_json_document, to_json_fields
+from server.cli.files import to_json_fields
 from server.cli.options import Connection
 
 
@@ -25,7 +23,7 @@ async def synthesize_file(file: Path, options: QuestionOptions, connection: Conn
     async with open_client(connection, options.timeout_s) as client:
         synthesis = (await client.send(call)).synthesis
     if options.as_json:
-        _print_json(synthesis)
+        print_json(to_json_fields(synthesis))
     else:
         print_synthesis(output_console(), synthesis)
     _check(synthesis, options.fail_under)
@@ -46,15 +44,11 @@ async def assess_subject(
     if outcome is None:
         raise CliError("the server ended the stream without an outcome")
     if options.as_json:
-        _print_json(outcome)
+        print_json(to_json_fields(outcome))
     else:
         print_assessment(output_console(), outcome)
     if outcome.HasField("synthesis"):
         _check(outcome.synthesis, options.fail_under)
-
-
-def _print_json(message: Message) -> None:
-    sys.stdout.write(to_json_document(to_json_fields(message)))
 
 
 def _check(synthesis: pb.Synthesis, floor: LevelChoice | None) -> None:

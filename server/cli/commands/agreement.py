@@ -109,7 +109,7 @@ def calibrate(
     if resume and results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
     options = RunOptions(output=results, resume=resume, concurrency=concurrency, timeout_s=timeout_s)
-    check_run(options, [labels], results, output, report, is_bulk=True)
+    check_run(options, [labels], output, report, is_bulk=True)
     from server.cli.agreement import calibrate as work
 
     asyncio.run(work.calibrate(labels, connection, terms, options))

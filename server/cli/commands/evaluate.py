@@ -16,7 +16,6 @@ from server.cli.options import (
     JsonOption,
     RunOptions,
     check_outputs,
-    check_report,
     check_run,
     with_options,
 )
@@ -35,10 +34,6 @@ def evaluate(
         typer.Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable."),
     ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
-    ] = None,
     fail_over: Annotated[
         float | None, typer.Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
     ] = None,
@@ -83,17 +78,15 @@ def evaluate(
     else, such as items that failed; 130 Ctrl+C.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
-    check_run(options, [file, *(summary or ())], options.output, report, is_bulk=is_bulk)
-    check_report(report, is_bulk=is_bulk)
+    check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-    from server.cli.evaluate.run import EvaluateTerms, evaluate_bulk, evaluate_document
+    from server.cli.evaluate.run import evaluate_bulk, evaluate_document
 
-    terms = EvaluateTerms(fail_over, report)
     if is_bulk:
-        asyncio.run(evaluate_bulk(file, connection, options, terms))
+        asyncio.run(evaluate_bulk(file, connection, options, fail_over))
     else:
-        asyncio.run(evaluate_document(file, summary or [], connection, options, terms))
+        asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over))
 
 
 @with_options

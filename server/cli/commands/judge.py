@@ -17,7 +17,7 @@ from server.cli.judge.floors import (
     parse_claims,
     parse_floor,
 )
-from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_report, check_run, with_options
+from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, with_options
 
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
@@ -44,10 +44,6 @@ def judge(
     ] = None,
     framework: Annotated[
         list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
@@ -118,7 +114,6 @@ def judge(
         frameworks=chosen_frameworks(framework or (), floors),
         use_language_model=False if no_llm else None,
         max_claims=max_claims,
-        report=report,
         shown_claims=parse_claims(claims),
         floors=floors,
         calibration=calibration,
@@ -126,8 +121,7 @@ def judge(
     )
     check_floors(terms.floors, terms.frameworks)
     inputs = [path for path in (items, source, calibration, *(summary or ())) if path]
-    check_run(options, inputs, options.output, report, is_bulk=items is not None)
-    check_report(report, is_bulk=items is not None)
+    check_run(options, inputs, is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
     if items is not None and (source or summary):

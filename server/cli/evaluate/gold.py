@@ -17,11 +17,11 @@ from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS, GoldStandardSu
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
 from pipeline.reading.compression import get_target_summary_length
 from server.cli.connection import open_client
-from server.cli.console import new_list, output_console, print_note, shown
+from server.cli.console import new_list, output_console, print_note, shown, to_json_document
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
-from server.cli.files import result_file, to_json_document, to_json_fields
+from server.cli.files import result_file, to_json_fields
 from server.cli.options import Connection
 from server.cli.summarize.run import SummaryCalls, follow, remote_summaries
 

@@ -1,18 +1,14 @@
-"""Evaluations on the terminal: the components, and the evidence of what was missed; of many, what they amount to."""
+"""Evaluations on the terminal: the components, and the evidence of what was missed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import new_list, new_table, shown
-from server.cli.errors import NegativeAnswer
-from server.cli.evaluate.files import Candidate
-from server.cli.spread import SHOWN_ITEMS, Tally, WorstItems, spread_table, worst_table
+from server.cli.console import comparison, indented, new_table, shown, titled_list
+from server.cli.judge.names import models_said
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
@@ -24,7 +20,7 @@ HARD_FAILS = {
 }
 
 Named = tuple[str, pb.EvaluateResponse]
-Row = tuple[str, Text]
+Row = tuple[Text, Text]
 """A score and what it is about."""
 
 
@@ -35,11 +31,7 @@ def print_report(console: Console, results: Sequence[Named], *, is_brief: bool =
         missed = list(missed_sections(response, COMPARED_ROWS if len(results) > 1 else None))
         if len(results) > 1:
             console.print(Text.assemble(shown(name, style="bold"), f"  loss {response.loss:.3f}"))
-        console.print(
-            Padding(
-                Group(*missed) if missed else Text("Nothing was missed.", style="green"), (0, 0, 1, 2), expand=False
-            )
-        )
+        console.print(indented(Group(*missed) if missed else Text("Nothing was missed.\n", style="green")))
     console.print(footer(results[0][1]))
 
 
@@ -48,7 +40,7 @@ def component_table(response: pb.EvaluateResponse) -> Table:
     title = f"loss {response.loss:.4f}   (0 perfect, 1 worst)"
     table = new_table("component", ">score", ">weight", ">contribution", "from", title=title)
     if response.HasField("hard_fail"):
-        table.add_row("hard fail", "", "", "1.0000", hard_fail_text(response.hard_fail))
+        table.add_row("hard fail", "", "", "1.0000", hard_fail_text(response))
         return table
     for name in COMPONENTS:
         part = getattr(response, name).score
@@ -62,21 +54,23 @@ def component_table(response: pb.EvaluateResponse) -> Table:
 
 def comparison_table(results: Sequence[Named]) -> Table:
     """Builds the table of several evaluations: one column each, best value of a row in bold."""
-    table = new_table("", title="loss and component scores")
-    for name, _ in results:
-        table.add_column(shown(name, limit=30), justify="right")
+    table = comparison([""], [name for name, _ in results], "loss and component scores")
     losses = [response.loss for _, response in results]
     table.add_row("loss", *(cell(loss, best=min(losses)) for loss in losses), end_section=True)
     for name in COMPONENTS:
         scores = [score_of(response, name) for _, response in results]
         best = max((score for score in scores if score is not None), default=None)
         table.add_row(name, *(cell(score, best=best) for score in scores))
-    if any(response.HasField("hard_fail") for _, response in results):
-        rules = (
-            HARD_FAILS.get(r.hard_fail.rule, "unknown rule") if r.HasField("hard_fail") else "" for _, r in results
-        )
+    rules = [hard_fail_rule(response) for _, response in results]
+    if any(rules):
         table.add_row("hard fail", *rules)
     return table
+
+
+def hard_fail_rule(response: pb.EvaluateResponse) -> str:
+    """Names the rule of a hard fail; empty without one."""
+    is_one = response.HasField("hard_fail")
+    return HARD_FAILS.get(response.hard_fail.rule, "unknown rule") if is_one else ""
 
 
 def score_of(response: pb.EvaluateResponse, name: str) -> float | None:
@@ -117,7 +111,7 @@ def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
 def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Iterator[RenderableType]:
     """Yields a section for everything that cost something and has a place in the texts."""
     if response.HasField("hard_fail"):
-        yield section("Hard fail", [("", hard_fail_text(response.hard_fail))], row_limit)
+        yield section("Hard fail", [(Text(), hard_fail_text(response))], row_limit)
         return
     points = [point.evidence for point in response.flow.points]
     sections = (
@@ -125,7 +119,7 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         ("Sentences without support", missed_rows(response.facts.sentences)),
         ("Entities missing", entity_rows(response.entities)),
         ("Outline points not covered", missed_rows(points)),
-        ("Outline points in the wrong order", [("", text) for text in inversion_texts(response.flow)]),
+        ("Outline points in the wrong order", [(Text(), text) for text in inversion_texts(response.flow)]),
     )
     for title, rows in sections:
         if rows:
@@ -143,14 +137,19 @@ def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
         if pair.HasField("premise"):
             text.append("\nclosest: ", style="dim")
             text.append_text(shown(pair.premise.text, limit=QUOTE_LIMIT, style="dim"))
-        rows.append((f"{pair.entailment:.2f}", text))
+        rows.append((score_text(pair.entailment), text))
     return rows
 
 
 def entity_rows(entities: pb.EntitiesComponent) -> list[Row]:
     """Lists the entities that do not count."""
     missing = [entity for entity in entities.entities if entity.status not in VALID_STATUSES]
-    return [(f"{entity.fuzzy_ratio:.2f}", entity_text(entity)) for entity in missing]
+    return [(score_text(entity.fuzzy_ratio), entity_text(entity)) for entity in missing]
+
+
+def score_text(score: float) -> Text:
+    """Writes the score of a row."""
+    return Text(f"{score:.2f}", style="yellow")
 
 
 def entity_text(evidence: pb.EntityEvidence) -> Text:
@@ -177,9 +176,10 @@ def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
         )
 
 
-def hard_fail_text(hard_fail: pb.HardFail) -> Text:
+def hard_fail_text(response: pb.EvaluateResponse) -> Text:
     """Says which rule fired, why, and where."""
-    text = Text(f"{HARD_FAILS.get(hard_fail.rule, 'unknown rule')}: ", style="red")
+    hard_fail = response.hard_fail
+    text = Text(f"{hard_fail_rule(response)}: ", style="red")
     text.append_text(shown(hard_fail.reason, limit=QUOTE_LIMIT))
     if hard_fail.HasField("evidence"):
         text.append(" at ", style="dim")
@@ -189,65 +189,12 @@ def hard_fail_text(hard_fail: pb.HardFail) -> Text:
 
 def section(title: str, rows: Sequence[Row], row_limit: int | None) -> RenderableType:
     """Builds a titled list; the left column holds the score of each row."""
-    left_out = len(rows) - row_limit if row_limit and len(rows) > row_limit else 0
-    table = new_list()
-    table.columns[0].justify, table.columns[0].style = "right", "yellow"
-    for score, text in rows[:row_limit]:
-        table.add_row(score, text)
-    if left_out:
-        table.add_row("", Text(f"... and {left_out} more: evaluate this summary alone, or use --json", style="dim"))
-    return Group(Text(f"{title} ({len(rows)})", style="bold"), table, Text(""))
+    return titled_list(f"{title} ({len(rows)})", rows, row_limit, "evaluate this summary alone, or use --json")
 
 
 def footer(response: pb.EvaluateResponse) -> Text:
     """Says what the numbers come from and how long they took."""
     usage, total_s = response.nli, response.timings.total.ToTimedelta().total_seconds()
     mode = "pruned" if usage.mode == pb.NLI_MODE_PRUNED else "exact"
-    models = ", ".join(f"{model.name} {model.sha256[:8]}" for model in response.models)
+    models = models_said(response.models)
     return shown(f"{mode} NLI, {usage.scored_pair_count} pairs, {total_s:.2f} s; {models}", style="dim")
-
-
-@dataclass
-class BulkSummary(Tally[Candidate, pb.EvaluateResponse]):
-    """Collects what the summary needs; one number for each item, never the responses themselves."""
-
-    headline_name = "loss"
-    losses: list[float] = field(default_factory=list)
-    scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
-    worst: WorstItems[str] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS))
-    hard_fail_count: int = 0
-
-    def check(self, fail_over: float | None) -> None:
-        """Raises CliError when items failed, NegativeAnswer when a loss is over the limit."""
-        self.failed.check(self.item_count)
-        over = 0 if fail_over is None else sum(loss > fail_over for loss in self.losses)
-        if over:
-            raise NegativeAnswer(f"{over} of {self.item_count} losses are over {fail_over}")
-
-    def headline_of(self, evaluation: pb.EvaluateResponse) -> float:
-        """See Tally."""
-        return evaluation.loss
-
-    def scores_by_name(self) -> list[tuple[str, list[float]]]:
-        """See Tally."""
-        return [("loss", self.losses), *self.scores.items()]
-
-    def add_result(self, item_id: str, evaluation: pb.EvaluateResponse) -> None:
-        """See Tally."""
-        self.worst.add(evaluation.loss, item_id)
-        self.losses.append(evaluation.loss)
-        self.hard_fail_count += evaluation.HasField("hard_fail")
-        for name, values in self.scores.items():
-            score = score_of(evaluation, name)
-            if score is not None:
-                values.append(score)
-
-
-def print_summary(console: Console, summary: BulkSummary) -> None:
-    """Prints the tables of a bulk run."""
-    summary.print_counts(console, f", {summary.hard_fail_count} hard fails")
-    if summary.losses:
-        console.print(spread_table(summary.scores_by_name()))
-        summary.print_categories(console)
-        console.print(worst_table("loss", ((item_id, f"{loss:.3f}") for loss, item_id in summary.worst.ranked())))
-    summary.failed.print(console)

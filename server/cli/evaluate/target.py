@@ -1,15 +1,13 @@
 """Tells how long the summary of a document should be, by the compression schedule: in tokens and, roughly, in words."""
 
 import math
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from pipeline.reading.compression import get_target_summary_length
-from server.cli.console import new_table, output_console
+from server.cli.console import Grid, output_console, print_json
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
-from server.cli.files import to_json_document
 
 TOKENS_PER_WORD = 1.3  # of the embedder's tokenizer: news 1.3, a plain report 1.2, manuals with code and tables 1.5
 TABLE_TOKENS = (500, 1_500, 5_000, 15_000, 50_000, 100_000)
@@ -38,14 +36,11 @@ def print_targets(length: str | None, *, counts_words: bool, as_json: bool) -> N
     """Prints the target of one length, or a table of several. Raises InputError."""
     rows = [to_row(length, counts_words=counts_words)] if length is not None else [row_of(n) for n in TABLE_TOKENS]
     if as_json:
-        sys.stdout.write(to_json_document({"targets": [asdict(row) for row in rows]}))
+        print_json({"targets": [asdict(row) for row in rows]})
         return
-    table = new_table(">document, tokens", ">about words", ">summary, tokens", ">about words", ">share")
-    for row in rows:
-        numbers = (row.input_tokens, row.input_words, row.target_tokens, row.target_words)
-        share = f"{row.target_tokens / row.input_tokens:.1%}" if row.input_tokens else "-"
-        table.add_row(*(f"{number:,}" for number in numbers), share)
-    output_console().print(table)
+    headings = (">document, tokens", ">about words", ">summary, tokens", ">about words", ">share")
+    cells = [[*(f"{one:,}" for one in astuple(row)), f"{row.target_tokens / row.input_tokens:.1%}"] for row in rows]
+    output_console().print(Grid(headings, cells).to_table())
 
 
 def to_row(length: str, *, counts_words: bool) -> LengthRow:

@@ -25,6 +25,7 @@ from server.cli.judge.names import (
     is_supported,
     is_unread,
     metric_word,
+    models_said,
 )
 
 MAX_FILE_BYTES = 16 << 20
@@ -93,6 +94,11 @@ class Calibration(FrozenModel):
     def kind(self) -> ScoreKind:
         """The score that it reads."""
         return ScoreKind(self.framework, self.metric, self.policy)
+
+    @property
+    def basis(self) -> str:
+        """Says what a verdict rests on."""
+        return f"pass from {self.threshold:g} of 10, fitted to {self.row_count} labelled summaries"
 
     def probability(self, score: float) -> float:
         """Returns the probability that people call a summary with this score good."""
@@ -164,7 +170,8 @@ class AppliedCalibration:
         calibration = self.calibration
         if identity is None or self.takes_other_models or identity == (calibration.models, calibration.language_model):
             return
-        made, found = (words_of(*one) for one in ((calibration.models, calibration.language_model), identity))
+        judges = ((calibration.models, calibration.language_model), identity)
+        made, found = (models_said(models, writer or "no language model") for models, writer in judges)
         raise InputError(
             f"{self.path} was made with {made}, and this judgement with {found}: calibrate again, or give --any-models"
         )
@@ -185,12 +192,6 @@ def identity_of(result: pb.JudgeResult) -> Identity | None:
         return None
     models = (JudgeModel(name=one.name, revision=one.revision, sha256=one.sha256) for one in result.models)
     return tuple(models), result.language_model
-
-
-def words_of(models: tuple[JudgeModel, ...], language_model: str) -> str:
-    """Names models in a line."""
-    named = [f"{model.name} {model.sha256[:8]}" for model in models]
-    return ", ".join([*named, language_model or "no language model"])
 
 
 def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:

@@ -136,7 +136,6 @@ class JudgeTerms:
         frameworks: that judge.
         use_language_model: False: the server must not ask its language model. None: as the server's settings say.
         max_claims: claims of a summary that are checked at most; None: as the server's settings say.
-        report: a page for people is written there.
         shown_claims: claims without support that are listed; None for all.
         floors: a score under one of these is a NegativeAnswer.
         calibration: a file of `precis calibrate`; what does not pass is a NegativeAnswer too.
@@ -146,7 +145,6 @@ class JudgeTerms:
     frameworks: tuple[FrameworkChoice, ...] = (FrameworkChoice.ULTRA,)
     use_language_model: bool | None = None
     max_claims: int | None = None
-    report: Path | None = None
     shown_claims: int | None = CLAIMS_SHOWN
     floors: tuple[Floor, ...] = ()
     calibration: Path | None = None

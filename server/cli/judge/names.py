@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -82,6 +82,11 @@ def doubted_words(claim: evidence_pb2.Claim) -> list[common_pb2.TextSpan]:
     """Lists the words of a claim that are not supported, without those that a mismatch names, nor the whole claim."""
     known = {(span.start, span.end) for span in (claim.passage, *(mismatch.claim for mismatch in claim.mismatches))}
     return [span for span in claim.unsupported if (span.start, span.end) not in known]
+
+
+def models_said(models: Iterable[Any], *others: str) -> str:
+    """Names models, each with the beginning of its hash, and others in a line."""
+    return ", ".join([*(f"{model.name} {model.sha256[:8]}" for model in models), *others])
 
 
 def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:

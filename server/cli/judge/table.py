@@ -1,15 +1,14 @@
 """A judgement on the terminal: the scores, why they are what they are, and the claims without support."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import new_list, new_table, shown
+from server.cli.console import Grid, comparison, indented, new_list, new_table, number, shown, titled_list
 from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
@@ -24,6 +23,7 @@ from server.cli.judge.names import (
     label_word,
     metric_word,
     mismatch_word,
+    models_said,
     status_name,
 )
 from server.cli.judge.verdict import ClaimVerdict, differing, doubtful, sentence, verdict_of
@@ -61,8 +61,8 @@ def print_comparison(
     for name, result in [] if is_brief else results:
         console.print(shown(name, style="bold"))
         verdict = verdict_of(result)
-        console.print(Padding(Text(sentence(verdict)), (0, 0, 1, 2), expand=False))
-        console.print(Padding(claim_section(result.evidence.claims, verdict, shown_claims), (0, 0, 0, 2), expand=False))
+        console.print(indented(Text(sentence(verdict)), below=1))
+        console.print(indented(claim_section(result.evidence.claims, verdict, shown_claims)))
     for _, result in results:
         add(usage, result.language_model_usage)
     console.print(footer(results[0][1], usage))
@@ -70,35 +70,14 @@ def print_comparison(
 
 def print_verdicts(console: Console, calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> None:
     """Prints what a calibration says of each summary."""
-    table = new_table("calibrated", f">{calibration.kind}", ">probability", "verdict")
-    for name, verdict in verdicts:
-        score, probability = (
-            "-" if number is None else f"{number:.2f}" for number in (verdict.score, verdict.probability)
-        )
-        style = {"pass": "green", "fail": "red"}.get(verdict.word, "")
-        table.add_row(shown(name, limit=80), score, probability, Text(verdict.word, style=style))
-    console.print(table)
-    console.print(threshold_note(calibration))
-
-
-def print_verdict_counts(console: Console, calibration: Calibration, verdicts: Mapping[str, int]) -> None:
-    """Prints how many of many summaries pass."""
-    counts = ", ".join(f"{count} {word}" for word in ("pass", "fail", "none") if (count := verdicts.get(word, 0)))
-    console.print(Text(f"{calibration.kind} calibrated: {counts or 'no verdicts'}"))
-    console.print(threshold_note(calibration))
-
-
-def threshold_note(calibration: Calibration) -> Text:
-    """Says what a verdict rests on."""
-    rows = f"{calibration.row_count} labelled summaries"
-    return Text(f"pass from {calibration.threshold:g} of 10, fitted to {rows}", style="dim")
+    rows = [(name, number(one.score), number(one.probability), one.word) for name, one in verdicts]
+    console.print(Grid(("calibrated", f">{calibration.kind}", ">probability", "verdict"), rows).to_table())
+    console.print(Text(calibration.basis, style="dim"))
 
 
 def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     """Builds the table of several judgements: one column each, best score of a row in bold."""
-    table = new_table("", "", title=TITLE)
-    for name, _ in results:
-        table.add_column(shown(name, limit=30), justify="right")
+    table = comparison(("", ""), [name for name, _ in results], TITLE)
     for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
         for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
             best = max((score for metric in metrics if (score := counting_score(metric)) is not None), default=None)
@@ -108,8 +87,7 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     verdicts = [verdict_of(result) for _, result in results]
     table.add_row("claims", "checked", *(f"{one.checked_count:,} of {one.claim_count:,}" for one in verdicts))
     table.add_row("claims", "not supported", *(f"{one.unsupported_count:,}" for one in verdicts))
-    worst = (one.worst_score for one in verdicts)
-    table.add_row("claims", "worst score", *("-" if score is None else f"{score:.2f}" for score in worst))
+    table.add_row("claims", "worst score", *(number(one.worst_score) for one in verdicts))
     return table
 
 
@@ -152,7 +130,7 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
             text.append("\n")
             text.append_text(cap_text(cap))
         table.add_row(metric_word(metric.name), text)
-    return Group(Text(framework_word(framework.framework), style="bold"), Padding(table, (0, 0, 1, 2), expand=False))
+    return Group(Text(framework_word(framework.framework), style="bold"), indented(table, below=1))
 
 
 def cap_text(cap: pb.MetricCap) -> Text:
@@ -183,14 +161,14 @@ def claim_section(
 
 def claim_list(heading: str, found: Sequence[tuple[int, evidence_pb2.Claim]], shown_claims: int | None) -> Group:
     """Lists some claims under a heading."""
-    table = new_list()
-    for number, claim in found[:shown_claims]:
-        label = label_word(claim.label)
-        table.add_row(Text(f"{number} {label}", style=LABEL_STYLES.get(label, "")), claim_text(claim))
-    lines: list[RenderableType] = [Text(heading, style="bold"), Padding(table, (0, 0, 0, 2), expand=False)]
-    if shown_claims is not None and len(found) > shown_claims:
-        lines.append(Text(f"  and {len(found) - shown_claims:,} more; --claims all lists them", style="dim"))
-    return Group(*lines, Text())
+    rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
+    return titled_list(heading, rows, shown_claims, "--claims all lists them")
+
+
+def label_text(claim: evidence_pb2.Claim, before: str = "") -> Text:
+    """Names the label of a claim in its colour."""
+    label = label_word(claim.label)
+    return Text(f"{before}{label}", style=LABEL_STYLES.get(label, ""))
 
 
 def claim_text(claim: evidence_pb2.Claim) -> Text:
@@ -231,11 +209,10 @@ def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:
 def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
     """Says what the numbers come from, how long they took, and what the language model cost, if there was one."""
     total_s = result.timings.total.ToTimedelta().total_seconds()
-    models = [f"{model.name} {model.sha256[:8]}" for model in result.models]
-    models.append(result.language_model or "no language model")
     cached = ", from the cache" if result.is_cached else ""
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
     cost = f"; {said}" if (said := in_words(usage)) else ""
-    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {', '.join(models)}{cost}{degraded}{notes}", style="dim")
+    models = models_said(result.models, result.language_model or "no language model")
+    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")

@@ -16,10 +16,10 @@ from server.cli.connection import CommandClient, open_client
 from server.cli.console import new_table, output_console, print_note
 from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_line
-from server.cli.judge.report.render import render_page
 from server.cli.load.loops import OK, CallOnce, Measurement, Pace, Period, measure
 from server.cli.load.requests import LoadTarget, find_target
 from server.cli.options import Connection
+from server.cli.page.render import render_page
 
 ONCE = RetryPolicy(max_attempts=1)  # a retry would hide a refusal in a longer wait
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)

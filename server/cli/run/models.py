@@ -3,8 +3,6 @@
 Shows what a models folder holds.
 """
 
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +20,7 @@ from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory, list_models
 from inference.models.manifest import Manifest, Task
-from server.cli.console import new_table, output_console, print_note, shown
+from server.cli.console import new_table, output_console, print_json, print_note, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
 
@@ -115,8 +113,7 @@ def show_models(models_dir: Path, *, as_json: bool) -> None:
     except OSError as error:
         raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
     if as_json:
-        json.dump([to_fields(model) for model in models], sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        print_json([to_fields(model) for model in models])
     else:
         output_console().print(models_table(models))
     problems = [model.problem for model in models if model.status != OK]

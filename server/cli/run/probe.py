@@ -20,9 +20,9 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import new_table, output_console, shown
+from server.cli.console import new_table, output_console, print_json, shown
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import read_text, to_json_document, to_json_fields, to_json_line
+from server.cli.files import read_text, to_json_fields, to_json_line
 from server.cli.options import Connection
 
 LABEL_LIMIT = 60  # characters of a text that names a row
@@ -100,7 +100,7 @@ async def check_health(services: Sequence[str], connection: Connection, *, as_js
     async with open_client(connection, timeout_s, ONCE) as client:
         statuses = {service: await status_of(client, service) for service in services or (SERVER, *SERVICES)}
     if as_json:
-        sys.stdout.write(to_json_document(statuses))
+        print_json(statuses)
     else:
         print_table(statuses)
     down = [name for name, status in statuses.items() if status != SERVING]

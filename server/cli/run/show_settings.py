@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from rich.table import Table
 
-from server.cli.console import new_table, output_console, shown
+from server.cli.console import new_table, output_console, print_json, shown
 from server.cli.errors import InputError
 from server.errors import SettingsError
 from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
@@ -68,8 +68,7 @@ def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
     if not listed:
         raise InputError(f"no setting has {word} in its name or meaning")
     if as_json:
-        json.dump([dataclasses.asdict(setting) for setting in listed], sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json([dataclasses.asdict(setting) for setting in listed])
     elif as_markdown:
         sys.stdout.write(to_markdown(listed))
     else:

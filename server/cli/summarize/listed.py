@@ -8,9 +8,9 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import Priority, word_of
 
 from server.cli.connection import open_client
-from server.cli.console import new_table, output_console, print_note, shown
+from server.cli.console import new_table, output_console, print_json, print_note, shown
 from server.cli.errors import CliError
-from server.cli.files import result_file, to_json_document, to_json_fields
+from server.cli.files import result_file, to_json_fields
 from server.cli.options import Connection
 from server.cli.progress import Progress
 from server.cli.summarize.ordered import Ordered, to_options
@@ -54,7 +54,7 @@ async def list_summaries(most: int, connection: Connection, *, as_json: bool) ->
                 break
     if as_json:
         fields = to_json_fields(pb.ListSummariesResponse(summaries=entries, next_page_token=token))
-        sys.stdout.write(to_json_document(fields))
+        print_json(fields)
         return
     table = new_table("id", "status", "asked for", "document")
     for entry in entries:

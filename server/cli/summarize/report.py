@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from precis.v1 import summarize_pb2 as pb
 
-from server.cli.judge.report.marks import Mark, MarkedText, Role, cut
-from server.cli.judge.report.render import render_page
+from server.cli.judge import names
+from server.cli.page.marks import Mark, MarkedText, Role, cut
+from server.cli.page.render import render_page
 
 SOURCE_CHARS = 4_000_000
 """Of a source that are shown; blocks without a citation go first."""
@@ -89,6 +90,7 @@ def render_summary(summary: pb.Summary, document: pb.Document) -> str:
     source, blocks = source_blocks(summary, document)
     return render_page(
         "summary.html",
+        words={"names": names},
         title=f"Summary of {summary.document_name or summary.document_id or 'a document'}",
         summary=summary,
         parts=list(summary_parts(summary)),

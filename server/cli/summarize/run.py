@@ -17,9 +17,9 @@ from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.connection import open_client, server_errors
-from server.cli.console import output_console, print_note
+from server.cli.console import output_console, print_note, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import result_file, to_json_document, to_json_fields
+from server.cli.files import result_file, to_json_fields
 from server.cli.options import DEFAULT_ADDRESS, Connection
 from server.cli.progress import Progress, is_live
 from server.cli.summarize.ordered import Ordered, to_options

@@ -14,6 +14,7 @@ from tests.integration.support.programs import ROOT, Ended, precis, unused_port
 from tests.judgements import SOURCE, SUMMARY
 
 COUNT = 24
+FAULT = "ultra hallucination does not pass --calibration"
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ async def test_a_calibration_gives_verdicts_and_decides_the_exit_code(judge: Scr
     items = written(tmp_path / "items.jsonl", [{"id": text, "source": "S.", "summary": text} for text in ("9", "1")])
     output = tmp_path / "results.jsonl"
     many = await precis("judge", items, "-o", output, *applied)
-    assert (many.code, many.error) == (1, "precis: 1 of 2 items do not pass --calibration")
+    assert (many.code, many.error) == (1, f"precis: under the limit: 1 {FAULT}")
     assert "ultra hallucination calibrated: 1 pass, 1 fail" in many.out
     lines = {line["id"]: line["calibrated"] for line in map(json.loads, output.read_text().splitlines())}
     assert {name: one["verdict"] for name, one in lines.items()} == {"9": "pass", "1": "fail"}
@@ -102,10 +103,10 @@ async def test_a_text_that_is_not_english_ends_neither_a_calibration_nor_its_use
     items = written(tmp_path / "items.jsonl", [{"id": "9", "source": "S.", "summary": "9"}, foreign])
     output = tmp_path / "results.jsonl"
     many = await precis("judge", items, "-o", output, "--calibration", calibration, "-a", judge.address)
-    assert (many.code, many.error) == (1, "precis: 1 of 2 items do not pass --calibration")
+    assert (many.code, many.error) == (1, f"precis: under the limit: foreign {FAULT}")
     assert "ultra hallucination: unsupported language in 1 items" in many.out
     assert "ultra hallucination calibrated: 1 pass, 1 none" in many.out
-    assert "different models" not in many.err
+    assert "different models" not in many.out
     lines = {line["id"]: line["calibrated"]["verdict"] for line in map(json.loads, output.read_text().splitlines())}
     assert lines == {"9": "pass", "foreign": "none"}
 
@@ -259,4 +260,4 @@ async def test_real_models_tell_invented_summaries_from_copied_ones(real_app: Ap
     source.write_text(SOURCE, encoding="utf-8")
     summary.write_text(INVENTED[0], encoding="utf-8")
     verdict = await precis("judge", "--source", source, "-s", summary, "--calibration", output, "-a", real_app.address)
-    assert (verdict.code, verdict.error) == (1, "precis: under the limit: summary.txt does not pass --calibration")
+    assert (verdict.code, verdict.error) == (1, f"precis: under the limit: {FAULT}")

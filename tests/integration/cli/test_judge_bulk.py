@@ -149,7 +149,10 @@ async def test_an_item_that_takes_too_long_is_one_error(judge: ScriptedJudge) ->
 async def test_limits_decide_the_exit_code(judge: ScriptedJudge) -> None:
     stdin = lines_of("one", "two").encode()
     low = await precis("judge", "-", "--fail-under", "twin-lock:hallucination=7", "-a", judge.address, stdin=stdin)
-    assert (low.code, low.error) == (1, "precis: 2 of 2 items are under a limit: twin-lock hallucination in 2")
+    assert (low.code, low.error) == (
+        1,
+        "precis: under the limit: item 0 twin-lock hallucination 3.00 < 7, item 1 twin-lock hallucination 3.00 < 7",
+    )
     met = await precis("judge", "-", "--fail-under", "twin-lock:hallucination=3", "-a", judge.address, stdin=stdin)
     assert (met.code, met.err) == (0, "")
 

@@ -1,6 +1,6 @@
 """The page of `precis ui`: who gets it, and in a real Chromium what it does by keyboard and with hostile texts.
 
-Those in a browser run with `scripts/test --browser`, as tests/unit/server/cli/judge/report/test_page_in_browser.py.
+Those in a browser run with `scripts/test --browser`, as tests/unit/server/cli/page/test_page_in_browser.py.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from tests.integration.conftest import Start
 from tests.integration.http.test_http import client_of
 
 ROOT = Path(__file__).resolve().parents[3]
-CONTRAST = ROOT.joinpath("tests/unit/server/cli/judge/report/contrast.js").read_text(encoding="utf-8").split("\n", 1)[1]
+CONTRAST = ROOT.joinpath("tests/unit/server/cli/page/contrast.js").read_text(encoding="utf-8").split("\n", 1)[1]
 SOURCE = "The bridge 🚧 will close for nine months. Repairs cost 4.2 million dollars. The ferry runs every hour."
 SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollars."
 HOSTILE = "<img src=x onerror=alert(1)> The <script>alert(2)</script> bridge will close for nine months."

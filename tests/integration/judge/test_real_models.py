@@ -15,7 +15,7 @@ from precis.v1.judge_pb2_grpc import JudgeServiceStub
 from pipeline.evaluate.datum import GoldStandardSummary
 from server.app import App
 from server.cli.evaluate.gold import propose_gold
-from server.cli.evaluate.run import EvaluateTerms, evaluate_document
+from server.cli.evaluate.run import evaluate_document
 from server.cli.options import Connection, RunOptions
 from server.settings import Settings
 from tests.integration.judge.judge_requests import SOURCE, judge_request, lasting
@@ -149,7 +149,7 @@ async def test_a_proposed_reference_ranks_a_faithful_summary_above_an_invented_o
     capsys.readouterr()
     gold.write_text(json.dumps({**document, "options": {"nli_mode": "NLI_MODE_PRUNED", "pruned_top_k": 2}}))  # faster
     summaries = [ARTICLES / "faithful.txt", ARTICLES / "hallucinated.txt"]
-    await evaluate_document(gold, summaries, connection, RunOptions(as_json=True), EvaluateTerms())
+    await evaluate_document(gold, summaries, connection, RunOptions(as_json=True))
     results = json.loads(capsys.readouterr().out)["results"]
     faithful, invented = (result["response"] for result in results)
     assert faithful["loss"] < invented["loss"]

@@ -13,7 +13,7 @@ from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
 from server.cli.judge.floors import JudgeTerms
 from server.cli.judge.items import Item, to_work
-from server.cli.judge.tally import JudgeAnswer
+from server.cli.judge.judgements import JudgeAnswer
 from server.cli.options import RunOptions
 from server.cli.results import EarlierResults, earlier_results, to_answer
 from tests.judgements import judgement

@@ -18,10 +18,10 @@ from server.cli.agreement.terms import CalibrateTerms, Scale
 from server.cli.errors import CliError, InputError
 from server.cli.judge.floors import ScoreKind
 from server.cli.judge.items import Item
-from server.cli.judge.tally import JudgeAnswer
+from server.cli.judge.judgements import JudgeAnswer
 from tests.judgements import foreign_judgement, judgement
-from tests.unit.server.cli.judge.report.report_page import one, read_page
-from tests.unit.server.cli.judge.report.test_page import HOSTILE, poison
+from tests.unit.server.cli.page.report_page import one, read_page
+from tests.unit.server.cli.page.test_page import HOSTILE, poison
 
 TERMS = CalibrateTerms(ScoreKind(), Scale())
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"

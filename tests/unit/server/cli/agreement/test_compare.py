@@ -28,8 +28,8 @@ from server.cli.errors import InputError
 from server.cli.files import to_json_fields
 from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from tests.judgements import foreign_judgement, judgement
-from tests.unit.server.cli.judge.report.report_page import one, read_page
-from tests.unit.server.cli.judge.report.test_page import HOSTILE
+from tests.unit.server.cli.page.report_page import one, read_page
+from tests.unit.server.cli.page.test_page import HOSTILE
 
 PATHS = (Path("a.jsonl"), Path("b.jsonl"))
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"

@@ -8,10 +8,11 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
+from server.cli.console import SHOWN_ITEMS
+from server.cli.evaluate.evaluations import EvaluateTally
 from server.cli.evaluate.files import Candidate
-from server.cli.evaluate.table import BulkSummary, print_summary
 from server.cli.results import Answer
-from server.cli.spread import SHOWN_ITEMS, deciles
+from server.cli.spread import deciles
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 
 EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]
@@ -21,7 +22,7 @@ def answer(loss: float, item_id: str = "") -> EvaluateAnswer:
     response = pb.EvaluateResponse(loss=loss)
     response.length.score.applicable = True
     response.length.score.score = 1 - loss
-    return EvaluateAnswer(item_id, None, response, None, "")
+    return answered(candidate(item_id), response)
 
 
 def failure(item_id: str) -> EvaluateAnswer:
@@ -29,14 +30,14 @@ def failure(item_id: str) -> EvaluateAnswer:
     return EvaluateAnswer(item_id, None, None, error, "")
 
 
-def printed(summary: BulkSummary) -> str:
+def printed(summary: EvaluateTally) -> str:
     file = io.StringIO()
-    print_summary(Console(file=file, width=120), summary)
+    summary.print(Console(file=file, width=120))
     return file.getvalue()
 
 
 def test_the_worst_items_come_first_and_the_earlier_one_of_equals() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     for number in range(100):
         summary.add(answer((number % 50) / 100, f"item-{number}"))
     rows = printed(summary).split("worst items")[1].split()
@@ -46,7 +47,7 @@ def test_the_worst_items_come_first_and_the_earlier_one_of_equals() -> None:
 
 
 def test_mean_and_deciles_are_over_the_answered_items() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     for number in range(11):
         summary.add(answer(number / 10))
     summary.add(failure("bad"))
@@ -56,14 +57,14 @@ def test_mean_and_deciles_are_over_the_answered_items() -> None:
 
 
 def test_a_component_counts_where_it_applies() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     summary.add(answer(0.4))
     assert summary.scores["length"] == [pytest.approx(0.6)]
     assert summary.scores["facts"] == []
 
 
 def test_a_hard_fail_has_a_loss_but_no_scores() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     failed = answer(1.0)
     assert failed.result is not None
     failed.result.hard_fail.rule = pb.HARD_FAIL_RULE_TRUNCATION
@@ -72,7 +73,7 @@ def test_a_hard_fail_has_a_loss_but_no_scores() -> None:
 
 
 def test_failed_items_are_shown_but_not_all_of_them() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     for number in range(SHOWN_ITEMS + 5):
         summary.add(failure(f"bad-{number}"))
     text = printed(summary)
@@ -87,18 +88,18 @@ def test_few_items_have_deciles_too() -> None:
 
 
 def test_losses_are_broken_down_by_category_when_items_have_one() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     for number, category in enumerate(("News", "Law", "News", "")):
         summary.add(answered(candidate(category=category), evaluation(number / 10)))
     rows = [line.split() for line in printed(summary).split("loss by category")[1].splitlines()]
     assert [row[:2] for row in rows if row][2:5] == [["(none)", "0.300"], ["Law", "0.100"], ["News", "0.100"]]
-    plain = BulkSummary()
+    plain = EvaluateTally()
     plain.add(answered(candidate(), evaluation()))
     assert "category" not in printed(plain)
 
 
 def test_categories_are_bounded() -> None:
-    summary = BulkSummary()
+    summary = EvaluateTally()
     for number in range(300):
         summary.add(answered(candidate(category=f"kind {number}"), evaluation()))
     assert len(summary.categories) == 101

@@ -2,26 +2,33 @@
 
 import json
 
-from server.cli.evaluate.evaluation_page import EvaluationReport, report_of
-from server.cli.evaluate.table import BulkSummary
+from precis.v1 import evaluate_pb2 as pb
+
+from server.cli.evaluate.evaluations import EvaluateTally
+from server.cli.evaluate.files import Candidate
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation, hard_fail
-from tests.unit.server.cli.judge.report.report_page import Element, one, read_page
+from tests.unit.server.cli.page.report_page import Element, one, read_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
 
 
-def bulk(count: int = 6) -> tuple[BulkSummary, Element]:
-    report, tally = EvaluationReport(), BulkSummary()
+def page_of_one(item: Candidate, response: pb.EvaluateResponse) -> str:
+    tally = EvaluateTally(keeps_page=True)
+    tally.add(answered(item, response))
+    return tally.render(has_index=False)
+
+
+def bulk(count: int = 6) -> tuple[EvaluateTally, Element]:
+    tally = EvaluateTally(keeps_page=True)
     for number in range(count):
         item = candidate(f"item {number}", category=("News", "", "Law")[number % 3])
         answer = answered(item, hard_fail() if number == 0 else evaluation(number / 10))
-        report.add(answer)
         tally.add(answer)
-    return tally, read_page(report.render(tally))
+    return tally, read_page(tally.render())
 
 
 def test_the_page_opens_with_a_sentence_and_has_the_evidence_of_every_factor() -> None:
-    page = read_page(report_of([candidate()], [evaluation()]))
+    page = read_page(page_of_one(candidate(), evaluation()))
     assert one(one(page, "header"), class_="verdict").text == (
         "Loss 0.400, where 0 is perfect and 1 is worst: 0 of 1 key facts are told, "
         "1 of 2 sentences are supported by the reference."
@@ -48,14 +55,14 @@ def test_every_link_of_the_page_leads_somewhere() -> None:
 
 
 def test_hostile_texts_are_text() -> None:
-    html = report_of([candidate(HOSTILE, gold=HOSTILE)], [evaluation(fact=HOSTILE)])
+    html = page_of_one(candidate(HOSTILE, gold=HOSTILE), evaluation(fact=HOSTILE))
     page = read_page(html)
     assert [len(list(page.find(tag))) for tag in ("script", "img")] == [1, 0]
     assert page.text.count(HOSTILE) >= 3
 
 
 def test_a_hard_fail_is_said_and_has_no_scores() -> None:
-    page = read_page(report_of([candidate()], [hard_fail()]))
+    page = read_page(page_of_one(candidate(), hard_fail()))
     assert "Hard fail: truncation" in page.text
     assert list(page.find(class_="bar")) == []
 

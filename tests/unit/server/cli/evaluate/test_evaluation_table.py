@@ -124,6 +124,6 @@ def test_a_comparison_shows_few_rows_and_says_so() -> None:
     whole.facts.facts.extend(evidence(f"Fact {number}.", 0.1) for number in range(10))
     text = printed(("one", whole), ("two", response(0.5)))
     assert text.count("  Fact ") == COMPARED_ROWS
-    assert f"... and {10 - COMPARED_ROWS} more" in text
+    assert f"and {10 - COMPARED_ROWS} more; evaluate this summary alone" in text
     [loss] = [line.split() for line in text.splitlines() if line.split()[:1] == ["loss"] and len(line.split()) == 3]
     assert loss == ["loss", "0.250", "0.500"]

@@ -7,13 +7,13 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
+from server.cli.console import SHOWN_ITEMS
 from server.cli.judge.floors import CLAIMS_SHOWN, parse_floor
 from server.cli.judge.items import Item
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally
 from server.cli.judge.table import print_comparison, print_judgement
-from server.cli.judge.tally import JudgeAnswer, JudgeTally, print_tally
-from server.cli.spread import SHOWN_ITEMS
 from tests.judgements import foreign_judgement, judgement
-from tests.unit.server.cli.judge.report.many_claims import long_judgement
+from tests.unit.server.cli.page.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
 
@@ -169,13 +169,14 @@ def test_texts_cannot_drive_the_terminal() -> None:
 def tallied(*results: pb.JudgeResult, floor: str = "hallucination=3") -> JudgeTally:
     tally = JudgeTally([parse_floor(floor)])
     for number, result in enumerate(results):
-        tally.add(JudgeAnswer(f"item-{number}", ITEM, result, None, ""))
+        item = Item(f"item-{number}", "Source.", "Summary.")
+        tally.add(JudgeAnswer(item.id, item, result, None, ""))
     return tally
 
 
 def summarized(tally: JudgeTally) -> str:
     file = io.StringIO()
-    print_tally(Console(file=file, width=120, highlight=False), tally)
+    tally.print(Console(file=file, width=120, highlight=False))
     return file.getvalue()
 
 
@@ -213,8 +214,8 @@ def test_items_under_a_limit_are_worse_than_any_other() -> None:
     for framework in low.frameworks:
         framework.mean_score = 0.5
     tally = tallied(good, low, breached)
-    assert (tally.breached_count, tally.breaches["judge-lock hallucination"]) == (1, 1)
-    assert [item_id for _, (item_id, _) in tally.worst.ranked()] == ["item-2", "item-1", "item-0"]
+    assert tally.faults == [("item-2", "judge-lock hallucination 1.67 < 3")]
+    assert [row.id for _, row in tally.worst.ranked()] == ["item-2", "item-1", "item-0"]
 
 
 def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
@@ -229,7 +230,7 @@ def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
 def test_a_bulk_run_tells_how_many_claims_were_checked() -> None:
     partial = long_judgement(40, omitted=1_200).result
     text = summarized(tallied(partial, partial, floor="hallucination=0"))
-    assert "2,480 claims, 2,400 not checked, 20 not supported." in text
+    assert "2 items, 0 failed, 2,480 claims, 2,400 not checked, 20 not supported" in text
     assert "ultra hallucination: partial in 2 items" in text
 
 

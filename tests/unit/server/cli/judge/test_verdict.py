@@ -5,7 +5,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.verdict import sentence, verdict_of
 from tests.judgements import judgement
-from tests.unit.server.cli.judge.report.many_claims import long_judgement
+from tests.unit.server.cli.page.many_claims import long_judgement
 
 
 def test_the_worst_claim_is_named_for_what_it_is() -> None:

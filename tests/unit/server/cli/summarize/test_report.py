@@ -3,7 +3,7 @@
 from precis.v1 import summarize_pb2 as pb
 
 from server.cli.summarize.report import SOURCE_CHARS, render_summary
-from tests.unit.server.cli.judge.report.report_page import one, read_page
+from tests.unit.server.cli.page.report_page import one, read_page
 
 SOURCE = "# Pump\n\nIt runs at 40 bar.\fNever open it hot.\n\nThe cover bolt takes 25 Nm."
 TEXT = "# Pump\n\nIt runs at 40 bar. The bolt takes 25 Nm and is red.\n\n# Care <b>\n\nHot pumps stay shut."

@@ -13,11 +13,10 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.page import BulkReport, ReportedItem, render_report
-from server.cli.judge.tally import JudgeAnswer, JudgeTally
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
-from tests.unit.server.cli.judge.report.conftest import WIDE, Open
-from tests.unit.server.cli.judge.report.many_claims import FIRST, SECOND, THIRD, long_judgement
+from tests.unit.server.cli.page.conftest import WIDE, Open
+from tests.unit.server.cli.page.many_claims import FIRST, SECOND, THIRD, long_judgement, page_of_one
 
 pytestmark = pytest.mark.browser
 
@@ -35,12 +34,12 @@ LONG_WORD = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
 
 def single(*, source: str = SOURCE, result: pb.JudgeResult | None = None) -> str:
     item = Item("summary.txt", source, SUMMARY)
-    return render_report([ReportedItem(item, result or judgement())], [parse_floor("hallucination=7")])
+    return page_of_one(item, result or judgement(), [parse_floor("hallucination=7")])
 
 
 def bulk(count: int = 30) -> str:
     floors = [parse_floor("twin-lock:coverage=9")]
-    report, tally = BulkReport(floors), JudgeTally(floors)
+    tally = JudgeTally(floors, keeps_page=True)
     for number in range(count):
         name = f"article-{number}-{LONG_WORD if number == 0 else ''}"
         item, result = (
@@ -51,9 +50,8 @@ def bulk(count: int = 30) -> str:
         for framework in result.frameworks:
             framework.mean_score = number % 10
         answer = JudgeAnswer(item.id, item, result, None, "")
-        report.add(answer)
         tally.add(answer)
-    return report.render(tally)
+    return tally.render()
 
 
 def lengthened(words: str) -> tuple[str, pb.JudgeResult]:
@@ -133,14 +131,14 @@ async def test_keys_do_what_clicks_do(open_page: Open) -> None:
 
 
 async def test_the_claims_of_a_summary_are_one_stop_of_the_tab_key(open_page: Open) -> None:
-    async with open_page(render_report([long_judgement(40)], [])) as page:
+    async with open_page(page_of_one(*long_judgement(40))) as page:
         assert await page.locator("a.claim:not([tabindex='-1'])").count() == 1
         await page.locator("a.claim").nth(7).click()
         assert await page.locator("a.claim:not([tabindex='-1'])").get_attribute("data-claim") == "8"
 
 
 async def test_the_worst_claim_is_one_click_away(open_page: Open) -> None:
-    async with open_page(render_report([long_judgement(200)], [])) as page:
+    async with open_page(page_of_one(*long_judgement(200))) as page:
         await page.locator(".verdict a").click()
         card = page.locator(".card.current")
         assert await card.get_attribute("data-claim") == "12"
@@ -151,7 +149,7 @@ async def test_the_worst_claim_is_one_click_away(open_page: Open) -> None:
 
 
 async def test_claims_are_filtered_by_label_and_words(open_page: Open) -> None:
-    async with open_page(render_report([long_judgement(40)], [])) as page:
+    async with open_page(page_of_one(*long_judgement(40))) as page:
         cards = page.locator(".card:visible")
         assert await cards.count() == 40
         await page.locator(".legend input[value='supported']").uncheck()
@@ -177,7 +175,7 @@ async def test_claims_are_filtered_by_label_and_words(open_page: Open) -> None:
 
 
 async def test_claims_are_sorted_by_probability_and_back(open_page: Open) -> None:
-    async with open_page(render_report([long_judgement(24)], [])) as page:
+    async with open_page(page_of_one(*long_judgement(24))) as page:
 
         async def order() -> list[int]:
             return list(
@@ -243,7 +241,7 @@ async def test_arabic_is_read_from_right_to_left_paragraph_by_paragraph(open_pag
     item, result = long_judgement(1)
     claim = result.evidence.claims[0].passage
     claim.start, claim.end, claim.text = summary.index("ب"), len(summary), summary[summary.index("ب") :]
-    async with open_page(render_report([ReportedItem(Item("x", item.source, summary), result)], [])) as page:
+    async with open_page(page_of_one(Item("x", item.source, summary), result)) as page:
         box = await page.locator(".marked").bounding_box()
         badge = await page.locator(".marked .badge").bounding_box()
         assert badge["x"] > box["x"] + box["width"] / 2  # the claim begins at the right

@@ -1,10 +1,13 @@
 """Judgements of long summaries, made up: every claim has a passage of its own, and the labels go round."""
 
+from collections.abc import Sequence
+
 from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.judge.floors import Floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.page import ReportedItem
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally, ReportedItem
 from tests.judgements import PARTIAL, SOURCE, SUPPORTED, UNSUPPORTED, framework, in_source, in_summary
 
 FIRST, SECOND, THIRD, FOURTH = (f"{sentence.removesuffix('.')}." for sentence in SOURCE.split(". "))
@@ -24,6 +27,13 @@ def long_judgement(count: int, *, omitted: int = 0, name: str = "long.txt") -> R
     for metric in ultra.metrics[:4] if omitted else ():
         metric.status = pb.JUDGE_METRIC_STATUS_PARTIAL
     return ReportedItem(Item(name, source, summary), pb.JudgeResult(evidence=evidence, frameworks=[ultra]))
+
+
+def page_of_one(item: Item, result: pb.JudgeResult, floors: Sequence[Floor] = ()) -> str:
+    """The page of a single judgement."""
+    tally = JudgeTally(floors, keeps_page=True)
+    tally.add(JudgeAnswer(item.id, item, result, None, ""))
+    return tally.render(has_index=False)
 
 
 def source_sentence(at: int) -> str:

@@ -5,32 +5,28 @@ from precis.v1 import common_pb2
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.page import BulkReport
-from server.cli.judge.report.render import WHOLE_ITEMS
-from server.cli.judge.tally import JudgeAnswer, JudgeTally
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally
 from server.cli.spread import WorstItems
+from server.cli.tally import WHOLE_ITEMS
 from tests.judgements import SOURCE, SUMMARY, judgement
-from tests.unit.server.cli.judge.report.many_claims import long_judgement
-from tests.unit.server.cli.judge.report.report_page import Element, one, read_page
+from tests.unit.server.cli.page.many_claims import long_judgement
+from tests.unit.server.cli.page.report_page import Element, one, read_page
 
 MESSAGE = "</script><b>bad</b> {{ 7*7 }}"
 
 
-def bulk_page(count: int, *, whole: int = WHOLE_ITEMS) -> Element:
-    floors = [parse_floor("twin-lock:coverage=2")]
-    report, tally = BulkReport(floors, worst=WorstItems(whole)), JudgeTally(floors)
+def bulk_page(count: int, *, whole: int = WHOLE_ITEMS, coverage: int = 2) -> Element:
+    floors = [parse_floor(f"twin-lock:coverage={coverage}")]
+    tally = JudgeTally(floors, keeps_page=True, whole=WorstItems(whole))
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=MESSAGE)
     for number in range(count):
         result = judgement()
         for framework in result.frameworks:
             framework.mean_score = number % 10
         answer = JudgeAnswer(f"item {number}", Item(f"item {number}", SOURCE, SUMMARY), result, None, "")
-        report.add(answer)
         tally.add(answer)
-    failure = JudgeAnswer("broken", None, None, error, "")
-    report.add(failure)
-    tally.add(failure)
-    return read_page(report.render(tally))
+    tally.add(JudgeAnswer("broken", None, None, error, ""))
+    return read_page(tally.render())
 
 
 def test_a_bulk_run_has_an_index_that_leads_to_the_items() -> None:
@@ -38,7 +34,7 @@ def test_a_bulk_run_has_an_index_that_leads_to_the_items() -> None:
     rows = list(one(page, "table", class_="index").find("tr"))[1:]
     assert [next(row.find("th")).text for row in rows[:3]] == ["item 0", "item 10", "item 1"]
     cells = [cell.text for cell in rows[0].find("td")]
-    assert cells == ["0.00", "0.00", "0.00", "0.20", *"1300", "abstained, error"]
+    assert cells == ["0.00", "0.00", "0.00", "0.20", *"130", "abstained, error"]
     sections = [section.attributes["id"] for section in page.find("section", class_="item")]
     assert [link.attributes["href"] for row in rows for link in row.find("a")] == [f"#{name}" for name in sections]
     assert len(sections) == 12
@@ -63,19 +59,18 @@ def test_a_bulk_run_opens_with_a_verdict_and_the_spread_of_its_items() -> None:
 
 
 def test_means_of_scores_that_are_partial_say_so() -> None:
-    report, tally = BulkReport(), JudgeTally()
+    tally = JudgeTally(keeps_page=True)
     for omitted in (0, 7):
         item, result = long_judgement(4, omitted=omitted)
         answer = JudgeAnswer(item.id, item, result, None, "")
-        report.add(answer)
         tally.add(answer)
-    chart = next(read_page(report.render(tally)).find("figure", class_="chart"))
+    chart = next(read_page(tally.render()).find("figure", class_="chart"))
     remarks = [[remark.text for remark in metric.find(class_="remark")] for metric in chart.find(class_="metric")]
     assert remarks == [["partial", "7 of 15 claims not checked"]] * 4 + [[]]
 
 
 def test_what_items_can_be_filtered_by_is_in_the_page() -> None:
-    index = one(bulk_page(12), id="index")
+    index = one(bulk_page(12, coverage=5), id="index")
     assert [option.text for option in one(index, "select").find("option")] == [
         "any",
         "abstained",
@@ -83,7 +78,7 @@ def test_what_items_can_be_filtered_by_is_in_the_page() -> None:
         "under the limit",
     ]
     statuses = [row.attributes["data-statuses"] for row in one(index, "tbody").find("tr")]
-    assert statuses[0] == "abstained|error"
+    assert statuses[0] == "abstained|error|under the limit"
 
 
 def test_of_many_items_the_worst_are_shown_whole() -> None:

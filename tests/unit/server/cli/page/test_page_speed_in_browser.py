@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from server.cli.judge.report.page import BulkReport, render_report
-from server.cli.judge.tally import JudgeAnswer, JudgeTally
-from tests.unit.server.cli.judge.report.conftest import HEIGHT, Open
-from tests.unit.server.cli.judge.report.many_claims import long_judgement
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally
+from tests.unit.server.cli.page.conftest import HEIGHT, Open
+from tests.unit.server.cli.page.many_claims import long_judgement, page_of_one
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +77,7 @@ async def test_what_a_reader_does_takes_time_that_grows_with_the_claims_alone(
 ) -> None:
     seconds = {}
     for count in (SMALL, LARGE):
-        async with open_page(render_report([long_judgement(count)], [])) as page:
+        async with open_page(page_of_one(*long_judgement(count))) as page:
             seconds[count] = await least_cpu(page, script, *arguments)
     assert seconds[LARGE] / seconds[SMALL] < MOST_RATIO, seconds
 
@@ -86,7 +85,7 @@ async def test_what_a_reader_does_takes_time_that_grows_with_the_claims_alone(
 async def test_a_page_is_ready_after_time_that_grows_with_the_claims_alone(open_page: Open) -> None:
     seconds = {}
     for count in (SMALL, LARGE):
-        async with open_page(render_report([long_judgement(count)], [])) as page:
+        async with open_page(page_of_one(*long_judgement(count))) as page:
             work, taken = await Work.of(page), []
             for _ in range(ROUNDS):
                 await page.reload()
@@ -96,7 +95,7 @@ async def test_a_page_is_ready_after_time_that_grows_with_the_claims_alone(open_
 
 
 async def test_a_filter_does_not_lay_the_page_out_for_each_claim(open_page: Open) -> None:
-    async with open_page(render_report([long_judgement(LARGE)], [])) as page:
+    async with open_page(page_of_one(*long_judgement(LARGE))) as page:
         await page.evaluate(FILTER, "")
         work = await Work.of(page)
         before = (await work.done())["LayoutCount"]
@@ -108,19 +107,18 @@ async def test_a_claim_and_an_item_cost_few_elements(open_page: Open) -> None:
     count_all = "document.querySelectorAll('*').length"
     counts = {}
     for count in (SMALL, LARGE):
-        async with open_page(render_report([long_judgement(count)], [])) as page:
+        async with open_page(page_of_one(*long_judgement(count))) as page:
             counts[count] = await page.evaluate(count_all)
     assert (counts[LARGE] - counts[SMALL]) / (LARGE - SMALL) <= 25, counts
 
 
 async def test_five_hundred_items_are_shown_whole_and_filtered_in_one_go(open_page: Open) -> None:
-    report, tally = BulkReport(), JudgeTally()
+    tally = JudgeTally(keeps_page=True)
     for number in range(500):
         item, result = long_judgement(3 + number % 5, name=f"article-{number}")
         answer = JudgeAnswer(item.id, item, result, None, "")
-        report.add(answer)
         tally.add(answer)
-    async with open_page(report.render(tally)) as page:
+    async with open_page(tally.render()) as page:
         assert await page.locator(".item").count() == 500
         work = await Work.of(page)
         before = (await work.done())["LayoutCount"]

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.evaluate.evaluation_page import EvaluationReport
-from server.cli.evaluate.table import BulkSummary
+from server.cli.evaluate.evaluations import EvaluateTally
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
-from tests.unit.server.cli.judge.report.conftest import Open
+from tests.unit.server.cli.page.conftest import Open
 
 pytestmark = pytest.mark.browser
 
@@ -16,12 +15,11 @@ NARROW = 360
 
 
 async def test_evaluations_can_be_read_on_a_phone_filtered_and_sorted(open_page: Open) -> None:
-    report, tally = EvaluationReport(), BulkSummary()
+    tally = EvaluateTally(keeps_page=True)
     for number in range(10):
         answer = answered(candidate(f"item {number}", category=("News", "Law")[number % 2]), evaluation(number / 10))
-        report.add(answer)
         tally.add(answer)
-    async with open_page(report.render(tally), dark=True, width=NARROW) as page:
+    async with open_page(tally.render(), dark=True, width=NARROW) as page:
         assert (await page.evaluate(CONTRAST))["found"] == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW
         rows, items = page.locator(".items tbody tr:visible"), page.locator(".item:visible")

@@ -8,10 +8,9 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import parse_floor
 from server.cli.judge.items import Item
-from server.cli.judge.report.page import ReportedItem, render_report
 from tests.judgements import SOURCE, SUMMARY, judgement
-from tests.unit.server.cli.judge.report.many_claims import FIRST, FOURTH, SECOND, THIRD, long_judgement
-from tests.unit.server.cli.judge.report.report_page import Element, one, read_page
+from tests.unit.server.cli.page.many_claims import FIRST, FOURTH, SECOND, THIRD, long_judgement, page_of_one
+from tests.unit.server.cli.page.report_page import Element, one, read_page
 
 ITEM = Item("summary.txt", SOURCE, SUMMARY)
 HOSTILE = (
@@ -21,7 +20,7 @@ HOSTILE = (
 
 
 def page_of(item: Item = ITEM, result: pb.JudgeResult | None = None, *floors: str) -> Element:
-    return read_page(render_report([ReportedItem(item, result or judgement())], list(map(parse_floor, floors))))
+    return read_page(page_of_one(item, result or judgement(), list(map(parse_floor, floors))))
 
 
 def test_both_texts_are_there_character_by_character() -> None:
@@ -132,7 +131,7 @@ def test_markdown_is_shown_as_the_text_that_it_is() -> None:
 
 
 def test_a_page_grows_with_its_claims_and_not_with_their_square() -> None:
-    sizes = [len(render_report([long_judgement(count)], [])) for count in (0, 100, 200)]
+    sizes = [len(page_of_one(*long_judgement(count))) for count in (0, 100, 200)]
     assert sizes[2] - sizes[1] < 1.2 * (sizes[1] - sizes[0])
 
 
@@ -201,7 +200,7 @@ def test_no_text_becomes_markup() -> None:
 
 
 def test_nothing_is_loaded_and_only_the_known_style_and_script_may_run() -> None:
-    html = render_report([ReportedItem(ITEM, judgement())], [])
+    html = page_of_one(ITEM, judgement())
     page = read_page(html)
     policy = one(page, "meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
     assert policy.startswith("default-src 'none'; ")

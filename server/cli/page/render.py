@@ -6,32 +6,33 @@ style sheet and the one script, so that nothing else could run even if it got in
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from server.cli.judge import names
-from server.cli.judge.report import marks
-from server.cli.judge.report.overview import claim_histogram
-from server.cli.judge.verdict import left_out, verdict_of
-from server.cli.spread import describe, spread_fields
 
-WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
+def render_page(
+    template: str, *, words: Mapping[str, object] | None = None, script_file: str = "", **values: object
+) -> str:
+    """Renders a template that extends the layout.
 
-
-def render_page(template: str, *, script_file: str = "script.js", **values: object) -> str:
-    """Renders a template that extends the layout; no script but `script_file` may run."""
+    Args:
+        template: its file.
+        words: what its macros know as well.
+        script_file: the one script that may run; empty for none.
+        values: what it shows.
+    """
     templates = environment()
-    style = templates.get_template("style.css").render()
-    script = templates.get_template(script_file).render()
+    templates.globals.update(words or {})
+    files = {"style": "style.css", "script": script_file}
+    parts = {name: templates.get_template(file).render() if file else "" for name, file in files.items()}
     return templates.get_template(template).render(
         **values,
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=content_hash(style),
-        script_hash=content_hash(script),
+        **{name: Markup(content) for name, content in parts.items()},  # noqa: S704 - our own files
+        **{f"{name}_hash": content_hash(content) for name, content in parts.items()},
     )
 
 
@@ -43,7 +44,7 @@ def content_hash(content: str) -> str:
 @cache
 def environment() -> Environment:
     """Builds the templates' environment: everything is escaped, and a misspelt name is an error."""
-    templates = Environment(
+    return Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,6 +52,3 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    templates.globals.update(names=names, marks=marks, describe=describe, verdict_of=verdict_of, left_out=left_out)
-    templates.globals.update(claim_histogram=claim_histogram, spread_fields=spread_fields)
-    return templates

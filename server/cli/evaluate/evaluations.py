@@ -1,0 +1,162 @@
+"""What evaluations amount to: losses, scores, and their page with every factor and its evidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from precis.v1 import evaluate_pb2 as pb
+
+from server.cli.console import DASH
+from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule, inputs_of, score_of
+from server.cli.judge.names import SYMBOLS
+from server.cli.page.marks import Mark, MarkedText, Role, cut
+from server.cli.results import Answer
+from server.cli.spread import plain_histogram
+from server.cli.tally import Tally
+
+ENTITY_WORDS = {
+    pb.ENTITY_STATUS_VALID: "named",
+    pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT: "named; the reference has no context to compare",
+    pb.ENTITY_STATUS_NOT_FOUND: "not named",
+    pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
+}
+WORST_LOSS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedItem:
+    """A summary with its reference and what was found."""
+
+    id: str
+    request: pb.EvaluateRequest
+    response: pb.EvaluateResponse
+
+    @property
+    def rule(self) -> str:
+        """Names the hard fail; empty without one."""
+        return hard_fail_rule(self.response)
+
+    @property
+    def said(self) -> str:
+        """Sums the evaluation up in a sentence."""
+        if self.rule:
+            return f"Loss 1, the worst: a hard fail, {self.rule}."
+        facts, flow, entities = self.response.facts, self.response.flow, self.response.entities
+        counts = (
+            (facts.hit_fact_count, facts.fact_count, "key facts are told"),
+            (facts.supported_sentence_count, facts.sentence_count, "sentences are supported by the reference"),
+            (flow.covered_count, flow.point_count, "points of the outline are covered"),
+            (entities.valid_count, entities.entity_count, "entities are named"),
+        )
+        found = ", ".join(f"{count} of {total} {what}" for count, total, what in counts if total)
+        return f"Loss {self.response.loss:.3f}, where 0 is perfect and 1 is worst: {found}."
+
+    @property
+    def parts(self) -> list[tuple[str, pb.ComponentScore, str]]:
+        """Lists the factors: name, part in the loss, and what it was computed from."""
+        response = self.response
+        return [(name, getattr(response, name).score, inputs_of(response, name)) for name in COMPONENTS]
+
+    @property
+    def pieces(self) -> list[MarkedText]:
+        """Cuts the summary where its sentences begin and end."""
+        sentences = [one.hypothesis for one in self.response.facts.sentences]
+        marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(sentences, start=1)]
+        return cut(self.request.generated.text, marks)
+
+    @property
+    def entities(self) -> list[tuple[pb.EntityEvidence, bool, str]]:
+        """Lists the entities, whether they count, and what came of them."""
+        found = self.response.entities.entities
+        return [(one, one.status in VALID_STATUSES, ENTITY_WORDS.get(one.status, "unknown")) for one in found]
+
+    @property
+    def inversions(self) -> list[tuple[str, str]]:
+        """Lists the outline points that the summary visits in the wrong order: the later, then the earlier one."""
+        texts = [point.evidence.hypothesis.text for point in self.response.flow.points]
+        return [(texts[pair.later_point], texts[pair.earlier_point]) for pair in self.response.flow.inversions]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRow:
+    """One item of many, without its texts; the loss is its headline and its badness."""
+
+    id: str
+    category: str
+    headline: float
+    badness: float
+    scores: Sequence[float | None]
+    statuses: Sequence[str]
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """Text and class of its cells in the index."""
+        scores = ((DASH if score is None else f"{score:.2f}", "") for score in self.scores)
+        return [(f"{self.headline:.3f}", "high-cell"), *scores, (", ".join(self.statuses), "")]
+
+
+@dataclass
+class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
+    """Collects what many evaluations, or a few, amount to.
+
+    Attributes:
+        fail_over: a loss over this is a fault; None for none.
+        losses: of all items.
+        scores: by component, where it applies.
+    """
+
+    headline_name = "loss"
+    digits = 3
+    noun = "Evaluation"
+    template = "evaluations.html"
+    script = "evaluations.js"
+    fail_over: float | None = None
+    losses: list[float] = field(default_factory=list)
+    scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
+    hard_fail_count: int = 0
+
+    @property
+    def limit_words(self) -> str:
+        """See Tally."""
+        return f"loss over {self.fail_over}"
+
+    def take(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> EvaluationRow:
+        """See Tally."""
+        item, response = answer.item, answer.result
+        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
+        loss, rule = response.loss, hard_fail_rule(response)
+        scores = [score_of(response, name) for name in COMPONENTS]
+        self.losses.append(loss)
+        self.hard_fail_count += bool(rule)
+        for name, score in zip(COMPONENTS, scores, strict=True):
+            self.scores[name] += [] if score is None else [score]
+        if self.fail_over is not None and loss > self.fail_over:
+            self.note_faults(item.id, [f"{loss:.4f}"])
+        return EvaluationRow(item.id, item.category, loss, loss, scores, [rule] if rule else [])
+
+    def whole_item(self, item: Candidate, response: pb.EvaluateResponse) -> EvaluatedItem:
+        """Keeps what a page shows: not the document, which may be a book."""
+        request = pb.EvaluateRequest(generated=item.request.generated)
+        request.datum.summary.CopyFrom(item.request.datum.summary)
+        return EvaluatedItem(item.id, request, response)
+
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """See Tally."""
+        return [("loss", self.losses), *self.scores.items()]
+
+    def counts(self) -> list[str]:
+        """See Tally."""
+        return [f"{self.hard_fail_count} hard fails"]
+
+    def remarks(self) -> list[str]:
+        """See Tally."""
+        return []
+
+    def page_values(self, rows: Sequence[EvaluationRow]) -> dict[str, object]:
+        """See Tally."""
+        return {
+            "symbols": SYMBOLS,
+            "headings": ("loss", *COMPONENTS, "status"),
+            "cells": [row.cells for row in rows],
+            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), WORST_LOSS)},
+        }

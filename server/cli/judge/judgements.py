@@ -1,0 +1,227 @@
+"""What judgements amount to: the spread of the scores, the claims, what is under a limit, and their page."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import judge_pb2 as pb
+
+from server.cli.console import DASH
+from server.cli.judge import claim_marks, names
+from server.cli.judge.calibration import AppliedCalibration
+from server.cli.judge.floors import BEST_SCORE, Floor
+from server.cli.judge.items import Item
+from server.cli.judge.names import MetricKey
+from server.cli.judge.verdict import ClaimVerdict, badness_of, left_out, mean_of, verdict_of
+from server.cli.results import Answer
+from server.cli.spread import Bin, histogram, plain_histogram
+from server.cli.tally import Tally
+
+JudgeAnswer = Answer[Item, pb.JudgeResult]
+UNDER = "under the limit"
+WORDS = {"names": names, "marks": claim_marks, "verdict_of": verdict_of, "left_out": left_out}
+"""What the macros of the page know."""
+
+
+class ReportedItem(NamedTuple):
+    """A judged item."""
+
+    item: Item
+    result: pb.JudgeResult
+
+    @property
+    def id(self) -> str:
+        """The item's."""
+        return self.item.id
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """One judgement of many.
+
+    Attributes:
+        headline: mean score of all frameworks; None when no score counts.
+        means: by framework; None without scores that count.
+        statuses: what is special about its scores, such as "partial"; in the order of the alphabet.
+    """
+
+    id: str
+    category: str
+    headline: float | None
+    badness: float
+    means: Mapping[str, float | None]
+    verdict: ClaimVerdict
+    statuses: Sequence[str]
+
+
+def row_of(item: Item, result: pb.JudgeResult, *, is_breached: bool) -> JudgeRow:
+    """Builds the row of an item."""
+    statuses = {names.status_name(metric) for framework in result.frameworks for metric in framework.metrics}
+    means = {
+        names.framework_word(one.framework): one.mean_score if one.HasField("mean_score") else None
+        for one in result.frameworks
+    }
+    badness = badness_of(result, is_breached=is_breached)
+    special = sorted(filter(None, statuses)) + [UNDER] * is_breached
+    return JudgeRow(item.id, item.category, mean_of(result), badness, means, verdict_of(result), special)
+
+
+@dataclass
+class JudgeTally(Tally[Item, pb.JudgeResult]):
+    """Collects what many judgements, or a few, amount to.
+
+    Attributes:
+        floors: scores under these are faults.
+        applied: a calibration; what does not pass is a fault too.
+        scores: those that count, by framework and metric.
+        special: how often a metric has an unusual status, by framework, metric and status.
+        claim_count: claims of all summaries.
+        unchecked_count: of those, the ones that were not checked.
+        unsupported_count: of the checked ones.
+        faulty_count: summaries with such a claim.
+        verdicts: how many pass, fail, or have no verdict.
+        models: every set of models that judged.
+        usage: of the language model in this run; of items kept from an earlier one, nothing.
+    """
+
+    headline_name = "mean score"
+    digits = 2
+    noun = "Judgement"
+    template = "judgements.html"
+    script = "script.js"
+    limit_words = UNDER
+    floors: Sequence[Floor] = ()
+    applied: AppliedCalibration | None = None
+    scores: dict[MetricKey, list[float]] = field(default_factory=dict)
+    special: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
+    claim_count: int = 0
+    unchecked_count: int = 0
+    unsupported_count: int = 0
+    faulty_count: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    models: set[tuple[str, ...]] = field(default_factory=set)
+    usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
+
+    def take(self, answer: JudgeAnswer) -> JudgeRow:
+        """See Tally."""
+        item, result = answer.item, answer.result
+        assert item is not None and result is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
+        if not names.is_unread(result):
+            self.models.add(tuple(model.sha256 for model in result.models))
+        if not answer.is_kept:
+            names.add(self.usage, result.language_model_usage)
+        breaches = [str(breach) for breach in names.breaches_of(result, self.floors)]
+        row = row_of(item, result, is_breached=bool(breaches))
+        if self.applied is not None:
+            verdict = self.applied.verdict_of(result)
+            self.verdicts[verdict.word] += 1
+            breaches += [] if verdict.passed else [f"{self.applied.calibration.kind} does not pass --calibration"]
+        self.note_faults(item.id, breaches)
+        self.claim_count += row.verdict.claim_count
+        self.unchecked_count += row.verdict.unchecked_count
+        self.unsupported_count += row.verdict.unsupported_count
+        self.faulty_count += bool(row.verdict.unsupported_count)
+        self._add_scores(result)
+        return row
+
+    def _add_scores(self, result: pb.JudgeResult) -> None:
+        for framework in result.frameworks:
+            for metric in framework.metrics:
+                key = (framework.framework, metric.name)
+                score, status = names.counting_score(metric), names.status_name(metric)
+                self.scores.setdefault(key, []).extend([] if score is None else [score])
+                if status:
+                    self.special[key, status] += 1
+
+    def whole_item(self, item: Item, result: pb.JudgeResult) -> ReportedItem:
+        """See Tally."""
+        return ReportedItem(item, result)
+
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """See Tally."""
+        return [(words_of(key), scores) for key, scores in self.scores.items()]
+
+    def counts(self) -> list[str]:
+        """See Tally."""
+        unread = [f"{self.unchecked_count:,} not checked"] if self.unchecked_count else []
+        claims = [f"{self.claim_count:,} claims", *unread, f"{self.unsupported_count:,} not supported"]
+        return claims if self.claim_count else []
+
+    def remarks(self) -> list[str]:
+        """See Tally."""
+        lines = [f"{words_of(key)}: {status} in {count} items" for (key, status), count in self.special.items()]
+        if self.applied:
+            counts = ", ".join(
+                f"{self.verdicts[word]} {word}" for word in ("pass", "fail", "none") if self.verdicts[word]
+            )
+            calibration = self.applied.calibration
+            lines.append(f"{calibration.kind} calibrated: {counts or 'no verdicts'}; {calibration.basis}")
+        if len(self.models) > 1:
+            lines.append("The results come from different models; without --resume all items are judged anew.")
+        return list(filter(None, (*lines, names.in_words(self.usage))))
+
+    def page_values(self, rows: Sequence[JudgeRow]) -> dict[str, object]:
+        """See Tally."""
+        frameworks = list(dict.fromkeys(framework for row in rows for framework in row.means))
+        means = [f"{names.title_of(framework)} mean" for framework in frameworks]
+        pictures = {
+            f"{names.title_of(one)}, mean score": plain_histogram((row.means.get(one) for row in rows), BEST_SCORE)
+            for one in frameworks
+        }
+        worst = plain_histogram((row.verdict.worst_score for row in rows), BEST_SCORE)
+        return {
+            "words": WORDS,
+            "floors": self.floors,
+            "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
+            "cells": [cells_of(row, frameworks) for row in rows],
+            "charts": mean_results(self.scores, self.special) if rows else [],
+            "histograms": {**pictures, "Score of the worst claim": worst},
+            "claim_histogram": claim_histogram,
+        }
+
+
+def cells_of(row: JudgeRow, frameworks: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns text and class of the cells of an item in the index."""
+    verdict = row.verdict
+    means = [row.means.get(framework) for framework in frameworks]
+    return [
+        *((DASH if mean is None else f"{mean:.2f}", "low-cell") for mean in means),
+        (DASH if verdict.worst_score is None else f"{verdict.worst_score:.2f}", ""),
+        (str(verdict.unsupported_count), "high-cell"),
+        (str(verdict.claim_count), ""),
+        (str(verdict.unchecked_count), ""),
+        (", ".join(row.statuses), "status-cell"),
+    ]
+
+
+def words_of(key: MetricKey) -> str:
+    """Names a metric of a framework."""
+    return f"{names.framework_word(key[0])} {names.metric_word(key[1])}"
+
+
+def claim_histogram(claims: Sequence[evidence_pb2.Claim]) -> list[Bin]:
+    """Counts claims by probability and label."""
+    return histogram(((claim.probability, names.label_word(claim.label)) for claim in claims), 1.0)
+
+
+def mean_results(
+    scores: Mapping[MetricKey, list[float]], special: Counter[tuple[MetricKey, str]]
+) -> list[pb.FrameworkResult]:
+    """Writes the means of many judgements as if they were one; a mean is partial when a score in it is."""
+    results: dict[int, pb.FrameworkResult] = {}
+    for (framework, metric), values in scores.items():
+        result = results.setdefault(framework, pb.FrameworkResult(framework=framework))
+        mean = result.metrics.add(name=metric)
+        if values:
+            is_partial = special[(framework, metric), "partial"]
+            mean.status = pb.JUDGE_METRIC_STATUS_PARTIAL if is_partial else pb.JUDGE_METRIC_STATUS_SCORED
+            mean.score = statistics.fmean(values)
+            spread = f"the lowest is {min(values):.2f}, the highest {max(values):.2f}"
+            mean.reason = f"Mean of {len(values)} scores; {spread}."
+    for result in results.values():
+        if means := [metric.score for metric in result.metrics if metric.HasField("score")]:
+            result.mean_score = statistics.fmean(means)
+    return list(results.values())

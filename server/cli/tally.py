@@ -1,0 +1,232 @@
+"""What the items of a command amount to: on the terminal, as JSON and as a page, and whether it is good enough."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol
+
+from google.rpc import code_pb2
+from precis.v1 import common_pb2
+from rich.console import Console
+
+from server.cli.console import SHOWN_ITEMS, Grid, number, shown, to_json_document
+from server.cli.errors import CliError, NegativeAnswer
+from server.cli.page.render import render_page
+from server.cli.results import Answer, I, R
+from server.cli.spread import WorstItems, spread_fields, spread_grid
+
+WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
+MAX_CATEGORIES = 100
+NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
+
+
+class ItemRow(Protocol):
+    """One item of many, without its texts."""
+
+    @property
+    def id(self) -> str:
+        """Names it."""
+
+    @property
+    def category(self) -> str:
+        """The caller's word for its kind; empty for none."""
+
+    @property
+    def headline(self) -> float | None:
+        """The score that counts most; None when there is none."""
+
+    @property
+    def badness(self) -> float:
+        """Ranks the items; the worst has most."""
+
+    @property
+    def statuses(self) -> Sequence[str]:
+        """What is special about it, a word or two each."""
+
+
+@dataclass
+class FailedItems:
+    """Counts failures and keeps the first few."""
+
+    count: int = 0
+    first: list[tuple[str, common_pb2.ItemError]] = field(default_factory=list)
+
+    def add(self, item_id: str, error: common_pb2.ItemError) -> None:
+        """Takes one failure in."""
+        self.count += 1
+        if len(self.first) < SHOWN_ITEMS:
+            self.first.append((item_id, error))
+
+    def print(self, console: Console) -> None:
+        """Prints a line for each failure that was kept, and how many more there are."""
+        for item_id, error in self.first:
+            console.print(shown(f"{item_id}: {describe(error)}", style="red"))
+        if self.count > len(self.first):
+            console.print(f"... and {self.count - len(self.first)} more failed items", style="red")
+
+    def check(self, item_count: int) -> None:
+        """Raises CliError when items failed."""
+        if self.count:
+            raise CliError(f"{self.count} of {item_count} items failed; the others are done")
+
+
+def describe(error: common_pb2.ItemError) -> str:
+    """Says what is wrong with an item: code, field and message."""
+    code = str(code_pb2.Code.Name(error.code)) if error.code in code_pb2.Code.values() else "UNKNOWN"
+    return ": ".join(filter(None, (code, error.field, error.message)))
+
+
+@dataclass
+class Tally(ABC, Generic[I, R]):
+    """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
+
+    Attributes:
+        keeps_page: a page will be asked for.
+        failed: items without a result.
+        done_count: items with a result.
+        kept_count: of those, the ones from an earlier run.
+        headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
+        faults: id and fault of the first results that are not good enough.
+        fault_count: how many faults there are.
+        worst: rows of the worst items.
+        rows: of all items, for a page.
+        whole: the worst items as the page shows them.
+    """
+
+    headline_name: ClassVar[str]
+    digits: ClassVar[int]  # of a score
+    noun: ClassVar[str]  # for one result
+    template: ClassVar[str]
+    script: ClassVar[str]
+    keeps_page: bool = field(default=False, kw_only=True)
+    failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
+    done_count: int = field(default=0, kw_only=True)
+    kept_count: int = field(default=0, kw_only=True)
+    headlines: dict[str, list[float]] = field(default_factory=dict, kw_only=True)
+    faults: list[tuple[str, str]] = field(default_factory=list, kw_only=True)
+    fault_count: int = field(default=0, kw_only=True)
+    worst: WorstItems[ItemRow] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS), kw_only=True)
+    rows: list[ItemRow] = field(default_factory=list, kw_only=True)
+    whole: WorstItems[Any] = field(default_factory=lambda: WorstItems(WHOLE_ITEMS), kw_only=True)
+
+    def add(self, answer: Answer[I, R]) -> None:
+        """Takes one answer in."""
+        if answer.error is not None:
+            self.failed.add(answer.id, answer.error)
+        if answer.item is None or answer.result is None:
+            return
+        self.done_count += 1
+        self.kept_count += answer.is_kept
+        row = self.take(answer)
+        self.worst.add(row.badness, row)
+        self._add_headline(row)
+        if self.keeps_page:
+            self.rows.append(row)
+            self.whole.add(row.badness, self.whole_item(answer.item, answer.result))
+
+    @abstractmethod
+    def take(self, answer: Answer[I, R], /) -> ItemRow:
+        """Takes in an answer that has a result; returns its row."""
+
+    @abstractmethod
+    def whole_item(self, item: I, result: R, /) -> object:
+        """Returns what a page shows of an item."""
+
+    @abstractmethod
+    def scores_by_name(self) -> list[tuple[str, list[float]]]:
+        """Lists the scores of all items by what they measure."""
+
+    @abstractmethod
+    def counts(self) -> list[str]:
+        """Lists what else was counted, a few words each."""
+
+    @abstractmethod
+    def remarks(self) -> list[str]:
+        """Lists what else a reader should know, a line each."""
+
+    @abstractmethod
+    def page_values(self, rows: Sequence[Any], /) -> dict[str, object]:
+        """Returns what the template shows, beside what all pages of items show."""
+
+    @property
+    @abstractmethod
+    def limit_words(self) -> str:
+        """Says what a fault is."""
+
+    @property
+    def item_count(self) -> int:
+        """Items that were answered."""
+        return self.done_count + self.failed.count
+
+    @property
+    def categories(self) -> list[tuple[str, list[float]]]:
+        """Lists the headlines by category, by name; empty when no item has one."""
+        return [] if set(self.headlines) <= {NO_CATEGORY} else sorted(self.headlines.items())
+
+    @property
+    def category_grid(self) -> Grid:
+        """The headline score by category."""
+        return spread_grid(self.categories, heading=f"{self.headline_name} by category", digits=self.digits)
+
+    def note_faults(self, item_id: str, faults: Sequence[str]) -> None:
+        """Takes in what is not good enough about an item."""
+        self.fault_count += len(faults)
+        self.faults += [(item_id, fault) for fault in faults][: SHOWN_ITEMS - len(self.faults)]
+
+    def check(self) -> None:
+        """Raises CliError when items failed, NegativeAnswer when results are not good enough."""
+        self.failed.check(self.item_count)
+        if self.fault_count:
+            named = [f"{item_id} {fault}" if self.item_count > 1 else fault for item_id, fault in self.faults]
+            more = f" and {self.fault_count - len(named)} more" if self.fault_count > len(named) else ""
+            raise NegativeAnswer(f"{self.limit_words}: {', '.join(named)}{more}")
+
+    def print(self, console: Console) -> None:
+        """Prints the tables of many items."""
+        kept = [f"{self.kept_count} kept from an earlier run"] if self.kept_count else []
+        counts = (f"{self.item_count} items", f"{self.failed.count} failed", *self.counts(), *kept)
+        console.print(", ".join(counts), markup=False)
+        if any(values for _, values in self.scores_by_name()):
+            console.print(spread_grid(self.scores_by_name(), digits=self.digits).to_table())
+            if self.categories:
+                console.print(self.category_grid.to_table())
+        for line in self.remarks():
+            console.print(shown(line, style="dim"))
+        if self.done_count:
+            rows = [(row.id, number(row.headline, self.digits)) for _, row in self.worst.ranked()]
+            console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
+        self.failed.print(console)
+
+    def to_json(self) -> str:
+        """Gives the overview as a JSON document."""
+        fields = {
+            "item_count": self.item_count,
+            "failed_count": self.failed.count,
+            "scores": spread_fields(self.scores_by_name()),
+            "category_scores": {"of": self.headline_name, "categories": spread_fields(self.categories)},
+        }
+        return to_json_document(fields)
+
+    def render(self, *, has_index: bool = True) -> str:
+        """Renders the page: the worst items whole, after an index of all unless there is but one to show."""
+        items = [item for _, item in self.whole.ranked()]
+        rows: list[Any] = sorted(self.rows, key=lambda row: -row.badness) if has_index else []
+        one, many = f"{self.noun} of {items[0].id if items else ''}", f"{self.noun}s of {self.item_count} summaries"
+        return render_page(
+            self.template,
+            script_file=self.script,
+            title=many if has_index else one,
+            tally=self,
+            items=items,
+            rows=rows,
+            has_index=has_index,
+            statuses=sorted({status for row in rows for status in row.statuses}),
+            describe=describe,
+            **self.page_values(rows),
+        )
+
+    def _add_headline(self, row: ItemRow) -> None:
+        name = row.category or NO_CATEGORY
+        if name not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
+            name = OTHER_CATEGORIES
+        self.headlines.setdefault(name, []).extend([] if row.headline is None else [row.headline])
