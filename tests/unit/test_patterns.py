@@ -34,8 +34,6 @@ BOUNDED = {
         for name in ("_ACRONYM", "_ADDRESS", "_COMMAND", "_NUMBER", "_PART_NUMBER", "_PATH", "_VERSION")
     },
 }
-# Run by loops over tables, which say nothing of the method.
-MATCHED = {f"{_EXTRACTIVE}.asides.{name}": {"fullmatch"} for name in ("_BADGES", "_CALL", "_LAYOUT", "_TO_OWN_SECTION")}
 FRAMES = (("", ""), ("о", "」と"))
 UNITS = (
     *"#*_-–—.,;:!?'\"“”„«»「」()[]{}<>|/\\`~^&%$€£@=+ \n\t0a A×÷。、é\u0301\u200b·•…Ａо’‘",
@@ -130,7 +128,7 @@ def test_no_pattern_takes_quadratic_time() -> None:
     uses = _uses()
     slow = {}
     for pattern, names in _patterns().items():
-        methods = {method for name in names for method in MATCHED.get(name, uses.get(name, ()))} - {"pattern"}
+        methods = {method for name in names for method in uses.get(name, ())} - {"pattern"}
         if not BOUNDED.keys() & set(names) and (found := _quadratic(pattern, methods)):
             slow[names[0]] = found
     assert slow == {}
@@ -138,7 +136,7 @@ def test_no_pattern_takes_quadratic_time() -> None:
 
 def test_exceptions_are_patterns() -> None:
     names = {name for names in _patterns().values() for name in names}
-    assert (BOUNDED.keys() | MATCHED.keys()) - names == set()
+    assert BOUNDED.keys() - names == set()
 
 
 def test_a_quadratic_pattern_is_found_by_units_of_its_own() -> None:

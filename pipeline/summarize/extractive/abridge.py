@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from pipeline.summarize.duplicates import fold_sentence
-from pipeline.summarize.extractive.agreements import blend_stakes
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_sentences
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.fitting import Fit, fit
@@ -90,7 +89,6 @@ def _candidates(material: Material, shortening: Shortening) -> Candidates:
     score = np.zeros(0)
     if sentences:
         score = score_sentences(excerpts, sentences, vectors, starts_document=shortening.starts_document)
-        score = blend_stakes(score, excerpts, sentences, shortening.values.binding)
         score = score if shortening.focus is None else blend_focus(score, shortening.focus)
     return Candidates(
         excerpts=excerpts,

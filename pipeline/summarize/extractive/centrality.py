@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.reading.word_table import is_content, stem
-from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 
 Float64 = npt.NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from textwrap import dedent
 from pipeline.reading.characters import NormalizedText, normalize
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.terms import find_terms
-from pipeline.summarize.extractive.asides import says_nothing, stands_beside
-from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
@@ -56,8 +54,6 @@ def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
         listing_end = block.end if block.kind is SourceBlockKind.LISTING else -1
         origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
         for piece in _block_pieces(source, block):
-            if says_nothing(piece.text):
-                continue
             yield replace(piece, block=number, origin=origin)
 
 
@@ -105,11 +101,8 @@ def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        if kind is ExcerptKind.TURN:
-            if text := tidy(text):
-                yield Excerpt(kind, text, block.level, block.mark)
-        else:
-            yield Excerpt(kind, text, block.level, block.mark if number == 0 else "")
+        is_marked = number == 0 or kind is ExcerptKind.TURN
+        yield Excerpt(kind, text, block.level, block.mark if is_marked else "")
 
 
 def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
@@ -260,7 +253,7 @@ def _is_cut(piece: Excerpt) -> bool:
         is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
         return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
-    return not is_whole or starts_inside(piece.text) or stands_beside(piece.text)
+    return not is_whole or starts_inside(piece.text)
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.reading.terms import Term
-from pipeline.summarize.extractive.asides import SectionRole, role_of
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import LIST_KINDS, PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 from pipeline.summarize.extractive.values import ExcerptValues
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
@@ -97,8 +97,7 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
         selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
     if not candidates.has_focus:
         selection.take_own_summary(_OWN_SUMMARY_SHARE * central)
-        share = _SECTIONS_SHARE + (1 - _SECTIONS_SHARE) * candidates.values.binding
-        selection.open_sections(selection.tokens + share * max(0.0, central - selection.tokens))
+        selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
         selection.cover(central)
     selection.fill(central)
     if central < budget.ceiling:
@@ -198,8 +197,7 @@ class _Selection:
                 best[section] = max(best.get(section, (-1.0, 0)), (self._worth(position), -position))
         roles = {section: role_of(excerpts, section).value for section in best}
         levels = {section: (roles[section], excerpts[section].level if section >= 0 else 0) for section in best}
-        binding = self.candidates.values.binding  # of a contract: what is at stake, however long the clause
-        for section in sorted(best, key=lambda each: (levels[each], -binding * best[each][0], -sizes[each], each)):
+        for section in sorted(best, key=lambda each: (levels[each], -sizes[each], each)):
             self._add_if_fits(-best[section][1], limit)
 
     def cover(self, limit: float) -> None:

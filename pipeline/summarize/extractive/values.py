@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SummaryType
-from pipeline.summarize.extractive.agreements import bindingness
-from pipeline.summarize.extractive.dialogue import is_decision, is_outcome
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
@@ -37,7 +35,6 @@ _FEW_TECHNICAL, _MANY_TECHNICAL = (
 )  # share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29
 _PLAIN_BONUS, _TECHNICAL_BONUS = 0.1, 0.5
 _FULL_BONUS_VALUES = 3.0
-_DECISION_BONUS, _OUTCOME_BONUS = 0.1, 0.5  # of what is said in a meeting, and of what its minutes call an outcome
 
 
 class ExcerptValues:
@@ -60,15 +57,11 @@ class ExcerptValues:
                 wanted = (term for term in excerpt.terms if term in missed.terms or missed.says(term.text))
                 weights |= dict.fromkeys(wanted, _WANTED_WEIGHT)
             self.terms.append(weights)
-        self._decisions = [_decision_bonus(each) for each in excerpts]
-        self.binding = bindingness(excerpts)
-        technicality = _technicality(excerpts) * (1 - self.binding)  # a period of notice is no part of a machine
-        self._bonus = _PLAIN_BONUS + (_TECHNICAL_BONUS - _PLAIN_BONUS) * technicality
+        self._bonus = _PLAIN_BONUS + (_TECHNICAL_BONUS - _PLAIN_BONUS) * _technicality(excerpts)
 
     def bonus(self, position: int, said: set[Term]) -> float:
-        """Returns what a decision, and values that are not said yet, add to what a sentence is worth."""
-        values = min(1.0, self.of([position], said) / _FULL_BONUS_VALUES)
-        return self._bonus * values + self._decisions[position]
+        """Returns what values that are not said yet add to what a sentence is worth."""
+        return self._bonus * min(1.0, self.of([position], said) / _FULL_BONUS_VALUES)
 
     def are_in(self, position: int) -> bool:
         """Tells whether an excerpt has anything that must not be lost."""
@@ -80,12 +73,6 @@ class ExcerptValues:
         for position in positions:
             new |= {term: weight for term, weight in self.terms[position].items() if term not in said}
         return sum(new.values()) + sum(self.flags[position] for position in positions)
-
-
-def _decision_bonus(excerpt: Excerpt) -> float:
-    if excerpt.kind is ExcerptKind.TURN:
-        return _DECISION_BONUS * is_decision(excerpt.text)
-    return _OUTCOME_BONUS * (excerpt.kind in PROSE and is_outcome(excerpt.text))
 
 
 def _technicality(excerpts: Sequence[Excerpt]) -> float:

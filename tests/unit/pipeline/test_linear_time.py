@@ -16,8 +16,6 @@ from pipeline.reading.summary_text import read_summary
 from pipeline.reading.terms import find_terms
 from pipeline.reading.values import find_date_parts, find_quantities
 from pipeline.reading.word_table import WordTable
-from pipeline.summarize.extractive.asides import says_nothing
-from pipeline.summarize.extractive.dialogue import tidy
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.trust.parts import split_parts
 from pipeline.summarize.trust.values import KnownNumbers, find_amounts
@@ -72,8 +70,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "lead-in": lead_in_length,
     "language": is_english,
     "excerpts": lambda text: read_excerpts([text], len),
-    "asides": says_nothing,
-    "speech": tidy,
     "terms": find_terms,
     "parts of an answer": split_parts,
     "amounts": lambda text: list(find_amounts(text)),

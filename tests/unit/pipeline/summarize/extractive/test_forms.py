@@ -88,11 +88,3 @@ async def test_a_question_is_answered_by_the_entry_that_it_names(name: str, writ
     text = await shaped(Shape(LengthGoal(30, LengthUnit.WORDS)), text=ENTRIES, focus=question)
     assert name in text
     assert f"The default is {SIZES[name]} MB" in text
-
-
-async def test_minutes_are_shortened_to_their_outcomes() -> None:
-    talk = "There was a long discussion in which several members said what they thought of it."
-    decided = {item: f"Decision: Maintenance buys the {item} before the summer." for item in ("paint", "wood", "glass")}
-    items = [f"## Offers of {item}\n\nAnna opened. {talk} {talk}\n\n{told}" for item, told in decided.items()]
-    text = await shaped(Shape(LengthGoal(44, LengthUnit.WORDS)), text="# Minutes\n\n" + "\n\n".join(items))
-    assert [told for told in decided.values() if told not in text] == [], text
