@@ -125,6 +125,11 @@ class PairScores:
         read = _small(pairs) if fold_case else pairs
         return cls(pairs, await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
 
+    def add(self, others: "PairScores") -> None:
+        """Adds what the model said about other pairs."""
+        self._entailments |= others._entailments  # noqa: SLF001 - of its own class
+        self._contradictions |= others._contradictions  # noqa: SLF001
+
     def entailment(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise entails a hypothesis, in [0, 1]."""
         return self._entailments[premise, hypothesis]

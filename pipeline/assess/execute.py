@@ -23,7 +23,7 @@ from pipeline.assess.look import LookTask, look_messages, look_schema, read_look
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
@@ -31,6 +31,7 @@ from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult
 from pipeline.llm.ask import UnusableAnswerError, ask_json
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import RequestRefusedError
+from pipeline.support.claim_support import ClaimLabel
 
 
 async def execute(run: AssessRun, plan: AssessPlan) -> AsyncIterator[ToolRun]:

@@ -33,17 +33,26 @@ from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import SummaryRun
 from pipeline.summarize.writer import Writer
+from pipeline.support.claim_support import SupportConfig
 
 _SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
+_DEFAULT_SUPPORT = SupportConfig()
 _NO_TEXTS = Shown()
 
 
 @asynccontextmanager
 async def open_summarizer(
-    config: SummarizeConfig, storage: StorageConfig, *, observer: SummaryObserver | None = None
+    config: SummarizeConfig,
+    storage: StorageConfig,
+    *,
+    observer: SummaryObserver | None = None,
+    support: SupportConfig = _DEFAULT_SUPPORT,
 ) -> AsyncIterator["Summarizer"]:
     """Opens the databases, makes the tables if need be, and deletes summaries that expired.
+
+    Args:
+        support: by which sentences of a summary are compared with the document when they are cited.
 
     Raises:
         StorageError: the databases cannot be used.
@@ -64,7 +73,7 @@ async def open_summarizer(
             with storage_errors():
                 await checkpoints.adelete_thread(summary_id)
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
-        yield Summarizer(config, store, checkpoints, executor, observer=observer or NoObserver())
+        yield Summarizer((config, support), store, checkpoints, executor, observer=observer or NoObserver())
 
 
 class Summarizer:
@@ -82,7 +91,7 @@ class Summarizer:
 
     def __init__(
         self,
-        config: SummarizeConfig,
+        configs: tuple[SummarizeConfig, SupportConfig],
         store: SummaryStore,
         checkpoints: BaseCheckpointSaver[Any],
         executor: ThreadPoolExecutor,
@@ -92,7 +101,7 @@ class Summarizer:
         self.owner = ""
         self.budget: SummaryBudget | None = None
         self.check_storage = store.check
-        self.config = config
+        self.config, self._support = configs
         self.store = store
         self.stopping = asyncio.Event()
         self._checkpoints = checkpoints
@@ -160,7 +169,8 @@ class Summarizer:
             writer=writer.identity,
             owner=self.owner,
         )
-        request_key = request.key(document.sha256, self.config.result_settings())
+        settings = f"{self.config.result_settings()}\n{self._support.support_settings()}"
+        request_key = request.key(document.sha256, settings)
         summary = await self.store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
@@ -250,6 +260,7 @@ class Summarizer:
             observer=self._observer,
             config=self.config,
             off_loop=self._off_loop,
+            support=self._support,
             owner=summary.request.owner,
         )
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)

@@ -213,7 +213,8 @@ class SummaryRun:
         """Finds where the sentences of the finished text stand in the document."""
         job = self.job
         gate = job.writer.trust_gate if isinstance(job.writer, CheckedWriter) else None
-        bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
+        max_read = gate.max_cited_claims if gate else 0
+        bounds = CitationBounds(job.config.max_citations, max_read, job.support, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _drive(self, run: Run, config: RunnableConfig) -> None:

@@ -1,9 +1,10 @@
-"""Claim support: the probability that the source supports a claim, calibrated.
+"""Support: whether passages of a document support a statement. The judge, the gate and citations ask the same here.
 
-The NLI model was trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is
-nearly all. The rest is how much of the claim's words the source has nowhere: the model has learned from claims that
-belong to their documents, and is not sure about one that has nothing to do with it. Words that are known say nothing:
-once a quarter of them are, more make no difference.
+The label follows from the probability that the source supports the claim, which is calibrated. The NLI model was
+trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is nearly all. The
+rest is how much of the claim's words the source has nowhere: the model has learned from claims that belong to their
+documents, and is not sure about one that has nothing to do with it. Words that are known say nothing: once a quarter
+of them are, more make no difference.
 
 The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` or `scripts/fit_claim_support.py` to
 documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
@@ -11,16 +12,103 @@ documents that the model was not trained on, and to no human judgement of a summ
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import Annotated
+
+from pydantic import Field
 
 from pipeline.frozen import FrozenModel
+from pipeline.model_answers import Pair, PairScores
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class SupportConfig(FrozenModel):
+    """What a statement is compared with, and what its label means."""
+
+    max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
+    passage_chars: int = Field(
+        default=700,
+        ge=100,
+        le=2_000,
+        description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
+    )
+    short_passage_chars: int = Field(
+        default=250,
+        ge=0,
+        le=2_000,
+        description="Longest of a second, shorter passage for each claim: the one that entails more counts. 0: none.",
+    )
+    supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
+    partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
+    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+
+    def support_settings(self) -> str:
+        """Returns the settings that support depends on, as JSON; none that a subclass adds."""
+        return self.model_dump_json(include=set(SupportConfig.model_fields))
+
+
+class ClaimLabel(StrEnum):
+    """What the source says about a claim, the best first."""
+
+    SUPPORTED = "supported"
+    PARTIAL = "partial"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A statement beside what a document has of it.
+
+    Attributes:
+        text: the statement.
+        premises: passages of the document that speak of it, as the model reads them.
+        known_share: of the weight of its content words, those that stand anywhere in the document.
+        of_sentence: pairs of the sentence that it is a part of: what entails that entails the statement.
+        is_copied: whether it stands in the document word for word, and so contradicts nothing.
+    """
+
+    text: str
+    premises: tuple[str, ...]
+    known_share: float
+    of_sentence: tuple[Pair, ...] = ()
+    is_copied: bool = False
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Its premises, each with the statement."""
+        return [(premise, self.text) for premise in self.premises]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a document says of a statement.
+
+    Attributes:
+        entailment: by the passage that entails it most, or of the whole sentence if that is more, in [0, 1].
+        contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
+        probability: that the document supports it, in (0, 1), calibrated.
+        label: by the probability and the contradiction.
+    """
+
+    entailment: float
+    contradiction: float
+    probability: float
+    label: ClaimLabel
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether it is supported at least in part."""
+        return self.label is not ClaimLabel.UNSUPPORTED
 
 
 class ClaimSupportWeights(FrozenModel):
@@ -37,6 +125,24 @@ class ClaimSupportWeights(FrozenModel):
     weights: Mapping[str, float]
     unsupported_word: float
     record: Mapping[str, str | int | float]
+
+
+def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool) -> ClaimLabel:
+    """Returns the label of a claim; thresholds are inclusive."""
+    if probability < config.partly_supported or is_contradicted:
+        return ClaimLabel.UNSUPPORTED
+    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
+
+
+def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfig) -> Support:
+    """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
+    pairs = statement.pairs
+    entailment = max((scores.entailment(*pair) for pair in (*pairs, *statement.of_sentence)), default=0.0)
+    contradiction = max((scores.contradiction(*pair) for pair in pairs if not statement.is_copied), default=0.0)
+    probability = claim_support(signals(entailment, statement.known_share))
+    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    label = label_of(probability, config, is_contradicted=is_contradicted)
+    return Support(entailment, contradiction, probability, label)
 
 
 def signals(entailment: float, known_share: float) -> dict[str, float]:

@@ -5,14 +5,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from pipeline.reading.passage import TextSpan
-
-
-class ClaimLabel(StrEnum):
-    """What the source says about a claim, the best first."""
-
-    SUPPORTED = "supported"
-    PARTIAL = "partial"
-    UNSUPPORTED = "unsupported"
+from pipeline.support.claim_support import ClaimLabel
 
 
 class MismatchKind(StrEnum):

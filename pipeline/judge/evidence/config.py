@@ -1,13 +1,10 @@
 """The settings of the evidence table: every number that an operator may choose."""
 
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.frozen import FrozenModel
-
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+from pipeline.support.claim_support import Share, SupportConfig
 
 
 class QuestionMode(StrEnum):
@@ -22,33 +19,17 @@ class QuestionMode(StrEnum):
     LITERAL = "literal"
 
 
-class EvidenceConfig(FrozenModel):
+class EvidenceConfig(SupportConfig):
     """The settings of the evidence table (README, Evidence, Claim labels and Questions)."""
 
-    max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
     max_claims: int = Field(
         default=1_000, ge=1, le=5_000, description="Claims that are checked; of more, the most consequential."
-    )
-    passage_chars: int = Field(
-        default=700,
-        ge=100,
-        le=2_000,
-        description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
-    )
-    short_passage_chars: int = Field(
-        default=250,
-        ge=0,
-        le=2_000,
-        description="Longest of a second, shorter passage for each claim: the one that entails more counts. 0: none.",
     )
     max_embedded_sentences: int = Field(
         default=300,
         ge=10,
         description="Sentences of either text that the embedder reads, at most.",
     )
-    supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
-    partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
-    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
     fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is fully covered.")
     partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not covered.")
     min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")

@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 from pipeline.judge.citation import cite, sentences
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable, ToneReading
 from pipeline.judge.exact import exact
 from pipeline.judge.locks.caps import LockRules, RawScore
 from pipeline.judge.locks.hallucination import LISTED
 from pipeline.judge.result import Json, MetricName
 from pipeline.reading.passage import TextSpan
+from pipeline.support.claim_support import ClaimLabel
 
 MILD_UP_TO = Fraction(2, 5)
 SEVERE_FROM = Fraction(3, 5)

@@ -11,13 +11,14 @@ from fractions import Fraction
 from typing import Self
 
 from pipeline.judge.citation import cite, cite_first, count, sentences
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import half_up
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
 from pipeline.reading.passage import TextSpan
+from pipeline.support.claim_support import ClaimLabel
 
 LISTED = 10
 """Claims that a lock lists. All are checked and counted."""

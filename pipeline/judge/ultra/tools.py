@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, Tone
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import Tool
+from pipeline.support.claim_support import ClaimLabel
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from pipeline.summarize.citations.written import WrittenSources
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.trust.inspect import is_claim, riskiest
 from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
-from pipeline.summarize.trust.reading import ClaimReader, ClaimSupport, WrittenClaim
+from pipeline.summarize.trust.reading import ClaimReader
+from pipeline.support.claim_support import Hypothesis, Support, SupportConfig
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
@@ -30,11 +31,13 @@ class CitationBounds:
     Attributes:
         max_citations: sentences of the text, from its beginning.
         max_read: written sentences that a model compares; of more, those with values and negations first.
+        support: by which it does.
         caller: in whose turn it does.
     """
 
     max_citations: int
     max_read: int
+    support: SupportConfig
     caller: str = ""
 
 
@@ -43,7 +46,7 @@ class _Draft:
     """A citation before a model has read its sentence; `claim` is what it would read."""
 
     citation: SummaryCitation
-    claim: WrittenClaim | None = None
+    claim: Hypothesis | None = None
 
 
 async def cite(
@@ -57,12 +60,12 @@ async def cite(
         reader: has written sentences compared with the document; None: no model is asked.
         off_loop: where the texts are read.
     """
-    parts, drafts = await off_loop(lambda: _draft(text, chunks, bounds.max_citations))
+    parts, drafts = await off_loop(lambda: _draft(text, chunks, bounds))
     readable = [at for at, draft in enumerate(drafts) if draft.claim is not None]
     if reader is None or not readable or not await off_loop(lambda: _is_readable(text, chunks)):
         return Citations(tuple(draft.citation for draft in drafts), parts)
     claims = [claim for draft in drafts if (claim := draft.claim)]
-    chosen = riskiest([claim.words for claim in claims], bounds.max_read)
+    chosen = riskiest([claim.text for claim in claims], bounds.max_read)
     supports = await reader.read([claims[at] for at in chosen], caller=bounds.caller)
     cited = [draft.citation for draft in drafts]
     for at, support in zip(chosen, supports, strict=True):
@@ -75,16 +78,16 @@ def _is_readable(text: str, chunks: Sequence[SourceChunk]) -> bool:
     return is_english(text) and is_english("\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS]))
 
 
-def _supported(citation: SummaryCitation, support: ClaimSupport) -> SummaryCitation:
+def _supported(citation: SummaryCitation, support: Support) -> SummaryCitation:
     kind = CitationSupport.SUPPORTED if support.is_supported else CitationSupport.MARKED
     return replace(citation, support=kind, probability=support.probability)
 
 
-def _draft(text: str, chunks: Sequence[SourceChunk], max_citations: int) -> tuple[int, list[_Draft]]:
+def _draft(text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds) -> tuple[int, list[_Draft]]:
     """Returns how many parts a text has, and those of them that are cited."""
     parts = split_parts(text)
     document = CitedDocument(chunks)
-    folded = [fold(text[part.start : part.end]) for part in parts[:max_citations]]
+    folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
     found = document.occurrences(set(folded))
     spans = _in_order(folded, found)
     drafts: list[_Draft] = []
@@ -100,7 +103,7 @@ def _draft(text: str, chunks: Sequence[SourceChunk], max_citations: int) -> tupl
             if located > _MOST_LOCATED or len(document.text) > MAX_READ_CHARS:
                 drafts.append(_Draft(_cite(part, CitationSupport.UNREAD, document)))
                 continue
-            sources = sources or WrittenSources(document.text)
+            sources = sources or WrittenSources(document.text, bounds.support)
             drafts.append(_written(text[part.start : part.end], part, document, sources))
     return len(parts), drafts
 

@@ -3,14 +3,12 @@
 import unicodedata
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
-from pipeline.summarize.trust.reading import WrittenClaim
+from pipeline.support.claim_support import Hypothesis, SupportConfig
 
-_EVIDENCE = EvidenceConfig()
 _MOST_SENTENCES = 4  # of a citation
 _LEAST_SHARE = 0.2  # of the weight of a sentence's words: less is chance
 _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
@@ -25,28 +23,29 @@ class Located:
         spans: of the sentences that have its words, in the document's text; none if no sentence has enough of them.
     """
 
-    claim: WrittenClaim
+    claim: Hypothesis
     spans: tuple[tuple[int, int], ...]
 
 
 class WrittenSources:
     """A document, read once. About 0.5 s for 1 MB."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, config: SupportConfig) -> None:
         """Reads the text."""
-        self._read = ReadText.of("document", text, _EVIDENCE.max_sentence_chars)
+        self._config = config
+        self._read = ReadText.of("document", text, config.max_sentence_chars)
         self._index = WordIndex(self._read)
-        self._finder = PassageFinder(self._read, self._index, _EVIDENCE.passage_chars)
+        self._finder = PassageFinder(self._read, self._index, config.passage_chars)
 
     def locate(self, sentence: str) -> Located:
         """Finds what speaks of a sentence."""
         table = WordTable.of(unicodedata.normalize("NFKC", sentence))
         weights = claim_weights(table, range(len(table)), self._index)
-        passages = self._finder.for_claim(weights, _EVIDENCE.short_passage_chars) if weights else ()
+        passages = self._finder.for_claim(weights, self._config.short_passage_chars) if weights else ()
         words = " ".join(sentence.replace("|", " ").split())
         spans = self._spans(passages[0], weights) if passages else ()
         texts = tuple(passage.span.text for passage in passages) if spans else ()
-        return Located(WrittenClaim(words, texts, self._index.known_share(weights)), spans)
+        return Located(Hypothesis(words, texts, self._index.known_share(weights)), spans)
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> tuple[tuple[int, int], ...]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""

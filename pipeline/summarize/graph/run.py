@@ -31,6 +31,7 @@ from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import DraftListener, Writer
+from pipeline.support.claim_support import SupportConfig
 
 
 class CallGate:
@@ -128,6 +129,7 @@ class SummaryJob:
     observer: SummaryObserver
     config: SummarizeConfig
     off_loop: OffLoop
+    support: SupportConfig
     owner: str = ""
 
     @property

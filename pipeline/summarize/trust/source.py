@@ -7,9 +7,9 @@ beginning or end of one may say the opposite.
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english, is_english_prose, names_english
@@ -17,10 +17,9 @@ from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.trust.findings import FaultKind
 from pipeline.summarize.trust.parts import fold, split_parts
-from pipeline.summarize.trust.reading import WrittenClaim
 from pipeline.summarize.trust.values import InputWords, KnownNumbers
+from pipeline.support.claim_support import Hypothesis, SupportConfig
 
-_EVIDENCE = EvidenceConfig()
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
 _FEWEST_WORDS = 2
 
@@ -28,34 +27,41 @@ _FEWEST_WORDS = 2
 _IN_ANY_LANGUAGE = (FaultKind.NUMBER, FaultKind.CODE)
 
 
+@dataclass(eq=False)
 class SourceText:
     """One task's texts.
 
     Attributes:
         texts: what the answer is to be made from.
         context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
-        is_translated: the answer shall be in another language, as far as English can be told from others; or in one
-            that nothing is known of.
+        name: the document's.
+        language: that the answer shall be in; empty for that of the texts.
+        orders: the caller's wishes, which are no sentences of a summary.
+        support: how its sentences and passages are cut.
     """
 
-    def __init__(
-        self, texts: Sequence[str], context: Sequence[str] = (), name: str = "", *, language: str = "", orders: str = ""
-    ) -> None:
-        """Takes the texts.
+    texts: Sequence[str]
+    context: Sequence[str] = ()
+    name: str = ""
+    language: str = ""
+    orders: str = ""
+    support: SupportConfig = field(default_factory=SupportConfig)
 
-        Args:
-            name: the document's.
-            language: that the answer shall be in; empty for that of the texts.
-            orders: the caller's wishes, which are no sentences of a summary.
-        """
-        self.texts, self.context = tuple(texts), tuple(context)
-        self._name = name
-        self.text = "\n\n".join(texts)
-        self.wants_english = names_english(language) if language else None
-        self.is_translated = bool(language) and not (self.wants_english and is_english_prose(self.text))
-        self._orders = frozenset(map(fold, orders.splitlines())).union(folded_sentences(orders))
+    def __post_init__(self) -> None:
+        self.text = "\n\n".join(self.texts)
+        self._orders = frozenset(map(fold, self.orders.splitlines())).union(folded_sentences(self.orders))
         self._lines = Counter(filter(None, map(fold, self.text.splitlines())))
-        self._context_lines = frozenset(fold(line) for text in context for line in text.splitlines())
+        self._context_lines = frozenset(fold(line) for text in self.context for line in text.splitlines())
+
+    @property
+    def wants_english(self) -> bool | None:
+        """Whether the answer shall be in English; None if no language was asked for."""
+        return names_english(self.language) if self.language else None
+
+    @cached_property
+    def is_translated(self) -> bool:
+        """Whether the answer shall be in another language, as far as English can be told, or in an unknown one."""
+        return bool(self.language) and not (self.wants_english and is_english_prose(self.text))
 
     def count(self, folded: str) -> int:
         """Returns how often a line or sentence, folded, stands in the texts as a whole."""
@@ -89,7 +95,7 @@ class SourceText:
 
     @cached_property
     def _everything(self) -> str:
-        return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self._name)))
+        return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self.name)))
 
     @cached_property
     def is_english(self) -> bool:
@@ -121,7 +127,7 @@ class SourceText:
 
     @cached_property
     def _read(self) -> ReadText:
-        return ReadText.of("source", self._everything, _EVIDENCE.max_sentence_chars)
+        return ReadText.of("source", self._everything, self.support.max_sentence_chars)
 
     @cached_property
     def _index(self) -> WordIndex:
@@ -129,14 +135,14 @@ class SourceText:
 
     @cached_property
     def _finder(self) -> PassageFinder:
-        return PassageFinder(self._read, self._index, _EVIDENCE.passage_chars)
+        return PassageFinder(self._read, self._index, self.support.passage_chars)
 
-    def claim(self, sentence: str) -> WrittenClaim:
+    def claim(self, sentence: str) -> Hypothesis:
         """Returns a sentence as a model reads it: with the passages that speak of it."""
         weights = self._weights(sentence)
-        passages = self._finder.for_claim(weights, _EVIDENCE.short_passage_chars)
+        passages = self._finder.for_claim(weights, self.support.short_passage_chars)
         words = " ".join(sentence.replace("|", " ").split())
-        return WrittenClaim(words, tuple(one.span.text for one in passages), self._index.known_share(weights))
+        return Hypothesis(words, tuple(one.span.text for one in passages), self._index.known_share(weights))
 
     def is_twisted(self, sentence: str) -> bool:
         """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName, MetricResult, MetricStatus
+from pipeline.support.claim_support import ClaimLabel
 from scripts.benchmarks.judge.data import HumanRow, sentences_of
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner

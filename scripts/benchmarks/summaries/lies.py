@@ -27,6 +27,7 @@ from pipeline.summarize.summarizer import open_summarizer
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.trust.parts import fold
+from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CONTEXT_TOKENS, finished
 from server.rpc.models import CallScope, EngineModels
@@ -95,7 +96,8 @@ async def _summarize(document: Document, models: Models, lie: Lie | None) -> Sum
                 open_summarizer(SummarizeConfig(), StorageConfig(directory=Path(name))) as summarizer,
                 Endpoint(config) as endpoint,
             ):
-                gate = TrustGate(TrustConfig(), models.entailment, ExtractiveWriter(ExtractiveConfig(), models))
+                fallback = ExtractiveWriter(ExtractiveConfig(), models)
+                gate = TrustGate(TrustConfig(), models.entailment, fallback, support=SupportConfig())
                 writer = GatedWriter(LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig()), gate)
                 return await finished(summarizer.stream(document, writer=writer, options=_OPTIONS))
 

@@ -83,9 +83,10 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
     writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
-    gated = behind_gate(writer, TrustGate(settings.summary_trust, executor=cpu))  # no model is loaded here
-    chosen = ChosenWriter(gated, pb.WRITER_KIND_LANGUAGE_MODEL)
-    summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))
+    gate = TrustGate(settings.summary_trust, support=settings.judge.evidence, executor=cpu)  # no model is loaded here
+    chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
+    opened = open_summarizer(settings.summarize, settings.summary_storage, support=settings.judge.evidence)
+    summarizer = await stack.enter_async_context(opened)
     rules = DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens)
     return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel, ClaimMismatch
+from pipeline.judge.evidence.claim import Claim, ClaimMismatch
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import ReadTexts
@@ -14,14 +14,7 @@ from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import claim_support, is_unsupported, signals
-
-
-def label_of(probability: float, config: EvidenceConfig, *, is_contradicted: bool) -> ClaimLabel:
-    """Returns the label of a claim; thresholds are inclusive (README, Claim labels)."""
-    if probability < config.partly_supported or is_contradicted:
-        return ClaimLabel.UNSUPPORTED
-    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
+from pipeline.support.claim_support import ClaimLabel, Hypothesis, is_unsupported, read_support
 
 
 def read_claim(
@@ -30,20 +23,15 @@ def read_claim(
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
     claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
-    best = scores.best([passage.span.text for passage in plan.passages], text)
+    premises, is_copied = tuple(one.span.text for one in plan.passages), draft.values.has_words(told.table, claim.words)
+    best = scores.best(premises, text)
     passage = None if best is None else plan.passages[best]
-    entailment = max((scores.entailment(*pair) for pair in (*plan.pairs, *plan.of_sentence)), default=0.0)
-    contradiction = max((scores.contradiction(*pair) for pair in plan.pairs), default=0.0)
-    if draft.values.has_words(told.table, claim.words):
-        contradiction = 0.0  # a copied sentence contradicts nothing
+    support = read_support(Hypothesis(text, premises, plan.known_share, plan.of_sentence, is_copied), scores, config)
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
-    probability = claim_support(signals(entailment, plan.known_share))
-    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
-    label = label_of(probability, config, is_contradicted=is_contradicted)
     unsupported = tuple[TextSpan, ...]()
-    if label is not ClaimLabel.SUPPORTED:
+    if support.label is not ClaimLabel.SUPPORTED:
         marked = list(_marked_words(told, claim, scores.marks(passage.span.text, text))) if passage else []
-        unsupported = _unsupported(claim.passage, label, marked, mismatches)
+        unsupported = _unsupported(claim.passage, support.label, marked, mismatches)
     return Claim(
         passage=claim.passage,
         token_count=len(tokenizer.offsets(text)),
@@ -51,11 +39,11 @@ def read_claim(
         sentence_index=claim.sentence_index,
         premise=passage.span if passage else None,
         support=draft.source.read.passages[passage.best[0]] if passage else None,
-        entailment=entailment,
-        contradiction=contradiction,
+        entailment=support.entailment,
+        contradiction=support.contradiction,
         mismatches=mismatches,
-        probability=probability,
-        label=label,
+        probability=support.probability,
+        label=support.label,
         unsupported=unsupported,
         extraneous_token_count=_content_tokens(draft, claim.words, unsupported),
     )

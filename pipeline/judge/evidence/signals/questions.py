@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
 from pipeline.judge.evidence.draft import Side
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
@@ -28,6 +28,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.values import Values
 from pipeline.reading.word_table import WordTable
+from pipeline.support.claim_support import ClaimLabel
 
 _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}

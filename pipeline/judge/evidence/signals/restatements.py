@@ -9,13 +9,14 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.judge.evidence.signals.statements import ClaimWords, count_same
 from pipeline.reading.names import find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.values import Values
+from pipeline.support.claim_support import ClaimLabel
 
 
 def count_restatements(draft: ReadTexts, claims: Sequence[Claim]) -> list[int]:

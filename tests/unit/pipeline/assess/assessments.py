@@ -19,13 +19,13 @@ from pipeline.assess.synthesis.evidence import Evidence
 from pipeline.assess.synthesis.result import Synthesis
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import ChatModel
 from pipeline.reading.passage import TextSpan
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import claims, table
 
 TEXT = AssessRequest("How good is this summary?", source="The bridge opened in 1932.", summary="It opened in 1932.")

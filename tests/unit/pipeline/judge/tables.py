@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
     EvidenceTable,
     EvidenceTimings,
@@ -20,6 +20,7 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.reading.passage import TextSpan
+from pipeline.support.claim_support import ClaimLabel
 
 CLAIM_TOKENS = 10
 PLACE_CHARS = 100

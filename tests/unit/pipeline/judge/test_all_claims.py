@@ -4,11 +4,11 @@ import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName, MetricStatus
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.judging import REQUEST, ULTRA, Fakes
 from tests.unit.pipeline.judge.long_summaries import INVENTED, SENTENCES, SOURCE, SUMMARY
 

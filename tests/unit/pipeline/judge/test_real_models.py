@@ -11,12 +11,12 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
+from pipeline.support.claim_support import ClaimLabel
 from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.judge import long_summaries
 

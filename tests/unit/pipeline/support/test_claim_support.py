@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import ClaimLabel
-from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.signals.labels import label_of
-from pipeline.support.claim_support import claim_support, signals
+from pipeline.support.claim_support import ClaimLabel, SupportConfig, claim_support, label_of, signals
 
 SHARES = st.floats(0, 1)
 
@@ -64,6 +61,6 @@ def test_a_certain_model_is_believed_but_not_entirely() -> None:
 def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
     probability: float, label: ClaimLabel
 ) -> None:
-    config = EvidenceConfig(supported=0.5, partly_supported=0.3)
+    config = SupportConfig(supported=0.5, partly_supported=0.3)
     assert label_of(probability, config, is_contradicted=False) is label
     assert label_of(probability, config, is_contradicted=True) is ClaimLabel.UNSUPPORTED

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules
 from pipeline.judge.locks.hallucination import ClaimCounts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import MetricName
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import P, S, U, claims, segments, table
 
 COVERAGE, HALLUCINATION, RELEVANCE = MetricName.COVERAGE, MetricName.HALLUCINATION, MetricName.RELEVANCE

@@ -5,12 +5,12 @@ from typing import Unpack
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage, Question
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NOT,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import Claim, ClaimLabel
+from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
     EvidenceTable,
     KeyPointCoverage,
@@ -24,6 +24,7 @@ from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import NEUTRAL, claims, hit, key_points, place, questions, segments, table
 
 SHARE = st.floats(0, 1)

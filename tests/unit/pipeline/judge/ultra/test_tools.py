@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.table import KeyPointCoverage, SummarySegment
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.tools import EvidenceView, measure
+from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import P, S, U, claims, key_points, segments, table
 
 SHARES = st.floats(0, 1)

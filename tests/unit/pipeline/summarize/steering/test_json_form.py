@@ -19,6 +19,7 @@ from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.trust.config import TrustConfig
 from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import WriterLimits
+from pipeline.support.claim_support import SupportConfig
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
@@ -50,7 +51,7 @@ class FormChat(FakeChat):
 
 
 async def summary_by(chat: FormChat, folder: Path, rules: TrustConfig | None = None) -> SummaryResult:
-    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig()))
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig(), support=SupportConfig()))
     async with summarizer_in(folder) as summarizer:
         return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
 

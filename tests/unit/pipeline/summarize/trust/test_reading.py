@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.protocols import Float32, ModelIdentity
-from pipeline.summarize.trust.reading import ClaimReader, WrittenClaim
+from pipeline.summarize.trust.reading import ClaimReader
+from pipeline.support.claim_support import Hypothesis, SupportConfig
 
 
 class SteppedEntailment:
@@ -24,13 +25,13 @@ class SteppedEntailment:
         return np.tile(np.array([0.9, 0.1, 0.0], dtype=np.float32), (len(pairs), 1))
 
 
-def claims_of(caller: str, count: int) -> list[WrittenClaim]:
-    return [WrittenClaim(f"{caller} says {number}", (f"{number} is said",), 1.0) for number in range(count)]
+def claims_of(caller: str, count: int) -> list[Hypothesis]:
+    return [Hypothesis(f"{caller} says {number}", (f"{number} is said",), 1.0) for number in range(count)]
 
 
 async def test_a_short_answer_of_one_caller_does_not_wait_for_the_long_ones_of_another() -> None:
     model = SteppedEntailment()
-    reader = ClaimReader(model, most_at_once=1)
+    reader = ClaimReader(model, 1, SupportConfig())
     async with asyncio.TaskGroup() as group:
         anns = [group.create_task(reader.read(claims_of("ann", 256), caller="ann")) for _ in range(3)]
         caller, go_on = await model.calls.get()
@@ -49,7 +50,7 @@ async def test_a_short_answer_of_one_caller_does_not_wait_for_the_long_ones_of_a
 
 async def test_no_more_answers_are_read_at_once_than_the_settings_say() -> None:
     model = SteppedEntailment()
-    reader = ClaimReader(model, most_at_once=2)
+    reader = ClaimReader(model, 2, SupportConfig())
     names = ("ann", "bob", "cid", "dan")
     async with asyncio.TaskGroup() as group:
         for name in names:

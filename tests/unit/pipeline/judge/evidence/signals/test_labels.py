@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.protocols import Float32
+from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import build
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.protocols import CheckedPairs, TokenMark
+from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import WORD, ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import build
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimLabel
 from pipeline.judge.evidence.signals.statements import ClaimWords, count_same
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.locks.hallucination import ClaimCounts
+from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 
