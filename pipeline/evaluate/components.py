@@ -1,23 +1,37 @@
-"""The components that entailment decides, facts and flow.
+"""The five components, and the loss: the weighted sum of what each one that applies lacks.
 
 Facts: is what should be said there (recall), and is what is there right (precision)? Flow: does the summary visit the
-points of the outline, and in their order?
+points of the outline, and in their order? Semantic: how close is the summary as a whole to the gold summary? Length:
+how near is it to its target?
 """
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import fsum, log1p
 
 import numpy as np
 
+from pipeline.errors import InvalidInputError
 from pipeline.evaluate.comparison import EntailmentEvidence
+from pipeline.evaluate.config import EvaluateWeights
+from pipeline.evaluate.datum import GoldStandardSummary
 from pipeline.evaluate.result import (
     COVERAGE_WEIGHT,
     ORDER_WEIGHT,
+    ChunkSpan,
+    Components,
+    ComponentScore,
     FactsResult,
     FlowResult,
+    LengthResult,
     OutlineInversion,
     OutlinePoint,
+    SemanticResult,
 )
+from pipeline.evaluate.texts import SplitText
+from pipeline.model_answers import Embeddings, Float64
+from pipeline.reading.compression import get_target_summary_length
+from pipeline.reading.windows import Chunk, split_chunks
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[EntailmentEvidence]) -> FactsResult:
@@ -69,3 +83,87 @@ def _order(covered_count: int, inversion_count: int) -> float:
     if covered_count <= 1:
         return float(covered_count)
     return 1 - inversion_count / (covered_count * (covered_count - 1) / 2)
+
+
+def chunk_spans(text: SplitText, token_offsets: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
+    """Cuts a text into chunks that the embedder reads whole. A text without tokens is one chunk of weight 1."""
+    chunks = split_chunks(token_offsets, text.sentences, max_tokens) or [Chunk(0, len(text.source.text), 1)]
+    passages = ((text.source.passage(chunk.start, chunk.end), chunk.token_count) for chunk in chunks)
+    return tuple(ChunkSpan(passage.start, passage.end, count, passage.text) for passage, count in passages)
+
+
+def score_semantic(generated: Sequence[ChunkSpan], gold: Sequence[ChunkSpan], embeddings: Embeddings) -> SemanticResult:
+    """Computes the cosine of the two pooled vectors, clipped to [0, 1]."""
+    left, right = _pool(generated, embeddings), _pool(gold, embeddings)
+    norms = float(np.linalg.norm(left) * np.linalg.norm(right))
+    cosine = float(np.clip(left @ right / norms, -1, 1)) if norms > 0 else 0.0
+    return SemanticResult(max(cosine, 0.0), cosine, tuple(generated), tuple(gold))
+
+
+def _pool(chunks: Sequence[ChunkSpan], embeddings: Embeddings) -> Float64:
+    """Returns the mean of the chunks' vectors weighted by tokens, shape (dimension,)."""
+    weights = np.array([chunk.token_count for chunk in chunks], dtype=np.float64)
+    return np.asarray(weights @ embeddings.of([chunk.text for chunk in chunks]) / weights.sum())
+
+
+def score_length(
+    generated_tokens: int, input_tokens: int, *, declared_input_tokens: int, tokenizer_name: str
+) -> LengthResult:
+    """Compares the summary's length with the target for its source (README, Length). 10% off costs 0.095.
+
+    The source is counted by the same tokenizer; 0 tokens, of control characters, count as 1. What the datum declares is
+    reported and not used.
+    """
+    schedule_tokens = get_target_summary_length(input_tokens)
+    target_tokens = min(schedule_tokens, max(input_tokens, 1))
+    deviation = abs(generated_tokens - target_tokens) / target_tokens
+    return LengthResult(
+        score=1 - min(1.0, log1p(deviation)),
+        deviation=deviation,
+        generated_tokens=generated_tokens,
+        input_tokens=input_tokens,
+        declared_input_tokens=declared_input_tokens,
+        schedule_tokens=schedule_tokens,
+        target_tokens=target_tokens,
+        target_lowered_to_input=target_tokens < schedule_tokens,
+        tokenizer=tokenizer_name,
+    )
+
+
+COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
+
+
+def applicable_components(gold: GoldStandardSummary) -> list[str]:
+    """Returns the components that the golden reference has something to compare with for."""
+    needs = {"facts": gold.key_facts, "entities": gold.entity_list, "flow": gold.logical_outline}
+    return [name for name in COMPONENTS if needs.get(name, True)]
+
+
+def component_scores(components: Components, weights: EvaluateWeights) -> tuple[ComponentScore, ...]:
+    """Returns each component's part in the loss; the weight of what does not apply goes to the rest, in proportion."""
+    results = {name: getattr(components, name) for name in COMPONENTS}
+    applied = applied_weights([name for name, result in results.items() if result is not None], weights)
+    return tuple(
+        ComponentScore(name, 0.0, 0.0, 0.0, applicable=False)
+        if result is None
+        else ComponentScore(name, result.score, applied[name], applied[name] * (1 - result.score), applicable=True)
+        for name, result in results.items()
+    )
+
+
+def applied_weights(applicable: Sequence[str], weights: EvaluateWeights) -> dict[str, float]:
+    """Returns the weights of the components that apply, scaled to sum to 1.
+
+    Raises:
+        InvalidInputError: all of them have weight 0.
+    """
+    total = fsum(getattr(weights, name) for name in applicable)
+    if total <= 0:
+        expected = "a weight above 0 for a component that applies"
+        raise InvalidInputError("options.weights", expected, f"0 for {', '.join(applicable)}")
+    return {name: getattr(weights, name) / total for name in applicable}
+
+
+def loss_of(scores: Sequence[ComponentScore]) -> float:
+    """Returns the sum of contributions, in [0, 1]."""
+    return min(1.0, max(0.0, fsum(score.contribution for score in scores)))

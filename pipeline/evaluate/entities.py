@@ -4,23 +4,23 @@ A name is found by fuzzy matching, and counts only if the words around it are ab
 in the gold are about: "Washington" the president is not Washington the state.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.result import EntitiesResult, EntityEvidence, EntityStatus
-from pipeline.model_answers import Embeddings
+from pipeline.model_answers import Embeddings, small_letters
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.words import Words, split_words
 
 _BLOCK_WORDS = 8_192  # bounds memory: windows of one block are strings of their own
-_OTHER_SPACE = re.compile(r"[^\S ]")
 _PERCENT = 100.0  # rapidfuzz counts ratios up to 100
+_SPACES = dict.fromkeys(map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"), " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,25 @@ class FuzzyMatch:
     ratio: float
 
 
-class FoldedWords:
-    """The words of a text in folded spelling, whose n-grams can be compared with names."""
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place where an entity is named: the name itself, its fuzzy ratio, and the text around and including it."""
 
-    def __init__(self, words: Words) -> None:
-        self.words = words
-        self._folded = fold(words.text)
+    passage: TextSpan
+    ratio: float
+    context: str
+
+
+class SearchedText:
+    """A text whose n-grams are compared with names, in folded spelling."""
+
+    def __init__(self, source: NormalizedText) -> None:
+        self.source = source
+        self.words = split_words(source.text)
+
+    @cached_property
+    def _folded(self) -> str:
+        return fold(self.source.text)
 
     def find(self, name: Words, threshold: float, limit: int) -> list[FuzzyMatch]:
         """Returns n-grams with ratio > `threshold` that do not overlap, best first.
@@ -45,73 +58,48 @@ class FoldedWords:
         n is the name's word count, one less and one more. Reading stops, at the end of a block of 8,192 words, once
         `limit` are found: the text may be a book, and the first mentions do.
         """
-        needle = _joined(name)
         found: list[FuzzyMatch] = []
         for start in range(0, len(self.words), _BLOCK_WORDS):
-            candidates = [
-                match
-                for size in _sizes(name)
-                for match in self._search(needle, (start, start + _BLOCK_WORDS), size, threshold)
-            ]
-            found = _without_overlaps(found + candidates)
+            found = _without_overlaps([*found, *self._matches(name, start, threshold)])
             if len(found) >= limit:
                 break
         return found[:limit]
 
     def most_similar(self, name: Words) -> FuzzyMatch | None:
         """Returns the best n-gram whatever its ratio, the first one on a tie; None when the text has no words."""
-        needle = _joined(name)
-        best: FuzzyMatch | None = None
-        for start in range(0, len(self.words), _BLOCK_WORDS):
-            for size in _sizes(name):
-                firsts, spans = self._windows((start, start + _BLOCK_WORDS), size)
-                hit = process.extractOne(needle, self._spell(spans), scorer=fuzz.ratio)
-                if len(firsts) and (best is None or hit[1] / _PERCENT > best.ratio):
-                    best = FuzzyMatch(int(firsts[hit[2]]), int(firsts[hit[2]]) + size, hit[1] / _PERCENT)
-        return best
+        starts = range(0, len(self.words), _BLOCK_WORDS)
+        matches = (match for start in starts for match in self._matches(name, start, -1.0))
+        return max(matches, key=lambda match: match.ratio, default=None)
 
-    def _search(self, needle: str, block: tuple[int, int], size: int, threshold: float) -> Iterator[FuzzyMatch]:
-        firsts, spans = self._windows(block, size)
-        # ratio = 2 * common / (both lengths) can exceed the threshold only between these lengths
-        lengths = spans[:, 1] - spans[:, 0]
-        reach = (2 - threshold) / threshold if threshold else np.inf
-        near = (lengths * reach > len(needle)) & (lengths < len(needle) * reach)
-        firsts, spans = firsts[near], spans[near]
-        hits = process.extract(
-            needle, self._spell(spans), scorer=fuzz.ratio, score_cutoff=threshold * _PERCENT, limit=None
-        )
-        for _, score, index in hits:
-            if score / _PERCENT > threshold:
-                yield FuzzyMatch(int(firsts[index]), int(firsts[index]) + size, score / _PERCENT)
+    def mention(self, match: FuzzyMatch, context_tokens: int) -> Mention:
+        """Returns where a match stands, with so many words on either side."""
+        start, end = self.words.span(match.first - context_tokens, match.last + context_tokens)
+        context = " ".join(self.source.text[start:end].split())
+        return Mention(self.source.passage(*self.words.span(match.first, match.last)), match.ratio, context)
 
-    def _windows(self, block: tuple[int, int], size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the n-grams that start in a block: first words, shape (n,), and character spans, shape (n, 2)."""
-        firsts = np.arange(block[0], max(block[0], min(block[1], len(self.words) - size + 1)))
-        spans = np.stack([self.words.starts[firsts], self.words.ends[firsts + size - 1]], axis=1)
-        return firsts, spans
-
-    def _spell(self, spans: np.ndarray) -> list[str]:
-        return [self._folded[start:end] for start, end in spans.tolist()]
+    def _matches(self, name: Words, start: int, threshold: float) -> Iterator[FuzzyMatch]:
+        """Yields the n-grams that begin in a block of words and have a ratio above the threshold."""
+        first, last = name.span(0, len(name))
+        needle = fold(name.text)[first:last]
+        for size in range(max(1, len(name) - 1), len(name) + 2):
+            firsts = np.arange(start, max(start, min(start + _BLOCK_WORDS, len(self.words) - size + 1)))
+            spans = np.stack([self.words.starts[firsts], self.words.ends[firsts + size - 1]], axis=1)
+            # ratio = 2 * common / (both lengths) can exceed the threshold only between these lengths
+            lengths = spans[:, 1] - spans[:, 0]
+            reach = (2 - threshold) / threshold if threshold > 0 else np.inf
+            near = (lengths * reach > len(needle)) & (lengths < len(needle) * reach)
+            spelled = [self._folded[begin:end] for begin, end in spans[near].tolist()]
+            cutoff = max(0.0, threshold * _PERCENT)
+            hits = process.extract(needle, spelled, scorer=fuzz.ratio, score_cutoff=cutoff, limit=None)
+            for _, score, index in hits:
+                if score / _PERCENT > threshold:
+                    place = int(firsts[near][index])
+                    yield FuzzyMatch(place, place + size, score / _PERCENT)
 
 
 def fold(text: str) -> str:
-    """Returns the text without case and with plain spaces, every character in its place.
-
-    str.casefold makes two letters of some ("ß"); these keep their lower case, so that positions stay the same.
-    """
-    folded = text.casefold()
-    if len(folded) != len(text):
-        folded = "".join(one if len(one := char.casefold()) == 1 else char for char in text)
-    return _OTHER_SPACE.sub(" ", folded)
-
-
-def _joined(name: Words) -> str:
-    start, end = name.span(0, len(name))
-    return fold(name.text)[start:end]
-
-
-def _sizes(name: Words) -> range:
-    return range(max(1, len(name) - 1), len(name) + 2)
+    """Returns the text without case and with plain spaces, every character in its place."""
+    return small_letters(text).translate(_SPACES)
 
 
 def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
@@ -123,15 +111,6 @@ def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
             taken.update(range(match.first, match.last))
             kept.append(match)
     return kept
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A place where an entity is named: the name itself, its fuzzy ratio, and the text around and including it."""
-
-    passage: TextSpan
-    ratio: float
-    context: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +133,9 @@ def search_entities(
     entities: Sequence[NormalizedText], summary: NormalizedText, gold: Sequence[NormalizedText], config: EvaluateConfig
 ) -> tuple[EntitySearch, ...]:
     """Looks for every entity in the summary and, if it is there, in the gold texts. Splits each text once."""
-    summary_words = _Searched.of(summary)
-    gold_words = [_Searched.of(text) for text in gold] if entities else []
-    return tuple(_search(entity, summary_words, gold_words, config) for entity in entities)
+    searched = SearchedText(summary)
+    golds = [SearchedText(text) for text in gold] if entities else []
+    return tuple(_search(entity, searched, golds, config) for entity in entities)
 
 
 def contexts(searches: Iterable[EntitySearch]) -> list[str]:
@@ -178,42 +157,23 @@ def score_entities(
     return EntitiesResult(valid_count / len(evidence), valid_count, evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Searched:
-    """A text with its words."""
-
-    source: NormalizedText
-    words: Words
-    folded: FoldedWords
-
-    @classmethod
-    def of(cls, source: NormalizedText) -> "_Searched":
-        words = split_words(source.text)
-        return cls(source, words, FoldedWords(words))
-
-    def mention(self, match: FuzzyMatch, context_tokens: int) -> Mention:
-        start, end = self.words.span(match.first - context_tokens, match.last + context_tokens)
-        context = " ".join(self.source.text[start:end].split())
-        return Mention(self.source.passage(*self.words.span(match.first, match.last)), match.ratio, context)
-
-
 def _search(
-    entity: NormalizedText, summary: _Searched, gold: Sequence[_Searched], config: EvaluateConfig
+    entity: NormalizedText, summary: SearchedText, gold: Sequence[SearchedText], config: EvaluateConfig
 ) -> EntitySearch:
     name = split_words(entity.text)
     if not len(name):  # punctuation only: one word as it stands
         name = Words(entity.text, np.array([0], dtype=np.int32), np.array([len(entity.text)], dtype=np.int32))
     threshold, tokens = config.entity_fuzzy_threshold, config.entity_context_tokens
-    found = summary.folded.find(name, threshold, config.entity_max_matches)
-    matches = tuple(summary.mention(match, tokens) for match in found)
+    matches = tuple(
+        summary.mention(match, tokens) for match in summary.find(name, threshold, config.entity_max_matches)
+    )
     if not matches:
-        nearest = summary.folded.most_similar(name)
+        nearest = summary.most_similar(name)
         return EntitySearch(entity.whole(), (), summary.mention(nearest, tokens) if nearest else None, ())
     mentions: list[Mention] = []
     for text in gold:
-        limit = config.entity_max_mentions - len(mentions)
-        if limit:
-            mentions += [text.mention(match, tokens) for match in text.folded.find(name, threshold, limit)]
+        if limit := config.entity_max_mentions - len(mentions):
+            mentions += [text.mention(match, tokens) for match in text.find(name, threshold, limit)]
     return EntitySearch(entity.whole(), matches, matches[0], tuple(mentions))
 
 

@@ -6,15 +6,13 @@ from concurrent.futures import Executor
 from functools import partial
 
 from pipeline.evaluate.comparison import Comparison, EntailmentEvidence, exact_pair_count, unique_pairs
-from pipeline.evaluate.components import score_facts, score_flow
+from pipeline.evaluate.components import component_scores, loss_of, score_facts, score_flow, score_semantic
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import score_entities
 from pipeline.evaluate.hard_fails import read_summary
-from pipeline.evaluate.loss import component_scores, loss_of
 from pipeline.evaluate.plan import EvaluatePlan, check_input, make_plan
 from pipeline.evaluate.result import Components, ComponentScore, EvaluateTimings, Evaluation, HardFail
-from pipeline.evaluate.semantic import score_semantic
 from pipeline.model_answers import Embeddings, Pair, PairScores, PairUsage
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer

@@ -57,7 +57,7 @@ def _read_json(generated: GeneratedSummary) -> NormalizedText | HardFail:
         return HardFail(HardFailRule.TRUNCATION, "the structured output holds no text", None)
     for string in strings:
         if _is_prose(string) and (ending := open_ending(string.text, lists_exempt=True)):
-            return _truncated(generated, *string.offsets.to_original(*ending))
+            return _truncated(generated, string.starts[ending[0]], string.ends[ending[1] - 1])
     return normalize_decoded(GENERATED, generated.text, decoded, offsets)
 
 

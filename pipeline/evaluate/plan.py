@@ -6,24 +6,21 @@ In pruned mode, of each hypothesis' premises only those that the embedder finds 
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import log1p
 
 import numpy as np
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate import texts as text_ids
 from pipeline.evaluate.comparison import Comparison
+from pipeline.evaluate.components import applicable_components, applied_weights, chunk_spans, score_length
 from pipeline.evaluate.config import EvaluateConfig, NliMode, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.entities import EntitySearch, contexts, search_entities
-from pipeline.evaluate.loss import applicable_components, applied_weights
-from pipeline.evaluate.result import LengthResult
-from pipeline.evaluate.semantic import WeightedChunk, weighted_chunks
+from pipeline.evaluate.result import ChunkSpan, LengthResult
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.protocols import Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
-from pipeline.reading.compression import get_target_summary_length
 from pipeline.reading.windows import token_offsets
 
 
@@ -43,8 +40,8 @@ class EvaluatePlan:
     precision: tuple[Comparison, ...]
     flow: tuple[Comparison, ...]
     entities: tuple[EntitySearch, ...]
-    generated_chunks: tuple[WeightedChunk, ...]
-    gold_chunks: tuple[WeightedChunk, ...]
+    generated_chunks: tuple[ChunkSpan, ...]
+    gold_chunks: tuple[ChunkSpan, ...]
     length: LengthResult
     texts: tuple[str, ...]
 
@@ -83,8 +80,8 @@ def make_plan(
 
     searches = search_entities(entities, summary.source, (gold.source, source), config)
     tokens = token_offsets(tokenizer, summary.source.text)
-    generated_chunks = weighted_chunks(summary, tokens, config.chunk_tokens)
-    gold_chunks = weighted_chunks(gold, token_offsets(tokenizer, gold.source.text), config.chunk_tokens)
+    generated_chunks = chunk_spans(summary, tokens, config.chunk_tokens)
+    gold_chunks = chunk_spans(gold, token_offsets(tokenizer, gold.source.text), config.chunk_tokens)
     length = score_length(
         len(tokens),
         len(token_offsets(tokenizer, source.text)),
@@ -92,7 +89,7 @@ def make_plan(
         tokenizer_name=tokenizer.name,
     )
 
-    texts = [passage.text for passage, _ in (*generated_chunks, *gold_chunks)] + contexts(searches)
+    texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
     if config.nli_mode is NliMode.PRUNED:
         texts.extend(compared_texts((*recall, *precision, *flow)))
     unique_texts = tuple(dict.fromkeys(texts))
@@ -191,27 +188,3 @@ def check_text_count(count: int, config: EvaluateConfig) -> None:
 def _field_to_blame(config: EvaluateConfig) -> str:
     reads_source = config.precision_source is PrecisionSource.SOURCE_TEXT
     return "options.precision_source" if reads_source else text_ids.GENERATED
-
-
-def score_length(
-    generated_tokens: int, input_tokens: int, *, declared_input_tokens: int, tokenizer_name: str
-) -> LengthResult:
-    """Compares the summary's length with the target for its source (README, Length). 10% off costs 0.095.
-
-    The source is counted by the same tokenizer; 0 tokens, of control characters, count as 1. What the datum declares is
-    reported and not used.
-    """
-    schedule_tokens = get_target_summary_length(input_tokens)
-    target_tokens = min(schedule_tokens, max(input_tokens, 1))
-    deviation = abs(generated_tokens - target_tokens) / target_tokens
-    return LengthResult(
-        score=1 - min(1.0, log1p(deviation)),
-        deviation=deviation,
-        generated_tokens=generated_tokens,
-        input_tokens=input_tokens,
-        declared_input_tokens=declared_input_tokens,
-        schedule_tokens=schedule_tokens,
-        target_tokens=target_tokens,
-        target_lowered_to_input=target_tokens < schedule_tokens,
-        tokenizer=tokenizer_name,
-    )

@@ -3,7 +3,6 @@
 Claims are ranked by greedy facility location: each next one is closest to most of what those before it leave unsaid.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
+from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
-from pipeline.summarize.extractive.needs.openings import Opening, opening_of
+from pipeline.reading.sentences import split_sentences
 
 Float64 = npt.NDArray[np.float64]
 
@@ -24,12 +24,11 @@ POINT_COUNT = 7
 ENTITY_COUNT = 12
 _FACT_WORDS = range(5, 41)
 _COST_POWER = 0.5
-_NO_FACT = re.compile(r"[\"“”?!]|[.] [A-Z]")  # speech, or several sentences
-_POINTING = re.compile(r"\b(?:it|this|these|those|they|them)\b")
+_NO_FACT = frozenset('"“”?!')  # speech, or no statement
 _POINTING_COST = 2.0
 _MOST_RANKED = 200
-_NAMED = re.compile(r"[^\W\d_]{3}")
-_LABEL = re.compile(r"[^.!?:]{1,80}: ")
+_FEWEST_LETTERS = 3  # of a name
+_LONGEST_LABEL = 80
 _MAX_SENTENCE_CHARS = 700
 _PARAGRAPH = "\n\n"
 
@@ -74,13 +73,13 @@ def fact_candidates(claims: Sequence[CheckedClaim], document: str) -> list[Check
     found = (
         replace(claim, text=_as_sentence(claim.text, source)) for claim in claims if claim.sentence_index not in refused
     )
-    return [
-        claim
-        for claim in found
-        if len(claim.text.split()) in _FACT_WORDS
-        and opening_of(claim.text) is Opening.FREE
-        and not _NO_FACT.search(claim.text)
-    ]
+    return [claim for claim in found if _may_be_fact(claim.text)]
+
+
+def _may_be_fact(text: str) -> bool:
+    words = text.casefold().split()
+    is_one = len(words) in _FACT_WORDS and len(split_sentences(text, _MAX_SENTENCE_CHARS)) == 1
+    return is_one and words[0] not in POINTING_WORDS and _NO_FACT.isdisjoint(text)
 
 
 def rank_by_coverage(vectors: Float64, costs: Float64) -> list[int]:
@@ -129,8 +128,9 @@ def propose_reference(
 
 def _cost_of(text: str) -> float:
     """Returns what a fact costs: less when it is short, more when it points to what may stand elsewhere."""
-    cost: float = len(text.split()) ** _COST_POWER
-    return cost * _POINTING_COST if _POINTING.search(text) else cost
+    words = text.split()
+    cost: float = len(words) ** _COST_POWER
+    return cost if POINTING_WORDS.isdisjoint(words) else cost * _POINTING_COST
 
 
 def find_entities(document: str, summary: str) -> list[str]:
@@ -141,7 +141,7 @@ def find_entities(document: str, summary: str) -> list[str]:
     for name in named:
         words = set(name.casefold().split())
         is_known = any(words <= set(other.casefold().split()) or other.casefold() in name.casefold() for other in kept)
-        if counts[name] and not is_known and _NAMED.search(name):
+        if counts[name] and not is_known and sum(map(str.isalpha, name)) >= _FEWEST_LETTERS:
             kept.append(name)
     return kept[:ENTITY_COUNT]
 
@@ -179,8 +179,8 @@ def _as_sentence(text: str, source: str) -> str:
     Args:
         source: the document with its white space folded.
     """
-    label = _LABEL.match(text)
-    if label and text not in source and text[label.end() :] in source:
-        text = text[label.end() :]
+    label, colon, rest = text.partition(": ")
+    if colon and len(label) <= _LONGEST_LABEL and text not in source and rest in source:
+        text = rest
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "”", '"', ")")) else text.rstrip(",;:") + "."

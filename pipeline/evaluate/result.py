@@ -181,11 +181,12 @@ class FlowResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """A chunk that was embedded on its own: its place in the caller's text, and its weight in the pool."""
+    """A chunk that was embedded on its own: its place in the caller's text, its weight in the pool, what was read."""
 
     start: int
     end: int
     token_count: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Reads the summary out of a JSON answer, with the way back to the answer's own characters."""
 
 import json
-import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,6 @@ from pipeline.reading.characters import OffsetMap
 
 SUMMARY_KEY = "summary"
 _SEPARATOR = "\n\n"  # keeps the sentences of two strings apart
-
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},:]')
-_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class InvalidJsonError(ValueError):
@@ -36,13 +31,15 @@ class JsonString:
         key: of the object that holds it; None inside a list.
         depth: of containers around it; 1 for the outermost object.
         text: decoded.
-        offsets: back to the answer's characters.
+        starts: for each character of `text`, where its spelling in the answer begins.
+        ends: likewise, exclusive.
     """
 
     key: str | None
     depth: int
     text: str
-    offsets: OffsetMap
+    starts: "array[int]"
+    ends: "array[int]"
 
 
 def summary_strings(answer: str) -> list[JsonString]:
@@ -62,13 +59,12 @@ def join_strings(strings: Sequence[JsonString]) -> tuple[str, OffsetMap]:
     filled = [string for string in strings if string.text]
     starts, ends = array("i"), array("i")
     for string in filled:
-        if starts:
-            starts.extend([starts[-1]] * len(_SEPARATOR))
-            ends.extend([ends[-1]] * len(_SEPARATOR))
-        spans = [string.offsets.to_original(index, index + 1) for index in range(len(string.text))]
-        starts.extend(start for start, _ in spans)
-        ends.extend(end for _, end in spans)
-    return _SEPARATOR.join(string.text for string in filled), _offset_map(starts, ends)
+        starts.extend(starts[-1:] * len(_SEPARATOR))
+        ends.extend(ends[-1:] * len(_SEPARATOR))
+        starts.extend(string.starts)
+        ends.extend(string.ends)
+    offsets = OffsetMap(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+    return _SEPARATOR.join(string.text for string in filled), offsets
 
 
 def _check_json(answer: str) -> None:
@@ -91,8 +87,9 @@ def _string_values(answer: str) -> Iterator[JsonString]:
     keys: list[str | None] = []  # for each open container: its current key, None for a list
     is_object: list[bool] = []
     is_key = False
-    for token in _TOKEN.finditer(answer):
-        match token.group()[0]:
+    at = 0
+    while at < len(answer):
+        match answer[at]:
             case "{" | "[" as opener:
                 is_key = opener == "{"
                 is_object.append(is_key)
@@ -104,31 +101,36 @@ def _string_values(answer: str) -> Iterator[JsonString]:
                 is_key = is_object[-1]
             case ":":
                 is_key = False
-            case _ if is_key:
-                keys[-1] = json.loads(token.group())
-            case _:
-                text, offsets = _decode(answer, token.start() + 1, token.end() - 1)
-                yield JsonString(keys[-1] if keys else None, len(keys), text, offsets)
+            case '"':
+                text, starts, ends = _decode(answer, at + 1)
+                at = ends[-1] if ends else at + 1
+                if is_key:
+                    keys[-1] = text
+                else:
+                    yield JsonString(keys[-1] if keys else None, len(keys), text, starts, ends)
+        at += 1
 
 
-def _decode(answer: str, start: int, end: int) -> tuple[str, OffsetMap]:
-    """Decodes the inside of a JSON string, character by character only where there are escapes."""
+def _decode(answer: str, start: int) -> tuple[str, "array[int]", "array[int]"]:
+    """Decodes the JSON string whose inside begins at `start`: its text, and where each character is spelled."""
     pieces: list[str] = []
     starts, ends = array("i"), array("i")
-    position = start
-    for escape in _ESCAPE.finditer(answer, start, end):
-        pieces.append(answer[position : escape.start()])
-        starts.extend(range(position, escape.start()))
-        ends.extend(range(position + 1, escape.start() + 1))
-        pieces.append(_LONE_SURROGATE.sub("\ufffd", json.loads(f'"{escape.group()}"')))
-        starts.append(escape.start())
-        ends.append(escape.end())
-        position = escape.end()
-    pieces.append(answer[position:end])
-    starts.extend(range(position, end))
-    ends.extend(range(position + 1, end + 1))
-    return "".join(pieces), _offset_map(starts, ends)
+    while answer[start] != '"':
+        end = start + _spelled_length(answer, start)
+        piece = answer[start] if end == start + 1 else json.loads(f'"{answer[start:end]}"')
+        pieces.append("\ufffd" if "\ud800" <= piece <= "\udfff" else piece)  # half of a pair
+        starts.append(start)
+        ends.append(end)
+        start = end
+    return "".join(pieces), starts, ends
 
 
-def _offset_map(starts: "array[int]", ends: "array[int]") -> OffsetMap:
-    return OffsetMap(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+def _spelled_length(answer: str, start: int) -> int:
+    """Returns how many characters of a JSON string spell the one that begins at `start`."""
+    if answer[start] != "\\":
+        return 1
+    if answer[start + 1] != "u":
+        return 2
+    unit, next_unit = answer[start : start + 6], answer[start + 6 : start + 12]
+    is_pair = next_unit.startswith("\\u") and len(json.loads(f'"{unit}{next_unit}"')) == 1
+    return 12 if is_pair else 6

@@ -13,10 +13,17 @@ from itertools import takewhile
 
 from pipeline.reading.sentences import BlockKind, split_blocks
 
-_TAIL_CHARS = 4_000
-_EVIDENCE_CHARS = 80
+SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
+"""What may end a sentence, in the scripts that have such a mark."""
+
+PROSE_WORDS = 20
+"""Of so many words, a string of structured output or an item of a list is prose; one of fewer may be a label."""
+
+_TAIL_CHARS, _EVIDENCE_CHARS, _FOOTNOTE_CHARS = 4_000, 80, 22
+_LEAST_ITEMS = 2  # one alone has no neighbour to be compared with
 _CLOSERS = frozenset("\"'”’»›)]}>」』】》〉〕）］｝＂＇*_`~|\\")
-_FOOTNOTE_DEFINITION = re.compile(r"^[ \t]*\[\^?[\w-]{1,20}\]:.*$")
+_OPENERS = (*",:;&+/=([{<–—-",)
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 # A mark or link that follows the sentence: [1], [^note], (2) after a stop, [Source](https://...), </p>.
 _TRAILING_MARK = re.compile(
     r"(?:\[\^?[\w-]{1,20}\]|(?<=[.!?…。！？]) ?\(\d{1,3}\)|\[[^\[\]\n]{0,200}\]\([^()\s]{0,500}\)|</?\w{1,20}>)$"
@@ -37,12 +44,12 @@ def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
     tail = _without_footnote_definitions(text[offset:])
     if (section := label_section(tail)) is not None:
         tail = tail[:section].rstrip()
-        if not _ends_in_prose(tail):
+        if _last_kind(tail) is not BlockKind.PROSE or tail.endswith("```"):
             return None
     stripped = _strip_closers(tail)
     if not stripped or stripped[-1] in SENTENCE_ENDS:
         return None
-    if lists_exempt and _ends_in_list(tail):
+    if lists_exempt and _last_kind(tail) in (BlockKind.LIST_ITEM, BlockKind.TABLE_ROW):
         return None
     end = offset + len(tail)
     line_start = text.rfind("\n", 0, end) + 1
@@ -52,7 +59,10 @@ def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
 def _without_footnote_definitions(tail: str) -> str:
     """Drops lines such as "[1]: https://..." from the end, then white space."""
     tail = tail.rstrip()
-    while (cut := tail.rfind("\n")) >= 0 and _FOOTNOTE_DEFINITION.match(tail[cut + 1 :]):
+    while (cut := tail.rfind("\n")) >= 0:
+        mark, colon, _ = tail[cut + 1 :].strip().partition("]:")
+        if not (colon and mark.startswith("[") and " " not in mark and len(mark) <= _FOOTNOTE_CHARS):
+            break
         tail = tail[:cut].rstrip()
     return tail
 
@@ -77,33 +87,9 @@ def _is_ornament(character: str) -> bool:
     )
 
 
-def _ends_in_prose(tail: str) -> bool:
-    """Tells sentences from headings, lists, tables and listings."""
+def _last_kind(tail: str) -> BlockKind | None:
     blocks = split_blocks(tail)
-    return bool(blocks) and blocks[-1].kind is BlockKind.PROSE and not tail.endswith("```")
-
-
-def _ends_in_list(tail: str) -> bool:
-    blocks = split_blocks(tail)
-    return bool(blocks) and blocks[-1].kind in (BlockKind.LIST_ITEM, BlockKind.TABLE_ROW)
-
-
-SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
-"""What may end a sentence, in the scripts that have such a mark."""
-
-PROSE_WORDS = 20
-"""Of so many words, a string of structured output or an item of a list is prose; one of fewer may be a label."""
-
-_LEAST_ITEMS = 2  # one alone has no neighbour to be compared with
-_OPEN_MARK = re.compile(r"[,:;&+/=([{<–—-]$")
-_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
-# Words that another must follow. Those that may end a label are not among them: "How to log in".
-_LEADS_ON = re.compile(
-    r"""(?:^|\s)(?:an?|the|and|or|but|nor|of|by|to|for|with|from|at|into|onto|upon|than|as|that|which|who|whose|where
-    |when|while|if|because|since|between|among|during|through|against|per|via|its|his|her|their|our|my|your|is|are|was|were
-    |be|been|has|have|had|will|would|can|could|should|may|might|must|not|no|very)$""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    return blocks[-1].kind if blocks else None
 
 
 def label_section(text: str) -> int | None:
@@ -122,12 +108,11 @@ def label_section(text: str) -> int | None:
 
 
 def _leads_on(label: str) -> bool:
-    """Tells whether something must follow."""
-    words = label.rstrip("*_`")
+    """Tells whether something must follow: a mark is open."""
     return (
-        not words
-        or bool(_OPEN_MARK.search(words) or _LEADS_ON.search(words))
-        or any(label.count(opening) > label.count(closing) for opening, closing in _BRACKETS)
+        not label.rstrip("*_`")
+        or label.rstrip("*_`").endswith(_OPENERS)
+        or any(label.count(opening) > label.count(closing) for opening, closing in _PAIRS)
         or label.count("`") % 2 == 1
         or label.count("**") % 2 == 1
     )

@@ -12,10 +12,8 @@ import pytest
 
 from pipeline.agreement.measures import auc, cohen_kappa, expected_calibration_error
 from pipeline.evaluate.comparison import EntailmentEvidence
-from pipeline.evaluate.components import harmonic_mean, score_flow
+from pipeline.evaluate.components import COMPONENTS, applied_weights, harmonic_mean, score_flow, score_length
 from pipeline.evaluate.config import EvaluateWeights
-from pipeline.evaluate.loss import COMPONENTS, applied_weights
-from pipeline.evaluate.plan import score_length
 from pipeline.judge.fusion import fuse, smooth
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK

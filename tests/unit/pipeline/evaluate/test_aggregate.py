@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.evaluate.components import COMPONENTS, applied_weights, component_scores, loss_of
 from pipeline.evaluate.config import EvaluateWeights
-from pipeline.evaluate.loss import COMPONENTS, applied_weights, component_scores, loss_of
 from pipeline.evaluate.result import Components, EntitiesResult, FactsResult, FlowResult, LengthResult, SemanticResult
 
 WEIGHTS = EvaluateWeights()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.plan import score_length
+from pipeline.evaluate.components import score_length
 from pipeline.evaluate.result import LengthResult
 from pipeline.reading.compression import get_target_summary_length
 

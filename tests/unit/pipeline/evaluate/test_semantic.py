@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.semantic import WeightedChunk, score_semantic, weighted_chunks
+from pipeline.evaluate.components import chunk_spans, score_semantic
+from pipeline.evaluate.result import ChunkSpan
 from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.reading.characters import normalize
-from pipeline.reading.passage import TextSpan
 from tests.fakes_pipeline import WordTokenizer
 
 EMBEDDINGS = Embeddings(["x", "y", "-x"], np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32))
 
 
-def chunk(text: str, tokens: int) -> WeightedChunk:
-    return TextSpan("t", 0, tokens, text, text), tokens
+def chunk(text: str, tokens: int) -> ChunkSpan:
+    return ChunkSpan(0, tokens, tokens, text)
 
 
 def test_chunks_are_pooled_by_their_tokens() -> None:
@@ -35,14 +35,14 @@ def test_vectors_that_cancel_out_have_no_direction() -> None:
 def test_a_long_text_is_cut_into_chunks_and_nothing_is_left_out() -> None:
     text = " ".join(f"Sentence {index} says something." for index in range(50))
     split = SplitText.of(normalize("t", text), 700)
-    chunks = weighted_chunks(split, WordTokenizer().offsets(text), 64)
-    assert [tokens for _, tokens in chunks] == [60, 60, 60, 60, 10]
-    assert " ".join(passage.text for passage, _ in chunks) == text
+    chunks = chunk_spans(split, WordTokenizer().offsets(text), 64)
+    assert [chunk.token_count for chunk in chunks] == [60, 60, 60, 60, 10]
+    assert " ".join(chunk.text for chunk in chunks) == text
 
 
 def test_a_text_without_tokens_is_one_chunk() -> None:
-    ((passage, tokens),) = weighted_chunks(SplitText.of(normalize("t", "x"), 700), [], 64)
-    assert (passage.text, tokens) == ("x", 1)
+    (only,) = chunk_spans(SplitText.of(normalize("t", "x"), 700), [], 64)
+    assert (only.text, only.token_count) == ("x", 1)
 
 
 @pytest.mark.parametrize(
