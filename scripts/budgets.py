@@ -15,7 +15,7 @@ from scripts.structure import PACKAGES, ROOT, Module, read_modules
 BUDGETS = ROOT / "tests" / "budgets.json"
 RULE_ROOMS = (
     *("pipeline/reading", "pipeline/support", "pipeline/judge/evidence", "pipeline/summarize/extractive"),
-    *("pipeline/summarize/trust", "pipeline/summarize/gate", "pipeline/summarize/citations"),
+    *("pipeline/summarize/gate", "pipeline/summarize/citations"),
     *("pipeline/summarize/retention.py", "pipeline/summarize/duplicates.py"),
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -23,8 +23,8 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.extractive.config import ExtractiveConfig
+from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
-from pipeline.summarize.trust.config import TrustConfig
 from server.config import (
     AuthConfig,
     EvaluateServiceConfig,

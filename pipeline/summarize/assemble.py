@@ -8,6 +8,8 @@ from pydantic import TypeAdapter
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.gate.findings import Trust
+from pipeline.summarize.gate.report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.graph.texts import (
     LAYERS,
     TEXT,
@@ -32,8 +34,6 @@ from pipeline.summarize.result import (
 from pipeline.summarize.retention import add_up
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.trust.findings import Trust
-from pipeline.summarize.trust.report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.writer import RemovedDuplicate
 
 RESULT = TypeAdapter(SummaryResult)

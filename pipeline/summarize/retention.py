@@ -17,7 +17,7 @@ from pipeline.reading.sentences import BlockKind
 from pipeline.reading.terms import Term, TermKind, find_terms, fold_words, is_unit
 from pipeline.reading.word_table import stem
 from pipeline.remember import remember_short
-from pipeline.summarize.trust.parts import split_parts
+from pipeline.summarize.gate.parts import split_parts
 
 _MOST_MISSING = 20
 

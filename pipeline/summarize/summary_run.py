@@ -18,6 +18,7 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import Finished, Planned, Warned
+from pipeline.summarize.gate.findings import CheckedWriter
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.incremental.take_over import plan_again, plan_incrementally
 from pipeline.summarize.meter import BatchTerms, Meter
@@ -28,7 +29,6 @@ from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, StoredSummary, SummaryStatus
 from pipeline.summarize.tracing import link_to, note_result, run_span, traceparent
-from pipeline.summarize.trust.findings import CheckedWriter
 
 _log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from inference.call import Call, Priority
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.protocols import Models
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import Writer
 from server.backends import Backends, ChosenWriter
 from server.rpc.models import CallScope, EngineModels

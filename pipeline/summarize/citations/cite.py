@@ -15,9 +15,9 @@ from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDoc
 from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation
 from pipeline.summarize.citations.written import WrittenSources
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.trust.inspect import is_claim, riskiest
-from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
-from pipeline.summarize.trust.reading import ClaimReader
+from pipeline.summarize.gate.inspect import is_claim, riskiest
+from pipeline.summarize.gate.parts import AnswerPart, fold, split_parts
+from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.support.claim_support import Hypothesis, Support, SupportConfig
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told

@@ -20,7 +20,7 @@ from pipeline.reading.characters import Int32, nfkc
 from pipeline.summarize.citations.chunk_words import ChunkWords
 from pipeline.summarize.citations.places import MAX_PLACES, SourcePlace
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.trust.parts import fold, split_parts
+from pipeline.summarize.gate.parts import fold, split_parts
 
 Span = tuple[int, int]
 

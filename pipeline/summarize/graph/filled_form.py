@@ -9,6 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from pipeline.llm.chat_model import NO_USAGE
+from pipeline.summarize.gate.findings import CheckedWriter, Remedy
 from pipeline.summarize.graph.notes import final_text, warn
 from pipeline.summarize.graph.run import PlannedCall, Run
 from pipeline.summarize.graph.texts import WRITTEN, text_key
@@ -16,7 +17,6 @@ from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.findings import CheckedWriter, Remedy
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Written
 
 _CHOSEN = 1  # level of the answer that is kept; those that were asked for have 0

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.gate.findings import CheckedWriter
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn, warn_of_text
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import Run, StepAnswer
@@ -18,7 +19,6 @@ from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.steering.goal import counter
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryLength
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.findings import CheckedWriter
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 
 _ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut

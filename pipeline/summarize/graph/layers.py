@@ -11,13 +11,13 @@ from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.gate.findings import CheckedWriter
 from pipeline.summarize.graph.notes import stage_of, unique_texts
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import LAYERS, text_key
 from pipeline.summarize.result import SummaryLayers, SummarySection
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.findings import CheckedWriter
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Writer
 
 _OVERVIEW_WORDS, _FEWEST_WORDS = 90, 30

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from itertools import chain, zip_longest
 
 from pipeline.reading.terms import Term
+from pipeline.summarize.gate.parts import split_parts
 from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import ChunkBatch
 from pipeline.summarize.retention import Mentions, Retention
-from pipeline.summarize.trust.parts import split_parts
 
 _MOST_PASSAGES = 24
 _MOST_CHARS = 400  # of one

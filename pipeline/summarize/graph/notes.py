@@ -3,12 +3,12 @@
 from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import Warned
+from pipeline.summarize.gate.report import place_of, trust_warnings
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, TextOutcome, VerdictOutcome
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.report import place_of, trust_warnings
 from pipeline.summarize.writer import Extraction
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.result import SummaryLayers
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import SummaryLength
-from pipeline.summarize.trust.findings import Trust
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError
+from pipeline.summarize.gate.findings import Checked, CheckedWriter, FaultKind, Gate, GatedCase, Remedy, finding
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer
 from pipeline.summarize.graph.texts import TEXT, TextOutcome, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.findings import Checked, CheckedWriter, FaultKind, Gate, GatedCase, Remedy, finding
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written, heard_by
 
 TextTask = ExtractTask | MergeTask

@@ -15,8 +15,8 @@ from pipeline.off_loop import OffLoop
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation
 from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.gate.parts import fold, split_parts
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.trust.parts import fold, split_parts
 from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.manuals import FILES

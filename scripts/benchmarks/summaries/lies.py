@@ -19,14 +19,14 @@ from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeL
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
+from pipeline.summarize.gate.parts import fold
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.steering.wishes import SummaryDetail
 from pipeline.summarize.summarizer import open_summarizer
-from pipeline.summarize.trust.config import TrustConfig
-from pipeline.summarize.trust.gate import GatedWriter, TrustGate
-from pipeline.summarize.trust.parts import fold
 from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CONTEXT_TOKENS, finished

@@ -19,9 +19,9 @@ from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.errors import StorageError
+from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
-from pipeline.summarize.trust.gate import TrustGate
 from server.backends import ChosenWriter
 from server.cli.connection import to_cli_error
 from server.cli.errors import CliError, InputError, TryLaterError

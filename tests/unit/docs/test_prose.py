@@ -38,7 +38,7 @@ inference/README.md inference/compile/heads/MODEL_CARD.md inference/core/ARITHME
 inference/core/README.md pipeline/agreement/README.md pipeline/assess/README.md pipeline/evaluate/README.md
 pipeline/judge/README.md pipeline/llm/README.md pipeline/reading/README.md pipeline/summarize/README.md
 pipeline/summarize/extractive/README.md pipeline/summarize/incremental/README.md pipeline/summarize/jobs/README.md
-pipeline/summarize/steering/README.md pipeline/summarize/trust/README.md protos/README.md scripts/README.md
+pipeline/summarize/steering/README.md pipeline/summarize/gate/README.md protos/README.md scripts/README.md
 server/README.md server/cli/README.md
 """.split()  # noqa: SIM905 - shrinks to nothing
 DOCUMENTS = [path for path in documents() if name(path) not in {*LEFT_OUT, *OLD}]

@@ -17,8 +17,8 @@ from pipeline.reading.terms import find_terms
 from pipeline.reading.values import find_date_parts, find_quantities
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.trust.parts import split_parts
-from pipeline.summarize.trust.values import KnownNumbers, find_amounts
+from pipeline.summarize.gate.parts import split_parts
+from pipeline.summarize.gate.values import KnownNumbers, find_amounts
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.summarize.trust.gate import GatedWriter
+from pipeline.summarize.gate.gate import GatedWriter
 from server.backends import Backends
 from server.services.summary_writer import choose_writer
 from server.settings import Settings

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.citations.chunk_words import ChunkWords
-from pipeline.summarize.trust.parts import fold, split_parts
+from pipeline.summarize.gate.parts import fold, split_parts
 
 SENTENCES = [
     "The pump",

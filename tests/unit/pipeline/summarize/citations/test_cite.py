@@ -8,7 +8,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.trust.reading import ClaimReader
+from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment
 

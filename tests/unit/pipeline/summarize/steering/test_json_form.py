@@ -10,14 +10,14 @@ from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import refuse_unable
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.trust.config import TrustConfig
-from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import WriterLimits
 from pipeline.support.claim_support import SupportConfig
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in

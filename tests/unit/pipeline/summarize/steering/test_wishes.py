@@ -10,6 +10,8 @@ from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult, WarningCode
@@ -21,8 +23,6 @@ from pipeline.summarize.steering.wishes import (
     SummaryDetail,
     SummaryForm,
 )
-from pipeline.summarize.trust.config import TrustConfig
-from pipeline.summarize.trust.gate import GatedWriter, TrustGate
 from pipeline.summarize.writer import Writer
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import fake_models

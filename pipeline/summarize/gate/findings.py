@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
+from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.summarize.retention import ValueRecall
-from pipeline.summarize.trust.reading import ClaimReader
 from pipeline.summarize.writer import ExtractTask, MergeTask, Writer
 
 _LONGEST_TEXT = 300

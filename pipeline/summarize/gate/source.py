@@ -15,9 +15,9 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
-from pipeline.summarize.trust.findings import FaultKind
-from pipeline.summarize.trust.parts import fold, split_parts
-from pipeline.summarize.trust.values import InputWords, KnownNumbers
+from pipeline.summarize.gate.findings import FaultKind
+from pipeline.summarize.gate.parts import fold, split_parts
+from pipeline.summarize.gate.values import InputWords, KnownNumbers
 from pipeline.support.claim_support import Hypothesis, SupportConfig
 
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again

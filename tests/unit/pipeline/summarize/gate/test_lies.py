@@ -10,15 +10,15 @@ from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryTy
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.findings import FaultKind
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
+from pipeline.summarize.gate.parts import fold
 from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.trust.config import TrustConfig
-from pipeline.summarize.trust.findings import FaultKind
-from pipeline.summarize.trust.gate import GatedWriter, TrustGate
-from pipeline.summarize.trust.parts import fold
 from pipeline.summarize.writer import ExtractTask
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment, fake_models

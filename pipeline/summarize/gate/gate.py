@@ -16,12 +16,12 @@ from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
+from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
+from pipeline.summarize.gate.reading import ClaimReader
+from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
-from pipeline.summarize.trust.config import TrustConfig
-from pipeline.summarize.trust.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
-from pipeline.summarize.trust.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.trust.reading import ClaimReader
-from pipeline.summarize.trust.source import SourceText
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,

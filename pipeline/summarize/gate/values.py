@@ -13,8 +13,8 @@ from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.terms import TermKind, find_terms, is_unit
 from pipeline.reading.values import DatePartKind, Measure, find_date_parts, find_quantities
 from pipeline.reading.word_table import stem
+from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.retention import Mentions
-from pipeline.summarize.trust.findings import FaultKind
 
 _LONGEST_NUMBER = 40
 _DIGITS = re.compile(r"(?<!\d)\d+(?:[.,]\d+)*")

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from pipeline.summarize.gate.findings import FaultKind, Remedy, Trust
 from pipeline.summarize.result import SummaryWarning, TrustReport
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.trust.findings import FaultKind, Remedy, Trust
 
 _STEPS = {Stage.MAP: "batch", Stage.REDUCE: "merge", Stage.COMPRESS: "shortened text"}
 _TOLD = {

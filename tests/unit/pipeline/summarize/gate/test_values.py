@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.trust.values import KnownNumbers, find_amounts
+from pipeline.summarize.gate.values import KnownNumbers, find_amounts
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
+from pipeline.summarize.gate.findings import FaultKind
+from pipeline.summarize.gate.inspect import inspect, repair
+from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.retention import find_stated, measure_recall
-from pipeline.summarize.trust.findings import FaultKind
-from pipeline.summarize.trust.inspect import inspect, repair
-from pipeline.summarize.trust.source import SourceText
 
 TEXT = (
     "# Pump P-4711/A\n\nThe pump delivers 1,403 litres at 2.5 bar. Tighten the bolts to 25 N·m on 1 May 2024. The seal "

@@ -9,16 +9,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.reading.sentences import BlockKind
-from pipeline.summarize.trust.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.trust.parts import AnswerPart, fold, split_parts
-from pipeline.summarize.trust.shape import (
+from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
+from pipeline.summarize.gate.parts import AnswerPart, fold, split_parts
+from pipeline.summarize.gate.shape import (
     is_refusal,
     other_language,
     runs_in_circles,
     speaks_to_a_model,
     unwrap,
 )
-from pipeline.summarize.trust.source import SourceText
+from pipeline.summarize.gate.source import SourceText
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
 _FEWEST_ORDERED = 2  # words of a wish; a single one may be a subject
