@@ -216,7 +216,7 @@ class App:
         registry: CollectorRegistry,
     ) -> None:
         settings = self._settings
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.evaluate_service.cpu_threads, "precis-cpu"))
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-cpu"))
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, settings.limits), server)
         metrics = EvaluateMetrics(registry)
@@ -229,11 +229,11 @@ class App:
     ) -> JudgeServicer:
         settings = self._settings
         # Threads of their own: reading a book must not hold up an evaluation.
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.judge_service.cpu_threads, "precis-judge"))
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-judge"))
         synthesizer = Synthesizer(settings.synthesis, executor=cpu)
-        judges = Judges(settings.judge, settings.judge_service, backends, cpu=cpu, metrics=JudgeMetrics(registry))
+        judges = Judges(settings.judge, backends, cpu=cpu, metrics=JudgeMetrics(registry))
         assessor = Assessor(synthesizer)
-        bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.judge_service, self._stopping)
+        bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.services, self._stopping)
         answers = Answers(synthesizer, assessor, backends.chats or {}, AnswerMetrics(registry))
         servicer = JudgeServicer(judges, answers, bulk=bulk)
         server: Any = table
@@ -261,12 +261,12 @@ class App:
     ) -> ChosenWriter | None:
         settings = self._settings
         # Threads of their own: choosing sentences of a book must not hold up an evaluation.
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
+        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
         chosen = choose_writer(settings, backends, cpu=cpu)
         servicer = SummarizeServicer(
             summarizer,
             chosen,
-            DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens),
+            DocumentRules(settings.summarize.limits, settings.services.chunk_tokens),
             cpu=cpu,
         )
         server: Any = table

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from inference.engine import Engine
 from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.config import LlmConfig, LlmRole, RoleConfig
+from pipeline.llm.config import ALIKE, LlmConfig, LlmRole
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
@@ -70,7 +70,7 @@ async def open_backends(
             if config not in models:
                 models[config] = ChargedChatModel(OpenAiChatModel(endpoints[where], config), token_allowance)
         except LlmError as error:
-            is_shared = getattr(llm.roles, role.value) == RoleConfig()
+            is_shared = llm.roles.get(role, ALIKE) == ALIKE
             place = "llm" if is_shared else f"llm.roles.{role.value}"
             raise StartupError(f"{place}: {error}") from error
         chats[role] = models[config]

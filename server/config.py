@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -85,59 +85,28 @@ class LimitsConfig(FrozenModel):
     )
 
 
-class BulkConfig(FrozenModel):
-    """How much one stream of items may do at once: an EvaluateStream, a JudgeBatch."""
+class ServicesConfig(FrozenModel):
+    """How EvaluateService, JudgeService and SummarizeService work, each with threads of its own."""
 
     max_stream_items: int = Field(
         default=8,
         ge=1,
-        description="Items of one stream that are worked on at once. More does not make it faster: an item is many NLI "
-        "pairs, and a few items keep all workers busy.",
+        description="Items of one EvaluateStream or JudgeBatch that are worked on at once. More does not make it "
+        "faster: an item is many NLI pairs, and a few items keep all workers busy.",
     )
     max_queue_wait_s: float = Field(
         default=600,
         ge=0,
-        description="How long an item of a stream waits for room in the queue before it is refused. Long, because the "
-        "stream's own flow control is what slows its client down; a client in a hurry sets a deadline.",
+        description="How long an item of a stream, or a summary, waits for room in the models' queue before it is "
+        "refused. Long, because the stream's own flow control slows its client; one in a hurry sets a deadline.",
     )
-
-
-class EvaluateServiceConfig(BulkConfig):
-    """How EvaluateService works; what it computes is in the section `evaluate`."""
-
-    cpu_threads: int = Field(
-        default=2, ge=1, description="Threads for splitting and matching texts beside the event loop."
-    )
-    inline_chars: int = Field(
-        default=2_000, ge=0, description="Texts of an item up to here are split on the event loop: about 2 ms."
-    )
-
-
-class SummarizeServiceConfig(FrozenModel):
-    """How SummarizeService works; what it writes is in the sections `summarize`, `llm_writer` and `extractive`."""
-
+    cpu_threads: int = Field(default=2, ge=1, description="Threads of a service for its texts, beside the event loop.")
     chunk_tokens: int = Field(
         default=300,
         ge=16,
         description="Most tokens, as estimated, of a chunk when a request holds a text; 350 pages give about 1,400.",
     )
-    max_queue_wait_s: float = Field(
-        default=600,
-        ge=0,
-        description="How long the extractive writer waits for room in the queue of the models before a summary fails.",
-    )
-    cpu_threads: int = Field(
-        default=2, ge=1, description="Threads for cutting documents and choosing sentences beside the event loop."
-    )
-
-
-class JudgeServiceConfig(BulkConfig):
-    """How JudgeService works; what it computes is in the sections `judge`, `synthesis` and `assess`."""
-
-    cpu_threads: int = Field(default=2, ge=1, description="Threads for reading texts and images beside the event loop.")
-    inline_chars: int = Field(
-        default=2_000, ge=0, description="Source and summary together up to here are read on the event loop."
-    )
+    inline_chars: ClassVar[int] = 2_000  # texts of an item up to here are read on the event loop: about 2 ms
 
 
 class TlsConfig(FrozenModel):

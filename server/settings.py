@@ -18,7 +18,7 @@ from pydantic_settings import (
 
 from inference.config import InferenceConfig
 from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.evaluate.config import EvaluateConfig
+from pipeline.evaluate.config import EvaluateLimits
 from pipeline.judge.config import JudgeConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
@@ -27,14 +27,12 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.config import (
     AuthConfig,
-    EvaluateServiceConfig,
     HttpConfig,
-    JudgeServiceConfig,
     LimitsConfig,
     ListenConfig,
     LogConfig,
     MetricsConfig,
-    SummarizeServiceConfig,
+    ServicesConfig,
     TlsConfig,
     TracingConfig,
 )
@@ -70,17 +68,11 @@ class Settings(BaseSettings):
     log: LogConfig = Field(default=LogConfig(), description="Log lines.")
     tracing: TracingConfig = Field(default=TracingConfig(), description="OpenTelemetry spans.")
     inference: InferenceConfig = Field(default=InferenceConfig(), description="Sessions, batcher, cache.")
-    evaluate: EvaluateConfig = Field(default=EvaluateConfig(), description="Scoring defaults and limits.")
-    evaluate_service: EvaluateServiceConfig = Field(
-        default=EvaluateServiceConfig(), description="Streams and threads of EvaluateService."
-    )
+    services: ServicesConfig = Field(default=ServicesConfig(), description="Streams and threads of the services.")
+    evaluate: EvaluateLimits = Field(default=EvaluateLimits(), description="What one evaluation may hold.")
     judge: JudgeConfig = Field(default=JudgeConfig(), description="Settings and limits of judgements.")
     synthesis: SynthesisConfig = Field(default=SynthesisConfig(), description="Answers to questions about quality.")
-    judge_service: JudgeServiceConfig = Field(default=JudgeServiceConfig(), description="Threads of JudgeService.")
     summarize: SummarizeConfig = Field(default=SummarizeConfig(), description="Summary defaults and limits.")
-    summarize_service: SummarizeServiceConfig = Field(
-        default=SummarizeServiceConfig(), description="Chunks and threads of SummarizeService."
-    )
     summary_storage: StorageConfig = Field(default=StorageConfig(), description="Where summaries are kept.")
     llm: LlmConfig | None = Field(
         default=None,

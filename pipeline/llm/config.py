@@ -1,8 +1,9 @@
 """Settings of the language models behind OpenAI-compatible endpoints: one for all roles, or others for some."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
@@ -38,11 +39,8 @@ class RetryConfig(FrozenModel):
     """When a failed request is made again. What cannot succeed (key, model, a refused request) never is."""
 
     max_attempts: int = Field(default=10, ge=1, description="Requests for one call, the first included.")
-    first_contact_attempts: int = Field(
-        default=3,
-        ge=1,
-        description="The same while no connection to the endpoint has ever worked: the address is probably wrong.",
-    )
+    first_contact_attempts: ClassVar[int] = 3
+    """The same while no connection to the endpoint has ever worked: the address is probably wrong."""
     max_bad_answers: int = Field(
         default=6,
         ge=1,
@@ -144,15 +142,8 @@ class RoleConfig(FrozenModel):
     temperature: float | None = Field(default=None, ge=0, le=2, description="Of all answers in this role.")
 
 
-class RolesConfig(FrozenModel):
-    """Who is asked for what. A role of which nothing is set has the endpoint and the model of `llm`."""
-
-    writer: RoleConfig = RoleConfig()
-    critic: RoleConfig = RoleConfig()
-    judge: RoleConfig = RoleConfig()
-    planner: RoleConfig = RoleConfig()
-    executor: RoleConfig = RoleConfig()
-    synthesizer: RoleConfig = RoleConfig()
+ALIKE = RoleConfig()
+"""A role of which nothing is set: it has the endpoint and the model of `llm`."""
 
 
 class LlmConfig(FrozenModel):
@@ -190,7 +181,16 @@ class LlmConfig(FrozenModel):
     retries: RetryConfig = RetryConfig()
     timeouts: TimeoutConfig = TimeoutConfig()
     prices: PriceConfig = PriceConfig()
-    roles: RolesConfig = RolesConfig()
+    roles: Mapping[LlmRole, RoleConfig] = Field(
+        default={},
+        description="Another endpoint, model, key or temperature for one of writer, critic, judge, planner, executor, "
+        "synthesizer. As tables in the file: [llm.roles.judge], with base_url, model, api_key, api_key_file, "
+        "context_tokens, tokenizer_file or temperature; in the environment PRECIS_LLM__ROLES__JUDGE__MODEL. The key of "
+        "`llm` is not sent to another address.",
+    )
+
+    def __hash__(self) -> int:
+        return hash(self.identity)  # a mapping has none
 
     @property
     def identity(self) -> str:
@@ -200,9 +200,8 @@ class LlmConfig(FrozenModel):
 
     def of_role(self, role: LlmRole) -> "LlmConfig":
         """Returns the settings of one role: its own over those of all. A key belongs to the address it was set with."""
-        own: RoleConfig = getattr(self.roles, role.value)
-        given = {name: value for name, value in own if value is not None}
-        shared = dict(self) | {"roles": RolesConfig()}
+        given = {name: value for name, value in self.roles.get(role, ALIKE) if value is not None}
+        shared = dict(self) | {"roles": {}}
         if given.keys() & {"base_url", "api_key", "api_key_file"}:
             shared |= {"api_key": None, "api_key_file": None}
         if "model" in given:
@@ -217,7 +216,8 @@ class LlmConfig(FrozenModel):
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
-        for name, one in (("", self), *((f"roles.{name}.", role) for name, role in self.roles)):
+        parts: dict[str, LlmConfig | RoleConfig] = {f"roles.{name}.": role for name, role in self.roles.items()}
+        for name, one in {"": self, **parts}.items():
             if one.api_key is not None and one.api_key_file is not None:
                 raise ValueError(f"{name}api_key and {name}api_key_file: set one of them")
         return self

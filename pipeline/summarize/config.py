@@ -1,7 +1,7 @@
 """Settings of a summary: the defaults, and what an operator or a caller may change (README, Parameters)."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -50,17 +50,8 @@ class JobsConfig(FrozenModel):
 
 
 _SETTINGS_OF_THE_RESULT = {
-    *("batch_size", "context_batches", "reduce_group_size", "max_iterations", "wave", "source_tail_tokens"),
-    *("outline_tokens", "critic_source_tokens"),
-    *(
-        "critic_source_tokens",
-        "critique_tokens",
-        "detail",
-        "min_topics",
-        "max_topics",
-        "max_compressions",
-        "max_citations",
-    ),
+    *("batch_size", "reduce_group_size", "max_iterations", "wave", "detail"),
+    *("min_topics", "max_topics", "max_citations"),
 }
 
 
@@ -68,7 +59,7 @@ class SummarizeConfig(FrozenModel):
     """Defaults of a summary (README, Parameters)."""
 
     batch_size: int = Field(default=7, ge=1, le=1_000, description="Most chunks of a map batch.")
-    context_batches: int = Field(default=3, ge=0, le=20, description="Earlier extractions that a batch sees.")
+    context_batches: ClassVar[int] = 3  # earlier extractions that a batch sees
     reduce_group_size: int = Field(default=4, ge=2, le=64, description="Most texts that one reduce call merges.")
     max_iterations: int = Field(default=2, ge=1, le=5, description="Map-reduce runs before a FAIL is accepted.")
     wave: Wave = Field(
@@ -85,21 +76,13 @@ class SummarizeConfig(FrozenModel):
             'is shorter than the document; "full": all that the writer has room for.'
         ),
     )
-    source_tail_tokens: int = Field(default=200, ge=0, description='Source before a batch that wave "all" shows it.')
-    outline_tokens: int = Field(
-        default=200,
-        ge=0,
-        description='Headings above a batch, and abbreviations that stand elsewhere, that wave "all" shows it.',
-    )
-    critique_tokens: int = Field(default=1_000, ge=0, description="Most of a critique that later prompts carry.")
-    critic_source_tokens: int = Field(
-        default=1_000,
-        ge=0,
-        description="Passages of the source with what a summary lacks, that a language model's critic is shown.",
-    )
+    source_tail_tokens: ClassVar[int] = 200  # source before a batch that wave "all" shows it
+    outline_tokens: ClassVar[int] = 200  # headings above a batch, and abbreviations, that wave "all" shows it
+    critique_tokens: ClassVar[int] = 1_000  # most of a critique that later prompts carry
+    critic_source_tokens: ClassVar[int] = 1_000  # source with what a summary lacks, that a model's critic is shown
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")
-    max_compressions: int = Field(default=4, ge=1, description="Attempts to make one overlong text fit its group.")
+    max_compressions: ClassVar[int] = 4  # attempts to make one overlong text fit its group
     max_citations: int = Field(
         default=20_000, ge=0, le=20_000, description="Sentences of a summary whose place in the document is given."
     )

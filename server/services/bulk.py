@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from inference.call import Priority
 from inference.errors import ShuttingDownError
 from pipeline.errors import InvalidInputError
-from server.config import BulkConfig
+from server.config import ServicesConfig
 from server.errors import FieldViolation, InvalidRequestError, TooManyCallsError
 from server.rpc.admission import Context
 from server.rpc.models import CallScope, ModelUsage, parse_priority, to_call
@@ -110,7 +110,7 @@ class Bulk(Generic[R]):
         stopping: set when the server drains: streams finish what they have read and end.
     """
 
-    def __init__(self, response: Callable[..., R], config: BulkConfig, stopping: asyncio.Event) -> None:
+    def __init__(self, response: Callable[..., R], config: ServicesConfig, stopping: asyncio.Event) -> None:
         self._response = response
         self._config = config
         self._stopping = stopping

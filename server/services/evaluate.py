@@ -8,6 +8,7 @@ from contextlib import aclosing
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
+from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
@@ -23,7 +24,7 @@ class EvaluateServicer(EvaluateServiceServicer):
     """Computes the five-factor loss.
 
     Args:
-        settings: `evaluate`, which a request may override, and `evaluate_service`.
+        settings: `evaluate`, limits of a request, and `services`.
         metrics: count every evaluation.
         cpu: threads for splitting and matching long texts; owned by the app.
         stopping: set when the server drains: streams finish what they have read and end.
@@ -38,8 +39,8 @@ class EvaluateServicer(EvaluateServiceServicer):
         cpu: Executor,
         stopping: asyncio.Event,
     ) -> None:
-        self._defaults = settings.evaluate
-        self._config = settings.evaluate_service
+        self._defaults = EvaluateConfig(limits=settings.evaluate)
+        self._config = settings.services
         self._metrics = metrics
         self._cpu = cpu
         self._bulk = Bulk(pb.EvaluateStreamResponse, self._config, stopping)

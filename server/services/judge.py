@@ -25,7 +25,7 @@ from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.config import LlmRole
 from pipeline.protocols import Models
 from server.backends import Backends
-from server.config import JudgeServiceConfig
+from server.config import ServicesConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.admission import Context
 from server.rpc.models import CallScope, parse_priority, to_call
@@ -64,21 +64,18 @@ class Judges:
 
     Args:
         defaults: settings of judgements, which a request may override.
-        config: where CPU work runs.
         cpu: threads for reading long texts; owned by the app.
     """
 
     def __init__(
         self,
         defaults: JudgeConfig,
-        config: JudgeServiceConfig,
         backends: Backends,
         *,
         cpu: Executor,
         metrics: JudgeMetrics,
     ) -> None:
         self.defaults = defaults
-        self._inline_chars = config.inline_chars
         self._backends = backends
         self._cpu = cpu
         self._metrics = metrics
@@ -95,7 +92,7 @@ class Judges:
         Raises:
             ModelNotLoadedError: the server runs without a model that judgements need.
         """
-        executor = self._cpu if char_count > self._inline_chars else None
+        executor = self._cpu if char_count > ServicesConfig.inline_chars else None
         judge = Judge(config, executor=executor, caches=self._caches, owner=terms.call.owner)
         return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
 

@@ -53,4 +53,4 @@ def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
 def bulk_models(settings: Settings, scoring: EngineModels) -> Models:
     """Binds the engine's models to summaries: in bulk, and waiting for room, for a summary takes minutes."""
     call = Call(deadline_s=None, priority=Priority.BULK)
-    return scoring.bound(CallScope(call, settings.summarize_service.max_queue_wait_s, name="summarize"))
+    return scoring.bound(CallScope(call, settings.services.max_queue_wait_s, name="summarize"))

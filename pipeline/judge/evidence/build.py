@@ -41,7 +41,7 @@ class SourceReader:
         if self._kept is None:
             return await compute()
         digest = hashlib.sha256(text.encode()).hexdigest()
-        key = f"{self._owner} {digest} {config.max_sentence_chars} {config.passage_chars}"
+        key = f"{self._owner} {digest}"
         return await self._kept.get(key, compute)
 
 

@@ -1,10 +1,11 @@
 """The settings of the evidence table: every number that an operator may choose."""
 
 from enum import StrEnum
+from typing import ClassVar
 
 from pydantic import Field
 
-from pipeline.support.claim_support import Share, SupportConfig
+from pipeline.support.claim_support import SupportConfig
 
 
 class QuestionMode(StrEnum):
@@ -25,17 +26,13 @@ class EvidenceConfig(SupportConfig):
     max_claims: int = Field(
         default=1_000, ge=1, le=5_000, description="Claims that are checked; of more, the most consequential."
     )
-    max_embedded_sentences: int = Field(
-        default=300,
-        ge=10,
-        description="Sentences of either text that the embedder reads, at most.",
-    )
-    fully_covered: Share = Field(default=0.75, description="Covered share above which a key point is fully covered.")
-    partly_covered: Share = Field(default=0.25, description="Covered share below which a key point is not covered.")
-    min_segment_tokens: int = Field(default=6, ge=1, description="Shorter segments and Judge key points are ignored.")
-    theme_tokens: int = Field(default=20, ge=5, le=25, description="Longest theme.")
-    intent_tokens: int = Field(default=35, ge=20, le=40, description="Longest description of intent, stance and tone.")
-    question_count: int = Field(default=6, ge=1, le=12, description="Questions from either side.")
+    max_embedded_sentences: ClassVar[int] = 300  # sentences of either text that the embedder reads, at most
+    fully_covered: ClassVar[float] = 0.75  # covered share above which a key point is fully covered
+    partly_covered: ClassVar[float] = 0.25  # covered share below which a key point is not covered
+    min_segment_tokens: ClassVar[int] = 6  # shorter segments and Judge key points are ignored
+    theme_tokens: ClassVar[int] = 20  # longest theme
+    intent_tokens: ClassVar[int] = 35  # longest description of intent, stance and tone
+    question_count: ClassVar[int] = 6  # questions from either side
     question_mode: QuestionMode = Field(
         default=QuestionMode.ENTAILED,
         description="When a question about a fact of the source is answered right: `literal` reads its words alone.",

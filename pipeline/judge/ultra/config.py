@@ -1,5 +1,7 @@
 """The settings of Ultra (README, Ultra)."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from pipeline.frozen import FrozenModel
@@ -11,13 +13,7 @@ class UltraConfig(FrozenModel):
 
     eta: float = Field(default=1.0, gt=0, le=100, description="How fast level weights fall around the tools' mean.")
     form: FusionForm = Field(default=FusionForm.NORMALIZED, description="How tools and level probabilities are fused.")
-    smoothing: float = Field(default=0.05, ge=0, le=1, description="Share of equal probabilities mixed into a model's.")
-    least_agreement: float = Field(
-        default=0.5, ge=0, le=1, description="Bhattacharyya coefficient below which a metric abstains."
-    )
-    least_certainty: float = Field(
-        default=0.2, ge=0, le=1, description="Certainty of the claims below which hallucination abstains."
-    )
-    contradiction_limit: float = Field(
-        default=4.0, ge=0, le=10, description="Highest score of a summary of which a claim is verifiably contradicted."
-    )
+    smoothing: ClassVar[float] = 0.05  # share of equal probabilities mixed into a model's
+    least_agreement: ClassVar[float] = 0.5  # Bhattacharyya coefficient below which a metric abstains
+    least_certainty: ClassVar[float] = 0.2  # certainty of the claims below which hallucination abstains
+    contradiction_limit: ClassVar[float] = 4.0  # highest score of a summary of which a claim is verifiably contradicted

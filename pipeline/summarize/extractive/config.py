@@ -1,6 +1,6 @@
 """How the extractive writer works: every number that an operator may choose."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -12,9 +12,7 @@ class ExtractiveConfig(FrozenModel):
 
     prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Most that a map call reads.")
     output_tokens: int = Field(default=12_000, ge=64, description="Longest text of one call, the summary too.")
-    group_texts: int = Field(
-        default=4, ge=2, le=64, description="Texts of full length that fit one merge; bounds its comparisons."
-    )
+    group_texts: ClassVar[int] = 4  # texts of full length that fit one merge; bounds its comparisons
     concurrency: int = Field(default=4, ge=1, description="Calls at once: one reads while the models serve another.")
     map_share: float = Field(
         default=0.35,
@@ -28,27 +26,15 @@ class ExtractiveConfig(FrozenModel):
     fill_share: float = Field(
         default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
     )
-    relevance_weight: float = Field(
-        default=0.8, ge=0, le=1, description="MMR: 1 looks at salience only, 0 only at being unlike what is kept."
-    )
-    equal_cosine: float = Field(
-        default=0.9, ge=-1, le=1, description="Sentences closer than this are compared by the NLI model, chosen or not."
-    )
-    equal_entailment: float = Field(
-        default=0.5, ge=0, le=1, description="Of two that close, one that the other entails with this is left out."
-    )
-    near_duplicate_cosine: float = Field(
-        default=0.6, ge=-1, le=1, description="Chosen sentences closer than this are compared by the NLI model."
-    )
-    near_duplicate_entailment: float = Field(
-        default=0.85, ge=0, le=1, description="A sentence that another entails with this probability is left out."
-    )
+    relevance_weight: ClassVar[float] = 0.8  # MMR: 1 looks at salience only, 0 only at being unlike what is kept
+    equal_cosine: ClassVar[float] = 0.9  # sentences closer than this are compared by the NLI model, chosen or not
+    equal_entailment: ClassVar[float] = 0.5  # of two that close, one that the other entails with this is left out
+    near_duplicate_cosine: ClassVar[float] = 0.6  # chosen sentences closer than this are compared by the NLI model
+    near_duplicate_entailment: ClassVar[float] = 0.85  # a sentence that another entails with this is left out
     max_pairs: int = Field(default=128, ge=0, description="Sentence pairs of one text that the NLI model may compare.")
-    min_retention: float = Field(
-        default=0.95, ge=0, le=1, description="Share of values that the summary must keep while it has room."
-    )
-    topic_sentences: int = Field(default=256, ge=1, description="Most sentences that say what a summary is about.")
-    embed_batch: int = Field(default=128, ge=1, description="Sentences submitted to the embedder at once.")
+    min_retention: ClassVar[float] = 0.95  # share of values that the summary must keep while it has room
+    topic_sentences: ClassVar[int] = 256  # most sentences that say what a summary is about
+    embed_batch: ClassVar[int] = 128  # sentences submitted to the embedder at once
 
     @model_validator(mode="after")
     def _check(self) -> Self:

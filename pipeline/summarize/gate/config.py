@@ -1,6 +1,6 @@
 """What the gate checks, and how far it goes to repair (README)."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -28,10 +28,6 @@ class TrustConfig(FrozenModel):
     rewrites: bool = Field(
         default=True, description="Whether sentences of the input are chosen where an answer stays unusable."
     )
-    min_map_recall: Share = Field(
-        default=0.5, description="Least share of the values of a batch that its text keeps with their subjects."
-    )
-    min_merge_recall: Share = Field(
-        default=0.5, description="The same of a merge, times the share of its texts that it has room for."
-    )
+    min_map_recall: ClassVar[float] = 0.5  # least share of a batch's values that its text keeps with their subjects
+    min_merge_recall: ClassVar[float] = 0.5  # the same of a merge, times the share of its texts that it has room for
     max_dropped: Share = Field(default=0.25, description="Share of its sentences that an answer may lose to the gate.")

@@ -1,6 +1,6 @@
 """How a language model is asked for summaries (README, LLM writer)."""
 
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -12,11 +12,11 @@ class LlmWriterConfig(FrozenModel):
 
     prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Context, critique and chunks of a map call.")
     context_limit_tokens: int = Field(default=4_000, ge=0, description="Part of it that context may take.")
-    extraction_temperature: float = Field(default=0.1, ge=0, le=2, description="Of map, reduce and topics.")
+    extraction_temperature: ClassVar[float] = 0.1  # of map, reduce and topics
     extraction_tokens: int = Field(default=4_000, ge=64, description="Longest answer of map and reduce.")
-    critique_temperature: float = Field(default=0.05, ge=0, le=2, description="Of reflect.")
-    critique_tokens: int = Field(default=2_000, ge=16, description="Longest answer of reflect.")
-    topics_tokens: int = Field(default=500, ge=64, description="Longest answer of topics.")
+    critique_temperature: ClassVar[float] = 0.05  # of reflect
+    critique_tokens: ClassVar[int] = 2_000  # longest answer of reflect
+    topics_tokens: ClassVar[int] = 500  # longest answer of topics
     max_continuations: int = Field(default=3, ge=0, description="Further calls for an answer that was cut.")
     concurrency: int = Field(default=8, ge=1, description="Calls in flight that make sense: the endpoint's limit.")
 

@@ -80,14 +80,14 @@ async def _events(responses: AsyncGenerator[Response, None], timeout_s: float | 
 async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> SummarizeServicer:
     llm = settings.llm
     assert llm is not None, "_settings names one"  # noqa: S101 - our own bug if not
-    cpu = stack.enter_context(ThreadPoolExecutor(settings.summarize_service.cpu_threads, "precis-summaries"))
+    cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
     writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
     gate = TrustGate(settings.summary_trust, support=settings.judge.evidence, executor=cpu)  # no model is loaded here
     chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
     opened = open_summarizer(settings.summarize, settings.summary_storage, support=settings.judge.evidence)
     summarizer = await stack.enter_async_context(opened)
-    rules = DocumentRules(settings.summarize.limits, settings.summarize_service.chunk_tokens)
+    rules = DocumentRules(settings.summarize.limits, settings.services.chunk_tokens)
     return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
 
 

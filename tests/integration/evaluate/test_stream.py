@@ -106,7 +106,7 @@ async def test_a_quick_item_does_not_wait_for_a_slow_one(stub: EvaluateServiceSt
 
 async def test_a_stream_works_on_a_bounded_number_of_items(start: Start, gate: Gate) -> None:
     async with (
-        start(evaluate_service={"max_stream_items": 3}) as app,
+        start(services={"max_stream_items": 3}) as app,
         grpc.aio.insecure_channel(app.address) as channel,
     ):
         stub = EvaluateServiceStub(channel)
@@ -149,7 +149,7 @@ async def test_a_full_queue_is_waited_for(start: Start, gate: Gate) -> None:
 
 async def test_a_queue_that_stays_full_is_an_error_of_the_item(start: Start, gate: Gate) -> None:
     async with (
-        start(inference=small_queue(100), evaluate_service={"max_queue_wait_s": 0}) as app,
+        start(inference=small_queue(100), services={"max_queue_wait_s": 0}) as app,
         grpc.aio.insecure_channel(app.address) as channel,
     ):
         gate.close()

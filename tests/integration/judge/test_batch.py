@@ -120,7 +120,7 @@ async def test_a_full_queue_is_waited_for(start: Start, gate: Gate) -> None:
 
 async def test_a_queue_that_stays_full_is_an_error_of_the_item(start: Start, gate: Gate) -> None:
     async with (
-        start(inference=small_queue(100), judge_service={"max_queue_wait_s": 0}) as app,
+        start(inference=small_queue(100), services={"max_queue_wait_s": 0}) as app,
         grpc.aio.insecure_channel(app.address) as channel,
     ):
         gate.close()
@@ -132,7 +132,7 @@ async def test_a_queue_that_stays_full_is_an_error_of_the_item(start: Start, gat
 
 
 async def test_a_stream_works_on_a_bounded_number_of_items(start: Start, gate: Gate) -> None:
-    async with start(judge_service={"max_stream_items": 2}) as app, grpc.aio.insecure_channel(app.address) as channel:
+    async with start(services={"max_stream_items": 2}) as app, grpc.aio.insecure_channel(app.address) as channel:
         stub = JudgeServiceStub(channel)
         gate.close()
         read = asyncio.ensure_future(answers(stub, [item(seed) for seed in range(12)]))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from server.errors import SettingsError
 from server.services.summary_writer import fit_concurrency
@@ -57,15 +57,15 @@ def test_the_environment_can_name_the_file(tmp_path: Path, monkeypatch: pytest.M
 
 def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRECIS_INFERENCE__QUEUE__MAX_QUEUE_ITEMS", "7")
-    monkeypatch.setenv("PRECIS_EVALUATE__HIT_THRESHOLD", "0.6")
+    monkeypatch.setenv("PRECIS_EVALUATE__MAX_NLI_PAIRS", "9")
     monkeypatch.setenv("PRECIS_JUDGE__ULTRA__ETA", "2.5")
-    monkeypatch.setenv("PRECIS_JUDGE_SERVICE__CPU_THREADS", "3")
+    monkeypatch.setenv("PRECIS_SERVICES__CPU_THREADS", "3")
     monkeypatch.setenv("PRECIS_SYNTHESIS__LIMITS__IMAGES__MAX_BYTES", "1000")
     settings = load_settings()
     assert settings.inference.queue.max_queue_items == 7
-    assert settings.evaluate.hit_threshold == 0.6
+    assert settings.evaluate.max_nli_pairs == 9
     assert settings.judge.ultra.eta == 2.5
-    assert settings.judge_service.cpu_threads == 3
+    assert settings.services.cpu_threads == 3
     assert settings.synthesis.limits.images.max_bytes == 1000
 
 
@@ -74,6 +74,8 @@ def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPa
     [
         ("PRECIS_LISTEN__PORT", "70000", "PRECIS_LISTEN__PORT"),
         ("PRECIS_LISTEN__PROT", "50051", "listen.prot"),
+        ("PRECIS_JUDGE__EVIDENCE__SUPPORTED", "0.6", "judge.evidence.supported"),  # a constant, not a setting
+        ("PRECIS_LLM__ROLES__JURY__MODEL", "small", "llm.roles.jury"),
         ("PRECIS_LISTN__PORT", "50051", "PRECIS_LISTN__PORT names no setting"),
         ("PRECIS_TLS__CERTIFICATE_FILE", "cert.pem", "set both or neither"),
         ("PRECIS_LOG__LEVEL", "loud", "log.level"),
@@ -149,6 +151,17 @@ def test_a_language_model_is_set_by_its_address_and_name(monkeypatch: pytest.Mon
     llm = load_settings().llm
     assert llm is not None
     assert (llm.base_url, llm.model, llm.rates.max_concurrency) == ("http://127.0.0.1:8080/v1", "small", 3)
+
+
+def test_a_role_has_a_model_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECIS_LLM__BASE_URL", "http://127.0.0.1:8080/v1")
+    monkeypatch.setenv("PRECIS_LLM__MODEL", "all")
+    monkeypatch.setenv("PRECIS_LLM__ROLES__JUDGE__MODEL", "one")
+    monkeypatch.setenv("PRECIS_LLM__ROLES__JUDGE__TEMPERATURE", "0.5")
+    llm = load_settings().llm
+    assert llm is not None
+    judge = llm.of_role(LlmRole.JUDGE)
+    assert (judge.model, judge.temperature, llm.of_role(LlmRole.CRITIC).model) == ("one", 0.5, "all")
 
 
 def test_a_key_in_the_settings_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

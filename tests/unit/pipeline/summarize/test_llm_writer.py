@@ -244,7 +244,7 @@ def test_the_identity_changes_with_all_that_changes_answers() -> None:
     identities = {
         base.identity,
         LlmWriter(other_model, LlmWriterConfig()).identity,
-        writer_with("", extraction_temperature=0.5)[0].identity,
+        writer_with("", extraction_tokens=500)[0].identity,
         writer_with("", extraction_tokens=100)[0].identity,
     }
     assert len(identities) == 4

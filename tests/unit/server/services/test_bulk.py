@@ -11,7 +11,7 @@ from precis.v1 import judge_pb2 as pb
 
 from inference.call import Priority
 from pipeline.errors import InvalidInputError
-from server.config import BulkConfig
+from server.config import ServicesConfig
 from server.errors import FieldViolation
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy
@@ -109,7 +109,7 @@ async def run(
             yield one
 
     stream = messages() if isinstance(items, Sequence) else items
-    bulk = Bulk(pb.JudgeBatchResponse, BulkConfig.model_validate(limits), stopping or asyncio.Event())
+    bulk = Bulk(pb.JudgeBatchResponse, ServicesConfig.model_validate(limits), stopping or asyncio.Event())
     runner = CallRunner(policy, CallMetrics(new_registry()))
     context: Any = FakeContext(stream)
     handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)

@@ -29,12 +29,6 @@ async def test_summaries_of_one_source_share_its_reading() -> None:
     assert await sources.read(f"{SOURCE} ", CONFIG) is not first
 
 
-async def test_other_settings_read_a_source_anew() -> None:
-    sources = reader()
-    first = await sources.read(SOURCE, CONFIG)
-    assert await sources.read(SOURCE, EvidenceConfig(passage_chars=100)) is not first
-
-
 async def test_sixteen_requests_that_arrive_together_read_once() -> None:
     with ThreadPoolExecutor(4) as executor:
         sources = SourceReader(OffLoop(executor), JudgeCaches().sources)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models
@@ -25,19 +24,14 @@ class LostInLongTexts(OverlapEntailment):
 
 
 def test_the_passage_that_entails_more_counts() -> None:
-    models = fake_models(entailment=LostInLongTexts())
+    entailment = LostInLongTexts()
     request = EvidenceRequest(ARTICLE, "Village 7 has 7 wells and 49 goats near the old road.")
-    read_twice, read_once = (
-        asyncio.run(build_evidence(request, models, EvidenceConfig(short_passage_chars=chars))).claims[0]
-        for chars in (250, 0)
-    )
-    assert read_twice.premise is not None
-    assert read_once.premise is not None
-    assert read_twice.support is not None
-    assert len(read_twice.premise.text) <= 250 < len(read_once.premise.text)
-    assert read_twice.support.text in read_twice.premise.text
-    assert (read_twice.entailment, read_once.entailment) == (1.0, 0.0)
-    assert read_twice.probability > read_once.probability
+    claim = asyncio.run(build_evidence(request, fake_models(entailment))).claims[0]
+    assert claim.premise is not None
+    assert claim.support is not None
+    assert len(claim.premise.text) <= 250 < max(len(premise) for call in entailment.calls for premise, _ in call)
+    assert claim.support.text in claim.premise.text
+    assert claim.entailment == 1.0
 
 
 CLAUSES = ("Village 7 has 7 wells near the road", "the ninth village has 63 goats.")

@@ -25,7 +25,7 @@ def setting(name: str) -> Setting:
 
 def test_every_setting_has_a_description_and_a_range_in_words() -> None:
     settings = list_settings()
-    assert len(settings) > 200
+    assert len(settings) > 100
     assert [one.name for one in settings if not one.meaning] == []
     assert [one.name for one in settings if not one.values] == []
     assert Counter(one.variable for one in settings).most_common(1)[0][1] == 1
@@ -43,7 +43,7 @@ def test_every_setting_has_a_description_and_a_range_in_words() -> None:
         ("llm.api_key", "secret, or none", "-"),
         ("llm.rates.max_concurrency", "integer, 1 to 1024", "16"),
         ("summarize.wave", "integer, at least 1, or all", "all"),
-        ("evaluate.window_sentences", "list of: integer, 1 to 5", "[1, 2]"),
+        ("inference.runtime.device_ids", "list of: integer", "[0]"),
     ],
 )
 def test_values_and_defaults_are_said_in_words(name: str, values: str, default: str) -> None:
@@ -70,6 +70,7 @@ def test_secrets_are_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         "PRECIS_LLM__API_KEY": "sk-1",
         "PRECIS_SUMMARY_STORAGE__POSTGRES_URL": "postgresql://user:sk-2@host/db",
         "PRECIS_TRACING__HEADERS": '{"authorization": "sk-3"}',
+        "PRECIS_LLM__ROLES__JUDGE__API_KEY": "sk-4",
     }
     for name, value in {**secrets, "PRECIS_LLM__BASE_URL": "http://x/v1", "PRECIS_LLM__MODEL": "m"}.items():
         monkeypatch.setenv(name, value)
