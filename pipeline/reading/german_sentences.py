@@ -7,43 +7,27 @@ the letter after a full stop says little. What decides is the word before a numb
 import re
 from collections.abc import Iterator
 
+from pipeline.reading.word_lists import any_of, word_list
+
 _READ_CHARS = 20_000
 _FEWEST_WORDS = 3
-_GERMAN = re.compile(r"\b(?:der|das|und|ist|nicht|mit|für|wird|werden|ein|eine|einen|den|dem|auf|von|bei|sich)\b")
-_ENGLISH = re.compile(r"\b(?:the|of|and|to|is|that|with|for|are|on|by|it)\b")
-# Abbreviations behind which a sentence goes on; those that may well end one, such as "usw.", are left out.
-_ABBREVIATIONS = """
-    Abb Abs Abschn Abt Anh Anl Anm Apr Art Aug Aufl Bd Bsp Bst Dez Dipl Dr Fa Feb Fr Gem Hr Hrsg Ing Jan Kap Lfd Max
-    Min Mind Mio Mrd Nov Nr Okt Pkt Pos Prof Rn Sept Sog St Str Tab Tel Tsd Vgl Vors Ziff bspw bzgl bzw ca evtl exkl gem
-    ggf inkl insb lfd max min mind sog spez stellv tägl ugs vgl vorl zzgl zul
-"""
-_ABBREVIATED = re.compile(rf"(?<![\w-])(?:{'|'.join(_ABBREVIATIONS.split())}|[A-Za-z]|§§?)\.$")
+_AROUND_WORDS = '.,;:!?()„“”"*_'
+_ABBREVIATED = re.compile(rf"(?<![\w-])(?:{any_of('german_abbreviations')}|[A-Za-z]|§§?)\.$")
 _ORDINAL = re.compile(r"(?:(?<![\w.,-])([^\W\d_]+)\s+)?(?<![\w.,])\(?\d{1,3}\.$")
-_MONTH = re.compile(
-    r"\s*(?:Jan(?:uar)?|Jän|Feb(?:ruar)?|März|Mrz|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?"
-    r"|Nov(?:ember)?|Dez(?:ember)?)\b"
-)
+_MONTH = re.compile(rf"\s*{any_of('german_months')}\b")
 _GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
-_BEFORE_ORDINAL_LIST = """
-    ab am an auf beim bis das dem den der des die diese diesem diesen dieser ein eine einem einen einer eines im ins
-    jede jedem jeden jeder jedes seit vom vor zum zur als
-"""
-_BEFORE_ORDINAL = frozenset(_BEFORE_ORDINAL_LIST.split())
-# What begins a sentence and never follows an ordinal.
-_OPENERS = (
-    "Aber|Alle|Als|Am|Auch|Auf|Bei|Beim|Bitte|Da|Dabei|Dadurch|Daher|Damit|Danach|Dann|Das|Dazu|Dem|Den|Der|Des|Die"
-    "|Dies|Diese|Dieser|Dieses|Doch|Ein|Eine|Einen|Er|Es|Falls|Für|Hier|Ich|Ihr|Im|In|Jede|Jeder|Kein|Keine|Mit|Nach"
-    "|Nicht|Nur|Ob|Sie|Sind|So|Um|Und|Vor|Wenn|Wer|Wie|Wir|Wird|Zu|Zum|Zur"
-)
-_OPENER = re.compile(rf"\s*(?:{_OPENERS})\b")
-_MISSED = re.compile(rf"(?<=[a-zäöüß]{{4}}[.!?])\s++(?=(?:{_OPENERS})\s)")
+_OPENERS = any_of("german_openers")
+_OPENER = re.compile(rf"\s*{_OPENERS}\b")
+_MISSED = re.compile(rf"(?<=[a-zäöüß]{{4}}[.!?])\s++(?={_OPENERS}\s)")
 _LOOK_BACK = 60
 
 
 def is_german(text: str) -> bool:
     """Tells whether a text is German, by its first 20,000 characters."""
-    german = _GERMAN.findall(text, 0, _READ_CHARS)
-    return len(set(german)) >= _FEWEST_WORDS and len(german) > 2 * len(_ENGLISH.findall(text, 0, _READ_CHARS))
+    words = [word.strip(_AROUND_WORDS) for word in text[:_READ_CHARS].split()]
+    german = [word for word in words if word in word_list("german_words")]
+    english = sum(word in word_list("english_words") for word in words)
+    return len(set(german)) >= _FEWEST_WORDS and len(german) > 2 * english
 
 
 def german_ends(text: str, ends: set[int]) -> set[int]:
@@ -70,7 +54,7 @@ def _goes_on(text: str, end: int) -> bool:
     ordinal = _ORDINAL.search(before)
     if ordinal is None or _MONTH.match(after):
         return ordinal is not None or _ABBREVIATED.search(before) is not None
-    return (ordinal.group(1) or "").casefold() in _BEFORE_ORDINAL
+    return (ordinal.group(1) or "").casefold() in word_list("german_before_ordinals")
 
 
 def _missed(text: str) -> Iterator[re.Match[str]]:

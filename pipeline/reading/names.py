@@ -15,30 +15,15 @@ from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
 from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.values import Values
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable, stem
 
-_NO_NAME_LIST = """
-    mr mrs ms miss dr sir lord lady president minister professor prof king queen prince princess captain judge general
-    mayor governor gov senator sen chancellor chief officer inspector sergeant sgt rev bishop pope secretary
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday i i'm i've i'll i'd ok jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-_NO_NAMES = FUNCTION_WORDS | frozenset(_NO_NAME_LIST.split())
-_BARE_NOUN_LIST = """
-    police people staff work everyone everybody someone somebody anyone anybody nobody today yesterday tomorrow mother
-    father heaven life death love war peace today's parliament congress government management help nature science
-    traffic rain snow movement investment equipment treatment news money time water fire evidence research meanwhile
-    however construction production
-"""
-_BARE_NOUNS = FUNCTION_WORDS | frozenset(_BARE_NOUN_LIST.split())
+_NO_NAMES = FUNCTION_WORDS | word_list("no_names")
+_BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
 _COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
 _NO_NAME_ENDINGS = (*_COMMON_ENDINGS, "ed")
-_AUXILIARY_LIST = "is was will has had would can could may might said says did does"
-_AUXILIARIES = frozenset(_AUXILIARY_LIST.split())
-_BEFORE_OTHERS_LIST = """
-    the a an his her its their this that these those my our your to are were be been have should must
-"""
-_BEFORE_OTHERS = _AUXILIARIES | frozenset(_BEFORE_OTHERS_LIST.split())
+_AUXILIARIES = word_list("auxiliaries")
+_BEFORE_OTHERS = _AUXILIARIES | word_list("before_nouns")
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
@@ -129,19 +114,9 @@ def _starts_sentence(table: WordTable, index: int) -> bool:
     return bool(_SENTENCE_END.search(text, max(0, before - _BEFORE_WORD), start))
 
 
-_CUE_LIST = """
-    not never no none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't
-    weren't hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
-    unable fail fails failed failing refuse refuses refused refusing deny denies denied denying lack lacks lacked
-    lacking hardly barely scarcely rarely seldom reject rejects rejected rejecting
-    """
-CUES = frozenset(_CUE_LIST.split())
-_DIRECT_LIST = """
-    not never no none nobody nothing neither nor cannot can't won't don't doesn't didn't isn't aren't wasn't weren't
-    hasn't haven't hadn't wouldn't couldn't shouldn't mustn't needn't ain't dont doesnt didnt isnt wasnt wont
-"""
-DIRECT_CUES = frozenset(_DIRECT_LIST.split())
+DIRECT_CUES = word_list("negations")
 """Cues that negate and mean nothing else."""
+CUES = DIRECT_CUES | word_list("weak_negations")
 
 _NO_CUES_AFTER = {"no": {"doubt", "matter", "brainer"}, "not": {"only", "just", "least"}, "nothing": {"but"}}
 

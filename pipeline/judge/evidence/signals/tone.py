@@ -1,10 +1,8 @@
 """Tone, sentiment and intent of a text.
 
-Tone is neutral, subjective or hostile, by loaded words (of opinion, of contempt) outside quotation marks. No maintained
-list of them fits reporting without a download, so these are short and reasoned: words with which a writer judges, not
-words for things that are bad ("killed" is a fact, "disgraceful" an opinion), less their plain uses ("an outstanding
-debt", "the rats left"). Sentiment is VADER's: small, offline, deterministic, English only. Intent is a short list of
-bullets: topics, stance and tone.
+Tone is neutral, subjective or hostile, by loaded words (of opinion, of contempt) outside quotation marks. Their lists
+are ours and short (`pipeline/reading/data`): no maintained one fits reporting without a download. Sentiment is VADER's:
+small, offline, deterministic, English only. Intent is a short list of bullets: topics, stance and tone.
 """
 
 import re
@@ -20,64 +18,25 @@ from pipeline.judge.evidence.table import Tone
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, without_quotations
 from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.word_lists import any_of
 from pipeline.remember import remember_short
 
-_OPINION_LIST = """
-    disgraceful disgracefully shameful shamefully outrageous outrageously appalling appallingly scandalous scandalously
-    ridiculous ridiculously absurd absurdly laughable laughably ludicrous ludicrously deplorable deplorably horrendous
-    atrocious awful terrible horrible dreadful abysmal shocking shockingly stunning stunningly amazing amazingly
-    incredible incredibly wonderful wonderfully fantastic brilliant brilliantly magnificent superb glorious heroic
-    heroically visionary genius flawless perfect perfectly unforgivable inexcusable reckless recklessly incompetent
-    clueless foolish foolishly senseless pointless useless worthless so-called obviously clearly undoubtedly undeniably
-    unquestionably sadly unfortunately thankfully tragically hopefully frankly honestly rightly wrongly
-    unfairly shamelessly predictably inevitably surely blatant blatantly cynical cynically hypocritical arrogant
-    arrogantly greedy cruel cruelly beautiful gorgeous ugly boring delightful charming inspiring breathtaking must-see
-    unbelievable unbelievably best-ever worst-ever disastrous disastrously catastrophic tremendous outstanding
-    phenomenal masterpiece triumphantly cowardly shameless bogus sham farce travesty mockery
-"""
-_CONTEMPT_LIST = """
-    idiot idiots idiotic moron morons moronic imbecile imbeciles scum traitor traitors treasonous liar liars crook
-    crooks thug thugs filthy subhuman subhumans stupid stupidity dumb dumbest braindead brainless lunatic lunatics
-    psycho degenerate degenerates barbarian barbarians pathetic disgusting despicable loathsome repulsive vile evil
-    hateful
-"""
-_SAID_OF_PEOPLE_LIST = """
-    savage savages vermin parasite parasites leech leeches cockroach cockroaches garbage trash filth clown clowns loser
-    losers
-"""  # contempt only behind "is", "are", "bunch of" and the like
-_ANIMAL_LIST = "animals pig pigs rat rats"  # only behind "bunch of", for "the pets are pigs" is no contempt
-_PLAIN_USES = r"""
-    outstanding\s+(?:debt|balance|warrant|bill|loan|claim|payment|share|issue|fine|amount|question|order)s?
-    |reckless(?:ly)?\s+(?:driv|endanger|conduct|homicide|manslaughter|burn|operat)|incompetent\s+to
-    |so-called\s+islamic|boring\s+(?:machine|tool|hole|compan|insect|beetle)
-    |perfect(?:ly)?\s+(?:score|attendance|game|storm|record|square|legal|health)|beautiful\s+game
-    |clearly\s+(?:visible|mark|defin|label|see|heard|audible|identif|stat)|dumb\s+waiter|(?:garbage|trash)\s+(?:bin|can|collect|dispos|dump|eat|truck)
-"""
 _BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
 _LOADED = re.compile(
     rf"""
-    (?<![\w'’-])(?!{_PLAIN_USES})(?:
-    (?P<opinion>{"|".join(_OPINION_LIST.split())})
-    |(?P<contempt>{"|".join(_CONTEMPT_LIST.split())}
-        |(?:(?<=\bis\s)|(?<=\b(?:are|was)\s)|(?<=\bwere\s)|(?<=\bis\ a\s)|{_BEHIND})
-            (?:{"|".join(_SAID_OF_PEOPLE_LIST.split())})
-        |(?:{_BEHIND})(?:{"|".join(_ANIMAL_LIST.split())})))
+    (?<![\w'’-])(?!{any_of("plain_uses_of_opinion")})(?:
+    (?P<opinion>{any_of("opinion_words")})
+    |(?P<contempt>{any_of("contempt_words")}
+        |(?:(?<=\bis\s)|(?<=\b(?:are|was)\s)|(?<=\bwere\s)|(?<=\bis\ a\s)|{_BEHIND}){any_of("contempt_said_of_people")}
+        |(?:{_BEHIND}){any_of("contempt_animals")}))
     (?![\w-]|['’]s\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _BEFORE_NAME = 8  # characters that show whether a sentence begins
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]['\"”’)]*\s+|\n\s*)[-*•\"'“‘(\s]*$")
-_HOSTILE_PATTERN = re.compile(
-    r"\b(?:shut up|go to hell|should (?:all )?be (?:shot|hanged|eliminated|exterminated|wiped out)|get rid of them|"
-    r"deserves? to (?:die|suffer|rot)|(?:are|is) (?:nothing but|no better than)|rot in)\b",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(
-    r"\b(?:I|we) (?:really |strongly |truly )?(?:think|believe|feel|love|hate|hope|doubt|suspect|say|know)\b|"
-    r"\bin (?:my|our) (?:view|opinion)\b|\bmust (?:surely|never|now)\b",
-    re.IGNORECASE,
-)
+_HOSTILE_PATTERN = re.compile(rf"\b{any_of('hostile_phrases')}\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _FEWEST_WORDS = 4
 _LEAST_FUNCTION_WORDS = 0.08  # English has about 40%; less is another language
@@ -182,18 +141,10 @@ def mean_sentiment(sentences: Sequence[str]) -> float:
     return sum(map(sentiment, sentences)) / len(sentences) if sentences else 0.0
 
 
-_INSTRUCT = re.compile(
-    r"\b(?:how to|step \d|make sure|you (?:can|should|must|need)|click|run the|install|configure)\b", re.IGNORECASE
-)
-_PERSUADE = re.compile(
-    r"\b(?:should|must|ought to|I (?:think|believe)|we (?:need|must|should)|in my (?:view|opinion)|it is time)\b",
-    re.IGNORECASE,
-)
-_EXPLAIN = re.compile(
-    r"\b(?:because|means that|is called|defined as|known as|for example|in other words|study|research)\b", re.IGNORECASE
-)
-_REPORT = re.compile(r"\b(?:said|says|told|announced|according to|reported|police|minister|spokes\w+)\b", re.IGNORECASE)
-_PURPOSES = (("report", _REPORT), ("explain", _EXPLAIN), ("instruct", _INSTRUCT), ("persuade", _PERSUADE))
+_PURPOSES = {
+    name.removeprefix("purpose_"): re.compile(rf"\b{any_of(name)}\b", re.IGNORECASE)
+    for name in ("purpose_report", "purpose_explain", "purpose_instruct", "purpose_persuade")
+}
 _NEUTRAL_BAND = 0.25
 _TOPIC_WORDS = 3
 _LONGEST_TOPIC_WORD = 24
@@ -208,7 +159,9 @@ def describe_intent(
         sentences: of it, a bounded number.
         most: tokens.
     """
-    counts = [(sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES]
+    counts = [
+        (sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES.items()
+    ]
     purpose = max(counts, key=lambda count: count[0])[1] if any(count for count, _ in counts) else "inform"
     feeling = mean_sentiment(sentences)
     stance = "neutral" if abs(feeling) <= _NEUTRAL_BAND else "favourable" if feeling > 0 else "critical"
