@@ -31,7 +31,7 @@ ROOMS = (
         "pipeline/llm",
         "pipeline/summarize",
     ),
-    *("pipeline/summarize/extractive", "pipeline/reading", "server", "server/cli"),
+    *("pipeline/summarize/extractive", "pipeline/reading", "pipeline/support", "server", "server/cli"),
 )
 TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"
 FILE_NAME = re.compile(rf"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|proto|html|css|js)|(?:{TOP_FOLDERS})/[\w./-]+)`")

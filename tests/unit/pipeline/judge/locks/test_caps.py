@@ -1,8 +1,8 @@
-"""The table of README, Caps, and the rules that the formulas read are the same."""
+"""The table of docs/concepts/locks.md and the rules that the formulas read are the same."""
 
 from dataclasses import fields
 from fractions import Fraction
-from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -10,14 +10,15 @@ from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules
 from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.result import Framework
 
+PAGE = Path(__file__).resolve().parents[5] / "docs" / "concepts" / "locks.md"
 STAGES = ["raw", "part", "own", "global", "severe", "guard"]
 Numbers = dict[str, tuple[Fraction | None, Fraction | None]]
 
 
 def caps_rows() -> list[list[str]]:
     """Reads the rows below the heading "Caps": stage, rule, Twin-Lock, Judge-Lock, explanation."""
-    text = files("pipeline.judge").joinpath("README.md").read_text(encoding="utf-8")
-    section = text.split("\n## Caps\n")[1].split("\n## ")[0]
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.split("\n## Caps\n")[1].split("\n\n| setting")[0]
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in section.splitlines() if line[:1] == "|"]
     return rows[2:]  # below the names of the columns and a line
 
@@ -35,7 +36,7 @@ def rules_in_code(*locks: LockRules) -> Numbers:
     }
 
 
-def test_the_readme_and_the_rules_have_the_same_caps_in_the_same_order() -> None:
+def test_the_page_and_the_rules_have_the_same_caps_in_the_same_order() -> None:
     written = {rule.strip("`"): (number(twin), number(judge)) for _, rule, twin, judge, _ in caps_rows()}
     assert list(written.items()) == list(rules_in_code(TWIN_LOCK, JUDGE_LOCK).items())
     stages = [row[0] for row in caps_rows()]
