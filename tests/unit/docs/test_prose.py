@@ -31,22 +31,10 @@ def name(path: Path) -> str:
 
 # Those that are still to be rewritten.
 OLD = """
-<<<<<<< HEAD
-CONTRIBUTING.md deploy/README.md docs/comparison.md docs/concepts/batching.md docs/concepts/evidence.md
-docs/concepts/identity.md docs/concepts/request.md docs/concepts/summaries.md docs/formulas.md docs/migration.md
-docs/platforms.md docs/protocols.md docs/reference/errors.md docs/start/evaluate.md docs/start/summarize.md
-inference/README.md inference/compile/heads/MODEL_CARD.md inference/core/ARITHMETIC.md
-inference/core/README.md pipeline/agreement/README.md pipeline/assess/README.md pipeline/evaluate/README.md
-pipeline/judge/README.md pipeline/llm/README.md pipeline/reading/README.md pipeline/summarize/README.md
-pipeline/summarize/extractive/README.md pipeline/summarize/incremental/README.md pipeline/summarize/jobs/README.md
-pipeline/summarize/steering/README.md pipeline/summarize/gate/README.md protos/README.md scripts/README.md
-server/README.md server/cli/README.md
-=======
 CONTRIBUTING.md deploy/README.md docs/comparison.md docs/migration.md docs/platforms.md docs/protocols.md
 docs/reference/errors.md docs/start/evaluate.md docs/start/summarize.md inference/README.md
 inference/compile/heads/MODEL_CARD.md inference/core/ARITHMETIC.md inference/core/README.md
 pipeline/summarize/extractive/README.md protos/README.md scripts/README.md server/README.md server/cli/README.md
->>>>>>> af02672 (Say in each pipeline room what it answers and what breaks, and its rules in docs)
 """.split()  # noqa: SIM905 - shrinks to nothing
 DOCUMENTS = [path for path in documents() if name(path) not in {*LEFT_OUT, *OLD}]
 READMES = [path for path in DOCUMENTS if path.name == "README.md"]
