@@ -27,7 +27,7 @@ from pipeline.summarize.extractive.fitting import resized, writable, write_form
 from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Material
-from pipeline.summarize.extractive.topics.key_phrases import choose_topics, find_phrases
+from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from pipeline.summarize.extractive.values import ExcerptValues, judge
 from pipeline.summarize.steering.goal import counter
 from pipeline.summarize.steering.wishes import PLAIN, Shape
@@ -44,7 +44,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-10"
+_VERSION = "extractive-11"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit

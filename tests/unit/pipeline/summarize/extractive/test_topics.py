@@ -2,7 +2,7 @@ import numpy as np
 
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.topics.key_phrases import choose_topics, find_phrases
+from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 
@@ -58,7 +58,7 @@ def test_at_most_as_many_as_asked_for() -> None:
 
 
 def test_common_words_are_topics_only_where_there_are_too_few_others() -> None:
-    text = "The pump is in the hall. In the hall is the pump. The relief valve is in the hall."
+    text = "The pump is in the hall. In the hall is the pump. A relief valve is here. The relief valve is in the hall."
     assert "Pump" in topics(text, fewest=5)
     assert topics(text, fewest=1) == ("Relief valve",)
 
@@ -82,17 +82,6 @@ def test_a_text_without_words_has_no_topics() -> None:
 def test_candidates_are_bounded() -> None:
     text = " ".join(f"Word{chr(97 + a)}{chr(97 + b)} stands here." for a in range(26) for b in range(26))
     assert len(find_phrases(read_excerpts([text], count_tokens))) == 160
-
-
-def test_verbs_around_a_noun_phrase_are_no_part_of_it() -> None:
-    text = "The controller changes the duty pump. It may hold water. They don't mind the leak sensor suspended abroad."
-    found = {phrase.text for phrase in find_phrases(read_excerpts([text], count_tokens))}
-    assert found == {"controller", "duty pump", "water", "leak sensor", "abroad"}
-
-
-def test_words_of_time_and_amount_are_no_topics() -> None:
-    text = "The insurer sent an expert two weeks ago. Spending fell nine percent lower on Wednesday evening."
-    assert not {"ago", "percent", "weeks", "wednesday"} & set(" ".join(topics(text)).lower().split())
 
 
 def test_a_numbered_heading_is_a_topic_without_its_number() -> None:

@@ -1,0 +1,181 @@
+"""Chooses the topics of a summary: phrases of headings, and phrases that come again, by maximal marginal relevance.
+
+A phrase is a run of words between punctuation and stop words; in a script without spaces it is a string that comes
+twice. Only counts decide, not grammar.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from pipeline.reading.function_words import STOP_WORDS
+from pipeline.reading.german_sentences import is_german
+from pipeline.reading.word_lists import phrase_list
+from pipeline.reading.word_table import stem
+from pipeline.summarize.extractive.centrality import Float64
+from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+
+_MOST_WORDS, _LONGEST_WORD = 4, 40
+_TERM_CHARS = range(3, 11)  # of a script without spaces
+_FIRST_UNSPACED = "\u3040"  # Japanese and Chinese begin here
+_MOST_PHRASES = 160  # that are embedded
+_MOST_HEADINGS, _MOST_HEADING_WORDS = 60, 5
+_RELEVANCE_WEIGHT = 0.6
+_CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.2, 0.3
+_WEAK_PENALTY = 0.35  # "Package" says less than "package management" or "IPsec", and what is said once than both
+_SHORTEST_NAME = 10  # "Jahresarbeitszahl" names a subject by itself
+_BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|part|article|clause|appendix|annex|kapitel|abschnitt|artikel|chapitre)\s+[\dA-Z.]+|§\s?\d+|"
+    r"[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
+    r"\d{1,3}(?=\s+[A-Z])|\d+(?:\.\d+)+)[\s:.–—-]*",
+    re.IGNORECASE,
+)
+_FILE_NAME = re.compile(r".*\S\.(?:pdf|docx?|epub|pptx?|x?html?|md|markdown|te?xt|rst|adoc)", re.IGNORECASE)
+_NO_TOPICS = ("titles_of_frames", "titles_of_summaries", "titles_of_parts")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A candidate.
+
+    Attributes:
+        text: as it most often stands in the text.
+        count: how often its words come.
+        heading_weight: 1 for a heading of the highest level, less for lower ones, 0 if it is none.
+    """
+
+    text: str
+    count: int
+    heading_weight: float
+
+
+def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
+    """Returns candidates, the most promising first, at most a bounded number. Linear in the length of the text."""
+    counts: Counter[str] = Counter()
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    whole: dict[str, None] = {}  # what is said once is a phrase only as a whole
+    for gram, is_whole in _grams([excerpt.text for excerpt in excerpts if excerpt.kind in PROSE]):
+        key = _fold(gram)
+        counts[key] += 1
+        written[key][" ".join(gram)] += 1
+        whole |= {key: None} if is_whole else {}
+    weights: dict[str, float] = {}
+    for words, weight in _headings(excerpts):
+        key = _fold(words)
+        weights[key] = max(weight, weights.get(key, 0.0))
+        written[key][" ".join(words)] += 1
+    headings = sorted(weights, key=lambda key: -weights[key])[:_MOST_HEADINGS]
+    repeated = [key for key, count in counts.most_common() if count > 1]
+    ranked = sorted(repeated, key=lambda key: -counts[key] * len(key.split()))
+    chosen = list(dict.fromkeys([*headings, *ranked, *whole]))[:_MOST_PHRASES]
+    return [Phrase(written[key].most_common(1)[0][0], counts[key], weights.get(key, 0.0)) for key in chosen]
+
+
+def choose_topics(
+    phrases: Sequence[Phrase], phrase_vectors: Float64, sentence_vectors: Float64, *, fewest: int, most: int
+) -> tuple[str, ...]:
+    """Returns the best phrases, none of which says what another says already.
+
+    Args:
+        fewest: weak ones that head nothing are topics only until there are so many.
+        phrase_vectors: shape (phrases, dimension), rows of length 1.
+        sentence_vectors: of sentences that say what the text is about; shape (sentences, dimension), may be empty.
+    """
+    if not phrases:
+        return ()
+    about = (sentence_vectors if len(sentence_vectors) else phrase_vectors).mean(axis=0)
+    closeness = phrase_vectors @ (about / max(np.linalg.norm(about), np.finfo(np.float64).tiny))
+    frequency = np.log1p([phrase.count for phrase in phrases])
+    relevance = (
+        _CLOSENESS_WEIGHT * closeness
+        + _FREQUENCY_WEIGHT * frequency / max(1e-9, frequency.max())
+        + _HEADING_WEIGHT * np.array([phrase.heading_weight for phrase in phrases])
+        - _WEAK_PENALTY * np.array([_is_weak(phrase) for phrase in phrases])
+    )
+    likeness = np.zeros(len(phrases))
+    is_open = np.ones(len(phrases), dtype=bool)
+    topics: list[str] = []
+    while is_open.any() and len(topics) < most:
+        scores = _RELEVANCE_WEIGHT * relevance - (1 - _RELEVANCE_WEIGHT) * likeness
+        best = int(np.argmax(np.where(is_open, scores, -np.inf)))
+        is_open[best] = False
+        if len(topics) >= fewest and _is_weak(phrases[best]) and not phrases[best].heading_weight:
+            continue
+        if not any(_overlaps(phrases[best].text, topic) for topic in topics):
+            topics.append(phrases[best].text)
+            likeness = np.maximum(likeness, phrase_vectors @ phrase_vectors[best])
+    return tuple(topic[:1].upper() + topic[1:] for topic in topics)
+
+
+def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yields the words of short headings, without their numbers, and how high they stand; no names of files."""
+    headings = [one for one in excerpts if one.kind is ExcerptKind.HEADING and not _FILE_NAME.fullmatch(one.text)]
+    ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
+    for heading in headings:
+        words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())
+        is_named = words and words[0].lower() not in STOP_WORDS
+        is_part = any(" ".join(words).lower() in phrase_list(name) for name in _NO_TOPICS)
+        if is_named and len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and not is_part:
+            yield words, 1 / (1 + ranks[heading.level])
+
+
+def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yields runs of one to four words, and whether nothing more of the run is there."""
+    is_noun_capital = is_german("\n".join(texts))
+    parts = (part.split() for text in texts for part in _BREAK.split(text))
+    runs = [tuple(run) for part in parts for is_named, run in groupby(part, key=_is_named) if is_named]
+    for run in runs:
+        for size in range(1, _MOST_WORDS + 1):
+            for start in range(len(run) - size + 1):
+                gram = run[start : start + size]
+                if _is_phrase(gram) and not (is_noun_capital and gram[-1].islower()):
+                    yield gram, gram == run
+    for term in _unspaced_terms(word for run in runs for word in run if word >= _FIRST_UNSPACED):
+        yield (term,), True
+
+
+def _is_named(word: str) -> bool:
+    is_word = word[0].isalpha() and word[-1].isalnum() and len(word) <= _LONGEST_WORD
+    return is_word and word.lower().replace("’", "'") not in STOP_WORDS
+
+
+def _unspaced_terms(words: Iterable[str]) -> Iterator[str]:
+    """Yields strings as often as they come, which is twice or more, without parts of longer ones that come as often."""
+    spans = [(start, start + size) for size in _TERM_CHARS for start in range(_LONGEST_WORD + 1 - size)]
+    parts = (word[start:end] for word in words for start, end in spans if end <= len(word))
+    counts = {term: count for term, count in Counter(parts).items() if count > 1}
+    inner = {part for term, count in counts.items() for part in (term[1:], term[:-1]) if counts.get(part) == count}
+    for term, count in counts.items():
+        yield from [term] * (count if term not in inner else 0)
+
+
+def _is_phrase(words: tuple[str, ...]) -> bool:
+    is_verb = len(words) == 1 and words[0].lower().endswith(("ing", "ed"))
+    return len("".join(words)) > 2 and not is_verb  # noqa: PLR2004
+
+
+def _is_weak(phrase: Phrase) -> bool:
+    """Tells whether a phrase is said once or is one common word, and no title: neither a chapter nor "IPsec"."""
+    text = phrase.text
+    is_cased = text.lower() != text.upper()
+    is_common = text.islower() or (text[1:].islower() and len(text) < _SHORTEST_NAME)
+    is_plain_word = is_cased and is_common and " " not in text and phrase.heading_weight < 1
+    return is_plain_word or not (phrase.heading_weight or phrase.count > 1)
+
+
+def _fold(words: Sequence[str]) -> str:
+    """Returns the stems of a phrase."""
+    return " ".join(stem(word.lower()) for word in words)
+
+
+def _overlaps(phrase: str, topic: str) -> bool:
+    """Tells whether one phrase has all words of the other, or without spaces all characters."""
+    left, right = (set(_fold(text.split()).split()) for text in (phrase, topic))
+    if not (phrase.isascii() or " " in phrase + topic) and (phrase in topic or topic in phrase):
+        return True
+    return left <= right or right <= left
