@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
+from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
 
 Float64 = npt.NDArray[np.float64]
@@ -77,9 +77,8 @@ def fact_candidates(claims: Sequence[CheckedClaim], document: str) -> list[Check
 
 
 def _may_be_fact(text: str) -> bool:
-    words = text.casefold().split()
-    is_one = len(words) in _FACT_WORDS and len(split_sentences(text, _MAX_SENTENCE_CHARS)) == 1
-    return is_one and words[0] not in POINTING_WORDS and _NO_FACT.isdisjoint(text)
+    is_one = len(text.split()) in _FACT_WORDS and len(split_sentences(text, _MAX_SENTENCE_CHARS)) == 1
+    return is_one and not points_back(text) and _NO_FACT.isdisjoint(text)
 
 
 def rank_by_coverage(vectors: Float64, costs: Float64) -> list[int]:

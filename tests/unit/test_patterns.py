@@ -20,13 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("inference", "pipeline", "server")
 ANCHORED = {"match", "fullmatch"}
 SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}
-_JUDGE, _EXTRACTIVE = "pipeline.judge.evidence", "pipeline.summarize.extractive"
+_JUDGE = "pipeline.judge.evidence"
 # Never run over a long text, each for the reason that is given.
 BOUNDED = {
     f"{_JUDGE}.signals.tone._SENTENCE_START": "reads the 8 characters before a name",
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
     "pipeline.reading.instructions.TO_JUDGE": "sentences of at most 300 characters",
-    f"{_EXTRACTIVE}.lines._WORDY": "words of at most 60 characters",
     "pipeline.summarize.graph.background._MARKED": "lines of at most 220 characters",
     "pipeline.summarize.graph.background._WORDS_BEFORE": "reads the 120 characters before a bracket",
     **{

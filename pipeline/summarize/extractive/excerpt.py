@@ -49,7 +49,6 @@ class Excerpt:
         origin: which text it was read from: a chunk of a batch, an extraction of a group; from 0.
         section: position of the heading above it; -1 without one.
         needs: positions of excerpts without which it would dangle: heading, lead-in, antecedent, neighbouring steps.
-        brings: positions of what should come with it where there is room: what a warning says of a command.
         token_count: as it is written, with its marks.
         terms: technical terms that it has, in order.
         is_cut: it begins or ends in the middle of a sentence, or is none; fit to save a value, not to fill space.
@@ -65,7 +64,6 @@ class Excerpt:
     origin: int = 0
     section: int = -1
     needs: tuple[int, ...] = ()
-    brings: tuple[int, ...] = ()
     token_count: int = 0
     terms: tuple[Term, ...] = ()
     is_cut: bool = False

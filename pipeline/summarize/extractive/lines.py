@@ -2,8 +2,6 @@
 
 Plain text from manuals marks neither. A line that is torn from its listing is a dangling fragment, and "# reboot" is a
 root prompt, no heading. The signs are the prompt, symbols and columns; function words speak for prose.
-
-The words of a sentence tell how many there are, or that it warns.
 """
 
 import re
@@ -11,36 +9,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pipeline.reading.function_words import PROSE_WORDS
+from pipeline.reading.word_lists import phrase_list, word_list
 
-_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S")
-_ROOT_PROMPT = re.compile(r"#\s+[a-z./]\S*")
-_ASSIGNMENT = re.compile(r"[\w.\[\]$:/-]+\s*\+?=\s*\S|[\w./-]+:\s+\S+(?:\s\S+){0,3}$|\[[^\]]{1,40}\]$|<[^>]+>")
-_SYMBOLS_AT_END = re.compile(r"[;{}\\,|&]$|[=<>|&]{1,2}\s|\)\s*\{|\s--?[a-z]")
-_SCRIPT = re.compile(r"[{}\\]$|^if \[|\];")  # has function words of its own: "if [ -f x ]; then"
-_COLUMNS = re.compile(r"[^\s.!?:](?: {2,}|\t+)\S")
-_WORDY = re.compile(r"[(\"'“‘*_]*[^\W\d_][^\W\d_'’-]*[)\"'”’*_]*[.,;:!?]?[)\"'”’]*$")
+_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]\S*")
+_CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
 _SENTENCE_END = re.compile(r"[.!?…。！？][)\"'”’\]]*$")
-_PROSE_SHARE = 0.18
-_WRAPPED_PROSE_SHARE = 0.1  # long lines are more often wrapped prose, of whatever language
-_WRAP_TOLERANCE = 0.85
-_MIN_PROSE_WORDS = 5
-_SHORT_LINE = 50
-_LONGEST_WORD = 60
+_PROSE_SHARE, _WRAPPED_PROSE_SHARE = 0.18, 0.1  # long lines are more often wrapped prose, of whatever language
+_WRAP_TOLERANCE, _SHORT_LINE = 0.85, 50
 _CLOSING_CHARS = 16
-_WORDY_SHARE = 0.6
+_EDGES = ".,;:!?()\"'“”’*_"
 
 
 def is_prompt(line: str) -> bool:
     """Tells whether a line is a command behind a prompt: "$ ls", "# reboot", "root@host:~# ls"."""
-    stripped = line.strip()
-    return bool(_PROMPT.match(stripped) or _ROOT_PROMPT.match(stripped))
-
-
-def is_wordy(line: str) -> bool:
-    """Tells whether a line is made of words more than of paths, numbers and symbols."""
-    words = line.split()
-    wordy = sum(len(word) <= _LONGEST_WORD and bool(_WORDY.match(word)) for word in words)
-    return wordy >= _WORDY_SHARE * len(words)
+    return bool(_PROMPT.match(line.strip()))
 
 
 def is_sentence_end(text: str) -> bool:
@@ -54,12 +36,9 @@ def is_listing(lines: Sequence[str]) -> bool:
     Args:
         lines: without blank lines between them; not empty.
     """
-    if len(lines) == 1:
-        return _is_listing_line(lines[0])
-    if is_prompt(lines[0]):
-        return True
-    votes = sum(_is_listing_line(line) or line.lstrip().startswith("#") for line in lines)
-    if votes * 2 >= len(lines):
+    if len(lines) == 1 or is_prompt(lines[0]):
+        return _is_code(lines[0])
+    if 2 * sum(_is_code(line) or line.lstrip().startswith("#") for line in lines) >= len(lines):
         return True
     is_wrapped = max(map(len, lines)) >= _SHORT_LINE and _is_wrapped(lines)
     if is_wrapped and is_sentence_end(lines[-1]):
@@ -75,30 +54,19 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
     return fitting * 2 < len(lines)
 
 
-def _is_listing_line(line: str) -> bool:
+def _is_code(line: str) -> bool:
     stripped = line.strip()
-    if is_prompt(stripped) or _SCRIPT.search(stripped):
+    if is_prompt(stripped) or stripped[-1] in "{}\\;" or "];" in stripped:
         return True
-    words = stripped.split()
-    if len(words) >= _MIN_PROSE_WORDS and _function_share(words) >= _PROSE_SHARE:
-        return False
-    if _COLUMNS.search(stripped) or _ASSIGNMENT.match(stripped):
-        return not is_sentence_end(stripped)
-    return bool(_SYMBOLS_AT_END.search(stripped)) and not is_wordy(stripped)
+    is_prose = is_sentence_end(stripped) or _function_share(stripped.split()) >= _PROSE_SHARE
+    return not is_prose and bool(_CODE.search(stripped))
 
 
 def _function_share(words: Sequence[str]) -> float:
-    return sum(word.strip(".,;:!?()\"'").lower() in PROSE_WORDS for word in words) / len(words)
+    return sum(word.strip(_EDGES).lower() in PROSE_WORDS for word in words) / len(words)
 
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WARNING = re.compile(
-    r"\b(?:warnings?|cautions?|danger(?:ous)?|beware|hazards?|never|(?:must|do|does|should|may) not|cannot be undone"
-    r"|don['’]t|mustn['’]t|be careful|at your own risk|irreversibl[ey]|risk of|data loss|injury|electric shock"
-    r"|niemals|keinesfalls|auf keinen fall|d[aü]rf(?:en)? nicht"
-    r"|achtung|warnung|vorsicht|gefahr|avertissement|danger|advertencia|precaución|peligro|avvertenza|pericolo)\b",
-    re.IGNORECASE,
-)
 
 
 def count_words(text: str) -> int:
@@ -106,6 +74,20 @@ def count_words(text: str) -> int:
     return len(text.split()) + (0 if text.isascii() else len(_CJK.findall(text)))
 
 
+def is_signal(text: str) -> bool:
+    """Tells whether a text begins with a word that announces a warning or a note: "CAUTION", "Note: ..."."""
+    first = text.split(None, 1)[0] if text.strip() else ""
+    word = first.strip(_EDGES)
+    is_announced = word.isupper() or first.rstrip("*_")[-1:] in (":", "!", ".") or word == text.strip(_EDGES + " ")
+    return is_announced and word.lower().removesuffix("s") in word_list("signal_words")
+
+
 def is_warning(text: str) -> bool:
     """Tells whether a text warns of something or forbids it."""
-    return bool(_WARNING.search(text))
+    return has_phrase(text, "warning_phrases")
+
+
+def has_phrase(text: str, name: str) -> bool:
+    """Tells whether a text has a phrase of a list, as whole words."""
+    words = " ".join(word.strip(_EDGES) for word in text.lower().replace("’", "'").split())
+    return any(f" {phrase} " in f" {words} " for phrase in phrase_list(name))

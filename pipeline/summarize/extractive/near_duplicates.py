@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
+from pipeline.reading.references import points_back
 from pipeline.reading.terms import fold_words
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.needs.openings import Opening, opening_of
 from pipeline.summarize.extractive.selection import Material
 from pipeline.summarize.extractive.values import VALUE_KINDS
 
@@ -98,7 +98,7 @@ def _is_compared(excerpt: Excerpt) -> bool:
 
 def _is_about_the_same(excerpts: Sequence[Excerpt], first: int, second: int) -> bool:
     """Tells whether "This is the default." can mean the same twice: it stands in one section, under one label."""
-    if all(opening_of(excerpts[each].text) is Opening.FREE for each in (first, second)):
+    if not any(points_back(excerpts[each].text) for each in (first, second)):
         return True
     left, right = (_label(excerpts, excerpts[each]) for each in (first, second))
     return excerpts[first].section == excerpts[second].section and left == right

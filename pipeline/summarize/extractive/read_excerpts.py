@@ -10,8 +10,10 @@ from itertools import pairwise
 from textwrap import dedent
 
 from pipeline.reading.characters import NormalizedText, normalize
+from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.terms import find_terms
+from pipeline.summarize.extractive.directives import with_directives
 from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
 from pipeline.summarize.extractive.lines import (
     count_words,
@@ -19,15 +21,12 @@ from pipeline.summarize.extractive.lines import (
     is_sentence_end,
     is_warning,
 )
-from pipeline.summarize.extractive.needs.directives import with_directives
-from pipeline.summarize.extractive.needs.openings import Opening, opening_of, starts_inside
 from pipeline.summarize.extractive.source_blocks import (
     GAP_MARK,
     SourceBlock,
     SourceBlockKind,
     is_caption,
     is_entry,
-    is_link,
     split_source,
 )
 
@@ -236,13 +235,12 @@ def _continues(excerpt: Excerpt, previous: Excerpt, *, has_label: bool = False) 
 
 
 def _points_back(excerpt: Excerpt, previous: Excerpt, *, has_label: bool) -> bool:
-    opening = opening_of(excerpt.text)
-    if opening is not Opening.FREE:
-        return opening is Opening.PREVIOUS or not has_label
+    if antecedent := points_back(excerpt.text):
+        return antecedent is Antecedent.SENTENCE or not has_label
     if previous.kind in (ExcerptKind.STEP, ExcerptKind.CODE) and is_warning(excerpt.text):
         return True
     is_short = count_words(excerpt.text) < _FEW_WORDS and not has_label
-    is_fragment = starts_inside(excerpt.text) or is_link(excerpt.text) or is_short
+    is_fragment = starts_inside(excerpt.text) or is_short
     return excerpt.kind is ExcerptKind.SENTENCE and previous.kind is ExcerptKind.SENTENCE and is_fragment
 
 

@@ -260,13 +260,10 @@ class _Selection:
     def _add_if_fits(self, position: int, limit: float, *, may_be_long: bool = False) -> bool:
         if position in self.chosen:
             return False
-        bundle, excerpts = self.bundle(position), self.candidates.excerpts
+        bundle = self.bundle(position)
         is_long = not may_be_long and self._is_long_list(bundle, limit)
         if fits := self.tokens + self.cost(bundle) <= limit and not is_long:
             self.add(bundle)
-            for other in (other for each in bundle for other in excerpts[each].brings):
-                if self._is_free(other) and not excerpts[other].dangles:
-                    self._add_if_fits(other, limit)
         return fits
 
     def _is_long_list(self, bundle: Sequence[int], limit: float) -> bool:

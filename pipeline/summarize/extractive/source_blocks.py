@@ -1,17 +1,16 @@
 """Cuts a document, or a text that this writer made, into blocks whose kind decides how they may be shortened.
 
-`pipeline.reading.sentences` finds where sentences cannot go on; a summary needs more: listings without
-fences, procedures,
-labels, and headings that are none.
+`pipeline.reading.sentences` finds where sentences cannot go on; a summary needs more: listings without fences,
+procedures, labels, and headings that are none.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of, speech_of
-from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_wordy
+from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_signal
 
 GAP_MARK = "[…]"
 """Stands where lines of a listing were left out."""
@@ -19,31 +18,16 @@ GAP_MARK = "[…]"
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
-_NO_TITLE = re.compile(r"=|\t|\S {2,}\S")  # settings and columns
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
-_LINK = re.compile(r"(?:[→➔⇒>]\s*)?<?(?:(?:https?|ftp)://|www\.)\S+")
-_ADMONITION = re.compile(r"(?i:note|tip|hint|important|caution|warning|danger|example|achtung|warnung|vorsicht)s?\W*")
 _BULLET = re.compile(r"(?:[-*+•‣◦▪·]\s+)+(?:\[[ xX]\]\s+)?")
 _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
-_CAPTION = re.compile(r"(?:Figure|FIGURE|Fig\.|Abbildung|Abb\.)\s[\dA-Z][\d.-]*[.:]")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
 _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
-_CLAUSE_TITLE = re.compile(r"(\d{1,3})\.?\s+([^\W\d_a-z].*)")
-# "Article 5. Salary", "§ 5 Haftung", "**5. Term**": a title whatever it is printed in.
-_NAMED_CLAUSE = re.compile(
-    r"(?:(?:article|section|clause|artikel|abschnitt)\s(?:\d{1,3}|[IVX]{1,5})|§\s?\d{1,3}[a-z]?)\b[.:)]?(?:\s.*)?",
-    re.IGNORECASE,
-)
-_CLAUSE_LEVEL = 2
-_SHOUT = re.compile(r"[^\W\d_a-z]{3,}\s")  # "GOING FURTHER 32 or 64 bits?"
-_TABLE_ROW = re.compile(r"\|.*\|$")
-_WORD_CHARACTER = re.compile(r"[^\W_]")
-_DEEPEST_COMMENT = 2  # "## some defaults"
+_CAPTIONS = ("Figure", "FIGURE", "Fig.", "Abbildung", "Abb.")
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
-_MOST_HEADING_WORDS = 14
-_MOST_LABEL_WORDS = 12
+_MOST_HEADING_WORDS, _MOST_LABEL_WORDS = 14, 12
 
 
 class SourceBlockKind(Enum):
@@ -78,207 +62,154 @@ class SourceBlock:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    """A line without white space around it.
+
+    Attributes:
+        raw: with its indentation.
+    """
+
     start: int
-    text: str  # without the line break
+    text: str
+    raw: str
 
     @property
     def end(self) -> int:
-        return self.start + len(self.text.rstrip())
+        return self.start + len(self.text)
 
     @property
     def indent(self) -> int:
-        return len(self.text) - len(self.text.lstrip())
+        return len(self.raw) - len(self.raw.lstrip())
 
 
 def split_source(text: str) -> list[SourceBlock]:
     """Returns the blocks of a text in order; rules and blank lines are left out. Linear in its length."""
     blocks: list[SourceBlock] = []
-    lines = _lines(text)
-    position = 0
-    is_after_listing = False
+    lines = list(_lines(text))
     is_talk = is_dialogue([line.text for line in lines])
+    position = 0
     while position < len(lines):
         line = lines[position]
-        if is_talk and speaker_of(line.text):
-            end = _turn_end(lines, position)
+        if is_talk and (speaker := speaker_of(line.text)):
+            end = _run_end(lines, position, is_talk=True)
             start = line.start + speech_of(line.text)
-            blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker_of(line.text)))
-            position, is_after_listing = end, False
+            blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker))
         elif fence := _FENCE.match(line.text):
             end = _fence_end(lines, position, fence.group(1))
             if end > position + 1:
-                mark = fence.group(2).strip()
-                blocks.append(
-                    SourceBlock(SourceBlockKind.LISTING, lines[position + 1].start, lines[end - 1].end, 0, mark)
-                )
-            position, is_after_listing = end + 1, False
-        elif not _WORD_CHARACTER.search(line.text):
-            position += 1
+                first, last, mark = lines[position + 1], lines[end - 1], fence.group(2).strip()
+                start = first.start - first.indent
+                blocks.append(SourceBlock(SourceBlockKind.LISTING, start, last.end, 0, mark))
+            end += 1
+        elif not any(map(str.isalnum, line.text)):
+            end = position + 1
         else:
             end = _run_end(lines, position)
-            if is_after_listing and end == position + 1 and _is_comment(lines, position):
-                blocks.append(SourceBlock(SourceBlockKind.LISTING, line.start + line.indent, line.end))
-            elif _is_clause_title(lines, position, end):
-                blocks.append(SourceBlock(SourceBlockKind.HEADING, line.start + line.indent, line.end, _CLAUSE_LEVEL))
-            else:
-                blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
-            position, is_after_listing = end, blocks[-1].kind is SourceBlockKind.LISTING
+            blocks.extend(_run_blocks(lines[position:end], is_first=not blocks))
+        position = end
     return blocks
 
 
-def _lines(text: str) -> list[_Line]:
-    lines: list[_Line] = []
+def _lines(text: str) -> Iterator[_Line]:
     position = 0
     for raw in text.splitlines(keepends=True):
-        lines.append(_Line(position, raw.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029")))
+        stripped = raw.strip()
+        yield _Line(position + (raw.index(stripped[0]) if stripped else 0), stripped, raw.rstrip())
         position += len(raw)
-    return lines
 
 
-def _fence_end(lines: list[_Line], start: int, fence: str) -> int:
+def _fence_end(lines: Sequence[_Line], start: int, fence: str) -> int:
     """Returns the line of the closing fence; the end of the text if it never closes."""
     for position in range(start + 1, len(lines)):
-        stripped = lines[position].text.strip()
-        if len(stripped) >= len(fence) and not stripped.strip(fence[0]):
+        text = lines[position].text
+        if len(text) >= len(fence) and not text.strip(fence[0]):
             return position
     return len(lines)
 
 
-def _run_end(lines: list[_Line], start: int) -> int:
-    """Returns the end of lines without a blank line or a fence between them."""
+def _run_end(lines: Sequence[_Line], start: int, *, is_talk: bool = False) -> int:
+    """Returns the end of lines without a blank line or a fence between them, in a dialogue of one speaker."""
     end = start + 1
-    while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
-        end += 1
-    return end
-
-
-def _turn_end(lines: list[_Line], start: int) -> int:
-    """Returns the end of what one person says: the next turn, a blank line, a fence."""
-    end = start + 1
-    while end < len(lines) and lines[end].text.strip() and not _FENCE.match(lines[end].text):
-        if speaker_of(lines[end].text):
+    while end < len(lines) and lines[end].text and not _FENCE.match(lines[end].text):
+        if is_talk and speaker_of(lines[end].text):
             break
         end += 1
     return end
 
 
-def _is_clause_title(lines: list[_Line], start: int, end: int) -> bool:
-    """Tells whether a line such as "3. Fees" is the title of clauses that follow it: "3.1 The Client shall ..."."""
-    title = _CLAUSE_TITLE.fullmatch(lines[start].text.strip())
-    if title is None or end != start + 1 or len(title.group(2).split()) > _MOST_LABEL_WORDS:
-        return False
-    after = next((said for place in range(end, len(lines)) if (said := lines[place].text.strip())), "")
-    return not is_sentence_end(title.group()) and after.startswith(f"{title.group(1)}.1")
-
-
-def _is_comment(lines: list[_Line], position: int) -> bool:
-    """Tells whether a line after a listing that looks like a heading is a comment: the listing goes on behind it."""
-    heading = _HEADING.match(lines[position].text.strip())
-    if heading is None or len(heading.group(1)) > _DEEPEST_COMMENT or heading.string[heading.end()].isdigit():
-        return False
-    start = position + 1
-    while start < len(lines) and not lines[start].text.strip():
-        start += 1
-    if start == len(lines) or _FENCE.match(lines[start].text):
-        return False
-    return is_listing([line.text for line in lines[start : _run_end(lines, start)]])
-
-
-def _run_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
-    texts = [line.text for line in run]
-    if all(_TABLE_ROW.match(text.strip()) for text in texts):
-        yield SourceBlock(SourceBlockKind.TABLE, run[0].start + run[0].indent, run[-1].end)
-        return
+def _run_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
+    """Yields the blocks of lines without a blank line between them."""
+    start, end, texts = run[0].start, run[-1].end, [line.text for line in run]
     only = _heading(run[0], is_first=is_first) if len(run) == 1 else None
-    if only is None and not _is_marked(texts) and is_listing(texts):
-        yield SourceBlock(SourceBlockKind.LISTING, run[0].start, run[-1].end)
-        return
-    if only is None and len(run) == 1 and _is_label(texts[0].strip()):
-        yield SourceBlock(SourceBlockKind.LABEL, run[0].start + run[0].indent, run[0].end)
-        return
-    yield from _prose_blocks(run, is_first=is_first)
+    if all(text[0] == text[-1] == "|" and len(text) > 1 for text in texts):
+        yield SourceBlock(SourceBlockKind.TABLE, start, end)
+    elif only is None and not _is_marked(texts) and is_listing([line.raw for line in run]):
+        yield SourceBlock(SourceBlockKind.LISTING, start - run[0].indent, end)
+    elif only is None and len(run) == 1 and _is_label(texts[0]):
+        yield SourceBlock(SourceBlockKind.LABEL, start, end)
+    else:
+        yield from _prose_blocks(run, is_first=is_first)
 
 
-def _is_marked(texts: list[str]) -> bool:
+def _is_marked(texts: Sequence[str]) -> bool:
     """Tells whether lines are a list or begin with a heading that text follows."""
-    first = texts[0].strip()
-    if _BULLET.match(first) or _STEP.match(first):
+    if _BULLET.match(texts[0]) or _STEP.match(texts[0]):
         return True
-    if not _HEADING.match(first) or len(texts) == 1 or texts[1].lstrip().startswith("#") or is_listing(texts[1:]):
+    if not _HEADING.match(texts[0]) or len(texts) == 1 or texts[1].startswith("#") or is_listing(texts[1:]):
         return False
-    second = texts[1].strip()
-    return is_wordy(second) and (not second[0].islower() or is_sentence_end(texts[-1]))
+    return texts[1][0].isupper() or is_sentence_end(texts[-1])
 
 
-def _prose_blocks(run: list[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
+def _prose_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlock]:
     """Cuts at headings and list marks; other lines go on with the block before them."""
     open_block: SourceBlock | None = None
     for number, line in enumerate(run):
-        block = _heading(line, is_first=is_first and number == 0) or _marked_block(line)
+        block = _heading(line, is_first=is_first and number == 0) or _list_item(line)
         if block is None and open_block is not None:
-            open_block = SourceBlock(open_block.kind, open_block.start, line.end, open_block.level, open_block.mark)
+            open_block = replace(open_block, end=line.end)
             continue
         if open_block is not None:
             yield open_block
-        block = block or SourceBlock(SourceBlockKind.PROSE, line.start + line.indent, line.end)
-        open_block = None if block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL) else block
-        if open_block is None:
-            yield block
+        open_block = block or SourceBlock(SourceBlockKind.PROSE, line.start, line.end)
+        if open_block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
+            yield open_block
+            open_block = None
     if open_block is not None:
         yield open_block
 
 
 def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
     """Reads "## Title", "4.1 Title" and "**Title**"; None for anything else, such as a root prompt or a comment."""
-    stripped = line.text.strip()
-    offset = line.start + line.indent
-    if (match := _HEADING.match(stripped)) and line.indent <= _MOST_HEADING_INDENT:
-        title, level = stripped[match.end() :].rstrip("#").rstrip(), len(match.group(1))
-        if not _WORD_CHARACTER.search(title) or not (_is_title(title, level) or (is_first and title.isalnum())):
+    text = line.text
+    if (match := _HEADING.match(text)) and line.indent <= _MOST_HEADING_INDENT:
+        title, level = text[match.end() :].rstrip("# "), len(match.group(1))
+        if not (_is_title(title, level) or (is_first and title.isalnum())):
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt
-        kind = SourceBlockKind.LABEL if _ADMONITION.fullmatch(title) else SourceBlockKind.HEADING
-        start = offset + match.end()
-        return SourceBlock(kind, start, start + len(title), level * (kind is SourceBlockKind.HEADING))
-    bold = _BOLD_LINE.match(stripped)
-    title = bold.group(2) if bold else stripped
-    if _is_clause_name(title) or (bold and _CLAUSE_TITLE.fullmatch(title)):
-        start = offset + (bold.start(2) if bold else 0)
-        return SourceBlock(SourceBlockKind.HEADING, start, start + len(title), _CLAUSE_LEVEL)
-    if match := bold:
-        return SourceBlock(SourceBlockKind.LABEL, offset + match.start(2), offset + match.end(2))
-    if (match := _NUMBERED_HEADING.match(stripped)) and _is_title(stripped, 2) and not is_sentence_end(stripped):
-        return SourceBlock(SourceBlockKind.HEADING, offset, line.end, min(6, match.group(1).count(".") + 1))
+        start = line.start + match.end()
+        if is_signal(title) and len(title.split()) == 1:  # "### Caution"
+            return SourceBlock(SourceBlockKind.LABEL, start, start + len(title))
+        return SourceBlock(SourceBlockKind.HEADING, start, start + len(title), level)
+    if match := _BOLD_LINE.match(text):
+        return SourceBlock(SourceBlockKind.LABEL, line.start + match.start(2), line.start + match.end(2))
+    if (match := _NUMBERED_HEADING.match(text)) and _is_title(text, 2) and not is_sentence_end(text):
+        return SourceBlock(SourceBlockKind.HEADING, line.start, line.end, match.group(1).count(".") + 1)
     return None
 
 
-def _is_clause_name(title: str) -> bool:
-    return (
-        bool(_NAMED_CLAUSE.fullmatch(title)) and len(title.split()) <= _MOST_LABEL_WORDS and not is_sentence_end(title)
-    )
-
-
 def _is_title(title: str, level: int) -> bool:
+    if not any(map(str.isalnum, title)) or any(mark in title for mark in ("=", "\t", "  ")):  # settings and columns
+        return False
     is_sentence = is_sentence_end(title) and not title.endswith(("…", "..."))
     if level == 1 and (title[0].islower() or title[0] in "/.$" or is_sentence):
         return False  # "# reboot", "# Change this to the name of your server."
-    return len(title.split()) <= _MOST_HEADING_WORDS and not _NO_TITLE.search(title)
+    return len(title.split()) <= _MOST_HEADING_WORDS
 
 
 def _is_label(text: str) -> bool:
-    if is_entry(text):
+    if is_entry(text) or is_caption(text):
         return True
-    if _BULLET.match(text) or _STEP.match(text) or text[0].islower() or is_link(text):
-        return False
-    if is_caption(text):
-        return True
-    if len(text.split()) > _MOST_LABEL_WORDS or text[-1] in ":;,":
-        return False
-    return not is_sentence_end(text) or (text[-1] == "?" and bool(_SHOUT.match(text)))
-
-
-def is_link(text: str) -> bool:
-    """Tells whether a text is nothing but a link, perhaps behind an arrow."""
-    return bool(_LINK.fullmatch(text))
+    is_short = len(text.split()) <= _MOST_LABEL_WORDS and not is_sentence_end(text) and text[-1] not in ":;,"
+    is_opening = text[0].isalnum() and not text[0].islower()
+    return is_short and is_opening and not _BULLET.match(text) and not _STEP.match(text)
 
 
 def is_entry(text: str) -> bool:
@@ -288,14 +219,13 @@ def is_entry(text: str) -> bool:
 
 def is_caption(text: str) -> bool:
     """Tells whether a text is the caption of a picture, and so no label of the text below it."""
-    return bool(_CAPTION.match(text))
+    words = text.split(None, 2)
+    return len(words) > 1 and words[0] in _CAPTIONS and words[1][-1] in ".:"
 
 
-def _marked_block(line: _Line) -> SourceBlock | None:
-    stripped = line.text.strip()
+def _list_item(line: _Line) -> SourceBlock | None:
     for kind, pattern in ((SourceBlockKind.BULLET, _BULLET), (SourceBlockKind.STEP, _STEP)):
-        if (match := pattern.match(stripped)) and _WORD_CHARACTER.search(stripped, match.end()):
-            start = line.start + line.indent + match.end()
+        if (match := pattern.match(line.text)) and any(map(str.isalnum, line.text[match.end() :])):
             mark = match.group().strip() if kind is SourceBlockKind.STEP else "-"
-            return SourceBlock(kind, start, line.end, line.indent, mark)
+            return SourceBlock(kind, line.start + match.end(), line.end, line.indent, mark)
     return None

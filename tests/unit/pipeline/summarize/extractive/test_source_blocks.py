@@ -16,11 +16,7 @@ def blocks(text: str) -> list[tuple[str, str]]:
         ("# Chapter 8. Network, Printing...", "HEADING", "Chapter 8. Network, Printing..."),
         ("**Hot surfaces**", "LABEL", "Hot surfaces"),
         ("### Caution", "LABEL", "Caution"),
-        ("**Article 5. Salary**", "HEADING", "Article 5. Salary"),
-        ("§ 5 Haftung", "HEADING", "§ 5 Haftung"),
-        ("**3. Term**", "HEADING", "3. Term"),
         ("Section 5 of the act was amended.", "PROSE", "Section 5 of the act was amended."),
-        ("GOING FURTHER 32 or 64 bits?", "LABEL", "GOING FURTHER 32 or 64 bits?"),
         ("Figure 3. The start page.", "LABEL", "Figure 3. The start page."),
         ("- [x] wash the filter", "BULLET", "wash the filter"),
         ("b) wash the filter", "STEP", "wash the filter"),
@@ -59,11 +55,6 @@ def test_commented_settings_are_one_listing() -> None:
         '# Create the route\nif [ "$6" = "falcot" ]; then\n  # It is the remote network\n  ip route add dev $1\nfi',
     ):
         assert blocks(text) == [("LISTING", text)]
-
-
-def test_a_comment_between_settings_is_no_heading() -> None:
-    text = "[global]\n\n## Browsing\n\nworkgroup = FALCOTNET\n\n## 2. Use\n\n$ ls"
-    assert [kind for kind, _ in blocks(text)] == ["LISTING", "LISTING", "LISTING", "HEADING", "LISTING"]
 
 
 def test_a_heading_may_stand_above_a_listing_and_below_a_fence() -> None:
@@ -132,12 +123,3 @@ def test_levels_of_headings_and_list_items_are_kept() -> None:
 def test_reading_takes_linear_time_whatever_the_line(line: str) -> None:
     """A quadratic pattern would need hours for one of these, and run into the time limit of the tests."""
     split_source(f"Something first.\n\n{line}\n\n{line}\n{line}")
-
-
-def test_a_numbered_title_above_its_clauses_is_a_heading_and_a_step_is_none() -> None:
-    contract = "3. Fees\n\n3.1 The Client shall pay EUR 400 a month.\n3.2 Invoices are payable in May."
-    (title, *clauses) = split_source(contract)
-    assert (title.kind.name, title.level) == ("HEADING", 2)
-    assert [clause.kind.name for clause in clauses] == ["PROSE"]
-    assert [kind for kind, _ in blocks("3. Open the valve\n\n4. Close the drain")] == ["STEP", "STEP"]
-    assert [kind for kind, _ in blocks("3. Open the valve.\n\n3.1 The valve is red.")] == ["STEP", "PROSE"]
