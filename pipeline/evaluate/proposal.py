@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
+from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
