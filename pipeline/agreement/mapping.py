@@ -1,4 +1,4 @@
-"""A score as a probability: monotone mappings fitted to what people say, and the threshold that decides best."""
+"""A score as a probability: a rising curve fitted to what people say, and the threshold that decides best."""
 
 from typing import Annotated, Literal
 
@@ -9,16 +9,11 @@ from pipeline.agreement.measures import Bools, Float64
 from pipeline.frozen import FrozenModel
 
 BEST_SCORE = 10.0
-ISOTONIC_ROWS = 1_000
-"""From here on isotonic regression; below, it overfits, and Platt's two numbers do better (Niculescu-Mizil and Caruana
-2005, Predicting good probabilities with supervised learning, section 5)."""
-ISOTONIC_ROWS_OF_A_KIND = 100
 _NEWTON_STEPS = 100
 _CONVERGED = 1e-10
 _DIGITS = 6  # of what is stored: the last bits of a sum differ between machines
 
 Score = Annotated[float, Field(ge=0, le=BEST_SCORE)]
-Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class PlattMapping(FrozenModel):
@@ -31,28 +26,6 @@ class PlattMapping(FrozenModel):
     def probabilities(self, scores: Float64) -> Float64:
         """Returns the probability of each score, that people call the summary good."""
         return _logistic(self.slope * scores + self.intercept)
-
-
-class IsotonicMapping(FrozenModel):
-    """A rising line through points; level before the first and after the last (Zadrozny and Elkan 2002)."""
-
-    kind: Literal["isotonic"] = "isotonic"
-    scores: tuple[Score, ...] = Field(min_length=1, max_length=100_000)
-    values: tuple[Probability, ...] = Field(min_length=1, max_length=100_000)
-
-    def probabilities(self, scores: Float64) -> Float64:
-        """Returns the probability of each score, that people call the summary good."""
-        return np.asarray(np.interp(scores, self.scores, self.values), dtype=np.float64)
-
-
-Mapping = PlattMapping | IsotonicMapping
-
-
-def fit_mapping(scores: Float64, good: Bools) -> Mapping:
-    """Fits isotonic regression to many rows of both kinds, else Platt's curve; never one that falls."""
-    rarest = min(int(good.sum()), int((~good).sum()))
-    is_large = len(good) >= ISOTONIC_ROWS and rarest >= ISOTONIC_ROWS_OF_A_KIND
-    return fit_isotonic(scores, good) if is_large else fit_platt(scores, good)
 
 
 def fit_platt(scores: Float64, good: Bools) -> PlattMapping:
@@ -93,29 +66,6 @@ def _cross_entropy(logits: Float64, targets: Float64) -> float:
 
 def _logistic(logits: Float64) -> Float64:
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float64)
-
-
-def fit_isotonic(scores: Float64, good: Bools) -> IsotonicMapping:
-    """Fits isotonic regression by pooling adjacent violators (Ayer et al. 1955).
-
-    No value is nearer to 0 or 1 than 1 / (rows + 2): nothing is certain after so many rows (Laplace's rule).
-    """
-    levels, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    blocks: list[tuple[float, int, int]] = []  # sum of good, rows, levels
-    for total, count in zip(np.bincount(inverse, weights=good).tolist(), counts.tolist(), strict=True):
-        block = (total, count, 1)
-        while blocks and blocks[-1][0] * block[1] >= block[0] * blocks[-1][1]:  # not below the block before
-            total_before, count_before, levels_before = blocks.pop()
-            block = (block[0] + total_before, block[1] + count_before, block[2] + levels_before)
-        blocks.append(block)
-    least = 1 / (len(good) + 2)
-    knots: dict[float, float] = {}
-    last = -1
-    for total, count, width in blocks:
-        value = round(min(max(total / count, least), 1 - least), _DIGITS)
-        first, last = last + 1, last + width
-        knots[float(levels[first])] = knots[float(levels[last])] = value
-    return IsotonicMapping(scores=tuple(knots), values=tuple(knots.values()))
 
 
 def fit_threshold(scores: Float64, good: Bools, least_precision: float | None = None) -> float:

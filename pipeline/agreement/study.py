@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.agreement.bootstrap import Estimate, estimate
-from pipeline.agreement.mapping import BEST_SCORE, Mapping, fit_mapping, fit_threshold
+from pipeline.agreement.mapping import BEST_SCORE, PlattMapping, fit_platt, fit_threshold
 from pipeline.agreement.measures import (
     Bools,
     Float64,
@@ -79,7 +79,7 @@ class Study:
 
     measures: dict[str, Estimate]
     threshold: float
-    mapping: Mapping
+    mapping: PlattMapping
     fold_thresholds: tuple[float, ...]
     raw_bins: tuple[ReliabilityBin, ...]
     mapped_bins: tuple[ReliabilityBin, ...]
@@ -111,7 +111,7 @@ def study(labelled: Labelled, least_precision: float | None = None) -> Study:
     return Study(
         measure(labelled, held_out),
         threshold,
-        fit_mapping(scores, good),
+        fit_platt(scores, good),
         held_out.thresholds,
         tuple(reliability(scores / BEST_SCORE, good)),
         tuple(reliability(held_out.probabilities, good)),
@@ -157,7 +157,7 @@ def cross_validate(labelled: Labelled, least_precision: float | None = None) -> 
             raise InvalidInputError("source", "good and bad summaries of more sources", "too few to hold some out")
         thresholds.append(fit_threshold(scores, good, least_precision))
         passed[out] = labelled.scores[out] >= thresholds[-1]
-        probabilities[out] = fit_mapping(scores, good).probabilities(labelled.scores[out])
+        probabilities[out] = fit_platt(scores, good).probabilities(labelled.scores[out])
     return HeldOut(passed, probabilities, tuple(thresholds))
 
 

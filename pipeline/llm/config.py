@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
@@ -39,23 +39,16 @@ class RetryConfig(FrozenModel):
     """When a failed request is made again. What cannot succeed (key, model, a refused request) never is."""
 
     max_attempts: int = Field(default=10, ge=1, description="Requests for one call, the first included.")
-    first_contact_attempts: ClassVar[int] = 3
-    """The same while no connection to the endpoint has ever worked: the address is probably wrong."""
-    max_bad_answers: int = Field(
-        default=6,
-        ge=1,
-        description="Answers of one call that may be empty, endless or unreadable. Where 30% of all requests fail, a "
-        "fifth of them so, one document of 270 calls in a hundred has a call with four of them.",
-    )
     max_timeouts: int = Field(
         default=3,
         ge=1,
         description="Requests of one call that may end without a whole answer in time (timeouts.attempt_s, silence_s).",
     )
     base_delay_s: float = Field(
-        default=0.5, ge=0, description="Longest wait before the second request; doubles each time, drawn from 0 up."
+        default=0.5,
+        ge=0,
+        description="Longest wait before the second request; doubles each time, up to 30.",
     )
-    max_delay_s: float = Field(default=30.0, ge=0, description="The doubling ends here.")
     max_retry_after_s: float = Field(
         default=120.0, ge=0, description="Retry-After up to here is waited for; a longer one ends the call at once."
     )
@@ -176,7 +169,6 @@ class LlmConfig(FrozenModel):
         "(timeouts.silence_s). Costs up to 0.4 ms of CPU for each token, which comes in a packet of its own.",
     )
     max_answer_bytes: int = Field(default=8 << 20, ge=1024, description="A longer answer is cut off: it is endless.")
-    max_repairs: int = Field(default=1, ge=0, description="Further calls to have an answer made the JSON asked for.")
     rates: RateConfig = RateConfig()
     retries: RetryConfig = RetryConfig()
     timeouts: TimeoutConfig = TimeoutConfig()

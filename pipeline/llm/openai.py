@@ -30,11 +30,13 @@ from pipeline.llm.errors import (
     UnknownModelError,
 )
 from pipeline.llm.limiter import Permit
-from pipeline.llm.retry import Retries
+from pipeline.llm.retry import MAX_BAD_ANSWERS, Retries
 from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_count
 from pipeline.llm.tracing import chat_span, note_answer, note_retry
 
 _log = logging.getLogger(__name__)
+
+_MAX_REPAIRS = 1  # further calls to have an answer made the JSON asked for
 
 
 class OpenAiChatModel:
@@ -78,7 +80,7 @@ class OpenAiChatModel:
     async def _ask_until_it_fits(self, request: ChatRequest, spent: list[Completion]) -> Completion:
         """Asks once, and again for each repair. Appends every answer to `spent`."""
         schema = request.json_schema or {}
-        max_repairs = 0 if request.asks_once else self._config.max_repairs
+        max_repairs = 0 if request.asks_once else _MAX_REPAIRS
         asked = request
         while True:
             spent.append(completion := await self._ask(asked))
@@ -141,10 +143,11 @@ class OpenAiChatModel:
         """Returns the first good answer. Raises LlmError when there will be none."""
         endpoint = self._endpoint
         body = request_body(request, dialect, model=self._config.model, stream=self._config.stream)
-        rules = self._config.retries
-        if request.asks_once:
-            rules = rules.model_copy(update={"max_bad_answers": 1})
-        retries = Retries(rules, was_ever_connected=lambda: endpoint.was_ever_connected)
+        retries = Retries(
+            self._config.retries,
+            was_ever_connected=lambda: endpoint.was_ever_connected,
+            max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
+        )
         number = endpoint.limiter.take_number()
         most_tokens = self._most_tokens(request)
         while True:

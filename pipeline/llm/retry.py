@@ -18,6 +18,14 @@ from pipeline.llm.errors import (
     QuotaExhaustedError,
 )
 
+FIRST_CONTACT_ATTEMPTS = 3
+"""Requests of one call while no connection to the endpoint has ever worked: the address is probably wrong."""
+
+MAX_BAD_ANSWERS = 6
+"""Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
+270 calls in a hundred has a call with four of them."""
+
+_MAX_DELAY_S = 30.0  # the doubling ends here
 _FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
 
 _DRAW = random.Random()  # noqa: S311 - no secret
@@ -31,11 +39,11 @@ class Retries:
     """
 
     def __init__(
-        self, config: RetryConfig, *, was_ever_connected: Callable[[], bool], draw: random.Random | None = None
+        self, config: RetryConfig, *, was_ever_connected: Callable[[], bool], max_bad_answers: int = MAX_BAD_ANSWERS
     ) -> None:
         self._config = config
         self._was_ever_connected = was_ever_connected
-        self._draw = draw or _DRAW
+        self._max_bad_answers = max_bad_answers
         self._bad_answers = self._timeouts = 0
         self.failed_attempts = 0
 
@@ -49,20 +57,20 @@ class Retries:
             error.usage = LlmUsage(retries=self.failed_attempts - 1)
             return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
-        return self._draw.uniform(0, min(bound_s, self._config.max_delay_s))
+        return _DRAW.uniform(0, min(bound_s, _MAX_DELAY_S))
 
     def _may_retry(self, error: LlmError) -> bool:
         match error:
             case QuotaExhaustedError():
                 return False
-            case EmptyAnswerError():
-                return self._bad_answers < self._config.max_bad_answers and error.finish_reason not in _FINAL_REASONS
+            case EmptyAnswerError() if error.finish_reason in _FINAL_REASONS:
+                return False
             case BadAnswerError():
-                return self._bad_answers < self._config.max_bad_answers
+                return self._bad_answers < self._max_bad_answers
             case AnswerTimeoutError():
                 return self._timeouts < self._config.max_timeouts
             case ConnectionFailedError() if not self._was_ever_connected():
-                return self.failed_attempts < self._config.first_contact_attempts
+                return self.failed_attempts < FIRST_CONTACT_ATTEMPTS
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
 

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.agreement.mapping import IsotonicMapping
 from server.cli.agreement.calibration_report import (
     MEASURES,
     CalibrationReport,
@@ -176,8 +175,6 @@ def category_table(report: CalibrationReport) -> Table:
 def mapping_words(report: CalibrationReport) -> str:
     """Says which mapping was fitted."""
     mapping = report.calibration.mapping
-    if isinstance(mapping, IsotonicMapping):
-        return f"probability by isotonic regression, {len(mapping.scores)} points"
     return f"probability 1 / (1 + exp(-({mapping.slope:.4g} * score {mapping.intercept:+.4g})))"
 
 

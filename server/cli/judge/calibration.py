@@ -12,7 +12,7 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from pydantic import Field
 
-from pipeline.agreement.mapping import BEST_SCORE, Mapping, Score
+from pipeline.agreement.mapping import BEST_SCORE, PlattMapping, Score
 from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
 from server.cli.errors import InputError
@@ -82,7 +82,7 @@ class Calibration(FrozenModel):
     policy: Policy
     threshold: Score
     least_precision: float | None = Field(gt=0, le=1)
-    mapping: Mapping = Field(discriminator="kind")
+    mapping: PlattMapping
     models: tuple[JudgeModel, ...] = Field(max_length=10)
     language_model: Name
     row_count: int = Field(ge=0)

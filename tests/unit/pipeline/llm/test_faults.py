@@ -22,6 +22,7 @@ from pipeline.llm.errors import (
     UnreadableAnswerError,
 )
 from pipeline.llm.openai import OpenAiChatModel
+from pipeline.llm.retry import FIRST_CONTACT_ATTEMPTS
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -128,7 +129,7 @@ async def test_an_endpoint_that_was_never_there_is_given_up_early() -> None:
     async with Endpoint(config, clock=InstantClock()) as endpoint:
         with pytest.raises(ConnectionFailedError, match=r"cannot connect to http://127\.0\.0\.1.*base_url") as caught:
             await OpenAiChatModel(endpoint).complete(request())
-        assert caught.value.attempts == config.retries.first_contact_attempts
+        assert caught.value.attempts == FIRST_CONTACT_ATTEMPTS
 
 
 async def test_an_endpoint_that_was_there_is_waited_for() -> None:

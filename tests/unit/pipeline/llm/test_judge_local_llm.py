@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.llm, pytest.mark.timeout(900)]
 def config() -> Iterator[LlmConfig]:
     """Settings of a server that runs for this module."""
     with served_model(4096) as base_url:
-        yield LlmConfig(base_url=base_url, model=MODEL, context_tokens=4096, max_repairs=0)
+        yield LlmConfig(base_url=base_url, model=MODEL, context_tokens=4096)
 
 
 async def test_it_scores_and_says_why(config: LlmConfig) -> None:

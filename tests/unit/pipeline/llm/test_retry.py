@@ -1,8 +1,4 @@
-import random
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.errors import (
@@ -20,7 +16,7 @@ from pipeline.llm.errors import (
     UnknownModelError,
     UnreadableAnswerError,
 )
-from pipeline.llm.retry import Retries
+from pipeline.llm.retry import FIRST_CONTACT_ATTEMPTS, MAX_BAD_ANSWERS, Retries
 
 CONFIG = RetryConfig()
 
@@ -81,25 +77,23 @@ def test_what_cannot_pass_is_tried_once(error: LlmError) -> None:
 
 @pytest.mark.parametrize("error", [UnreadableAnswerError("html"), EmptyAnswerError("empty", finish_reason="stop")])
 def test_bad_answers_are_tried_a_few_times(error: BadAnswerError) -> None:
-    assert attempts(error) == CONFIG.max_bad_answers
+    assert attempts(error) == MAX_BAD_ANSWERS
 
 
 def test_an_address_that_never_worked_is_given_up_early() -> None:
-    assert attempts(ConnectionFailedError("refused"), was_ever_connected=False) == CONFIG.first_contact_attempts
+    assert attempts(ConnectionFailedError("refused"), was_ever_connected=False) == FIRST_CONTACT_ATTEMPTS
 
 
 def test_bad_answers_count_however_many_other_failures_come_between() -> None:
-    retries = Retries(RetryConfig(max_bad_answers=4), was_ever_connected=lambda: True)
+    retries = Retries(CONFIG, was_ever_connected=lambda: True, max_bad_answers=4)
     bad, busy = UnreadableAnswerError("html"), EndpointBusyError("busy")
     outcomes = [retries.delay_after(error) for error in (bad, busy, bad, busy, bad, busy, bad)]
     assert [delay is None for delay in outcomes] == [False] * 6 + [True]
 
 
-@given(st.integers(0, 10_000))
-def test_waits_are_drawn_from_zero_to_a_bound_that_doubles(seed: int) -> None:
-    config = RetryConfig(base_delay_s=1, max_delay_s=8)
-    retries = Retries(config, was_ever_connected=lambda: True, draw=random.Random(seed))
-    for bound_s in (1, 2, 4, 8, 8, 8):
+def test_waits_are_drawn_from_zero_to_a_bound_that_doubles() -> None:
+    retries = Retries(RetryConfig(base_delay_s=4), was_ever_connected=lambda: True)
+    for bound_s in (4, 8, 16, 30, 30):
         delay_s = retries.delay_after(EndpointBusyError("busy"))
         assert delay_s is not None
         assert 0 <= delay_s <= bound_s
