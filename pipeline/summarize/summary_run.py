@@ -18,7 +18,6 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import Finished, Planned, Warned
-from pipeline.summarize.gate.findings import CheckedWriter
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
 from pipeline.summarize.incremental.take_over import plan_again, plan_incrementally
 from pipeline.summarize.meter import BatchTerms, Meter
@@ -211,8 +210,7 @@ class SummaryRun:
 
     async def _cite(self, text: str) -> Citations:
         """Finds where the sentences of the finished text stand in the document."""
-        job = self.job
-        gate = job.writer.trust_gate if isinstance(job.writer, CheckedWriter) else None
+        job, gate = self.job, self.job.gate
         max_read = gate.max_cited_claims if gate else 0
         bounds = CitationBounds(job.config.max_citations, max_read, job.support, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)

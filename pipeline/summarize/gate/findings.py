@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
 
-from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.summarize.retention import ValueRecall
-from pipeline.summarize.writer import ExtractTask, MergeTask, Writer
 
 _LONGEST_TEXT = 300
 
@@ -135,53 +132,3 @@ class Checked:
         if self.recall.missing and self.whole in (FaultKind.LOST_VALUES, FaultKind.TOO_SHORT):
             lines.append("Missing, for example: " + "; ".join(self.recall.missing))
         return "\n".join(lines)
-
-
-class GatedCase(Protocol):
-    """A task as a gate has read it."""
-
-    @property
-    def text(self) -> str:
-        """The texts that the answer is made from."""
-
-
-@runtime_checkable
-class Gate(Protocol):
-    """What the graph asks of a gate (`gate.py`)."""
-
-    @property
-    def asks_again(self) -> bool:
-        """Whether a bad answer is asked for once more."""
-
-    @property
-    def fallback(self) -> Writer | None:
-        """Writes what stays unusable."""
-
-    @property
-    def reader(self) -> ClaimReader | None:
-        """Has sentences read; None without a model."""
-
-    @property
-    def max_cited_claims(self) -> int:
-        """Most sentences of a finished summary that it reads."""
-
-    async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> GatedCase:
-        """Reads a task's texts; `room` is the share of them that an answer has room for."""
-
-    async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
-        """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-
-    async def check(self, answer: str, case: GatedCase) -> Checked:
-        """Checks and repairs an answer."""
-
-    async def instead(self, text: str, case: GatedCase, why: TrustFinding) -> Checked:
-        """Returns a text that was chosen from the input in place of an answer."""
-
-
-@runtime_checkable
-class CheckedWriter(Writer, Protocol):
-    """A writer whose texts must pass a gate."""
-
-    @property
-    def trust_gate(self) -> Gate:
-        """Where they must pass."""

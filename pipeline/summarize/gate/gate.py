@@ -17,7 +17,7 @@ from pipeline.protocols import Entailment
 from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.gate.config import TrustConfig
-from pipeline.summarize.gate.findings import Checked, FaultKind, GatedCase, Remedy, Trust, TrustFinding
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
 from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
 from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.summarize.gate.source import SourceText
@@ -139,9 +139,9 @@ class TrustGate:
         least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH
         return Case(source, least, room, is_merge=True, least_length=least_length)
 
-    async def if_clean(self, answer: str, case: GatedCase) -> Checked | None:
+    async def if_clean(self, answer: str, case: Case) -> Checked | None:
         """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-        return await self._off_loop(lambda: self._if_clean(answer, _own(case)))
+        return await self._off_loop(lambda: self._if_clean(answer, case))
 
     def _if_clean(self, answer: str, case: Case) -> Checked | None:
         found = inspect(answer, case.source)
@@ -150,11 +150,9 @@ class TrustGate:
         checked = _conclude(found, case, 0, self.config.max_dropped)
         return checked if checked.whole is None and checked.text == answer else None
 
-    async def check(self, answer: str, case: GatedCase) -> Checked:
+    async def check(self, answer: str, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""
-        return await self._check(await self._off_loop(lambda: inspect(answer, _own(case).source)), _own(case))
-
-    async def _check(self, found: Inspection, case: Case) -> Checked:
+        found = await self._off_loop(lambda: inspect(answer, case.source))
         is_read = self.reader is not None and case.source.is_english and found.whole is None
         to_read = found.to_read if is_read else []
         chosen = riskiest([found.words_of(number) for number in to_read], self.config.max_claims)
@@ -163,10 +161,9 @@ class TrustGate:
             await self._read_claims(found, case, numbers)
         return await self._off_loop(lambda: _conclude(found, case, len(numbers), self.config.max_dropped))
 
-    async def instead(self, text: str, case: GatedCase, why: TrustFinding) -> Checked:
+    async def instead(self, text: str, case: Case, why: TrustFinding) -> Checked:
         """Returns a text that was chosen from the input in place of an answer."""
-        own = _own(case)
-        recall = await self._off_loop(lambda: measure_recall(own.stated, [text, *own.source.context]))
+        recall = await self._off_loop(lambda: measure_recall(case.stated, [text, *case.source.context]))
         return Checked(text, Trust((why,)), None, recall, 0.0)
 
     async def _read_claims(self, found: Inspection, case: Case, numbers: Sequence[int]) -> None:
@@ -177,11 +174,6 @@ class TrustGate:
         for number, support in zip(numbers, supports, strict=True):
             if not support.is_supported:
                 found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
-
-
-def _own(case: GatedCase) -> Case:
-    assert isinstance(case, Case)  # noqa: S101 - what `read` returned
-    return case
 
 
 def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float) -> Checked:

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pipeline.reading.document import ReadText
-from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english, is_english_prose, names_english
-from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.parts import fold, split_parts
 from pipeline.summarize.gate.values import InputWords, KnownNumbers
 from pipeline.support.claim_support import Hypothesis, SupportConfig
+from pipeline.support.premises import PremiseFinder
 
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
 _FEWEST_WORDS = 2
@@ -126,23 +124,12 @@ class SourceText:
         return any(sentence.startswith(folded) for sentence in self.sentences)
 
     @cached_property
-    def _read(self) -> ReadText:
-        return ReadText.of("source", self._everything, self.support.max_sentence_chars)
-
-    @cached_property
-    def _index(self) -> WordIndex:
-        return WordIndex(self._read)
-
-    @cached_property
-    def _finder(self) -> PassageFinder:
-        return PassageFinder(self._read, self._index, self.support.passage_chars)
+    def _finder(self) -> PremiseFinder:
+        return PremiseFinder(self._everything, self.support)
 
     def claim(self, sentence: str) -> Hypothesis:
         """Returns a sentence as a model reads it: with the passages that speak of it."""
-        weights = self._weights(sentence)
-        passages = self._finder.for_claim(weights, self.support.short_passage_chars)
-        words = " ".join(sentence.replace("|", " ").split())
-        return Hypothesis(words, tuple(one.span.text for one in passages), self._index.known_share(weights))
+        return self._finder.find(sentence).hypothesis
 
     def is_twisted(self, sentence: str) -> bool:
         """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.
@@ -154,13 +141,13 @@ class SourceText:
         values, words = _marked(table, range(len(table)))
         if len(words) < _FEWEST_WORDS or not values:
             return False
-        shares = self._index.shares({word: self._index.rarity(word) for word in words})
+        shares = self._finder.index.shares({word: self._finder.index.rarity(word) for word in words})
         near = [at for at, share in enumerate(shares.tolist()) if share >= _CLOSE]
         return bool(near) and not any(self._has_values(at, values, values | words) for at in near)
 
     def _has_values(self, sentence: int, values: set[str], told: set[str]) -> bool:
         """Tells whether values are those of a sentence, or of those beside it and it has no others."""
-        table, ranges = self._read.table, self._read.ranges
+        table, ranges = self._finder.read.table, self._finder.read.ranges
         if values <= set(table.content_stems(ranges[sentence])):
             return True
         around = {one for words in ranges[max(0, sentence - 1) : sentence + 2] for one in table.content_stems(words)}
@@ -168,19 +155,15 @@ class SourceText:
 
     def own_sentence(self, sentence: str, least_share: float) -> str | None:
         """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
-        weights = self._weights(sentence)
+        weights = self._finder.weights(sentence)
         if not weights:
             return None
-        shares = self._index.shares(weights)
+        shares = self._finder.index.shares(weights)
         best = max(range(len(shares)), key=lambda at: (shares[at], -at), default=None)
         if best is None or shares[best] < least_share:
             return None
-        own = " ".join(self._read.passages[best].quote.split())
+        own = " ".join(self._finder.read.passages[best].quote.split())
         return own if self.count(fold(own)) else None  # not of the context, not cut
-
-    def _weights(self, sentence: str) -> dict[str, float]:
-        table = WordTable.of(unicodedata.normalize("NFKC", sentence))
-        return claim_weights(table, range(len(table)), self._index)
 
 
 def _marked(table: WordTable, words: range) -> tuple[set[str], set[str]]:

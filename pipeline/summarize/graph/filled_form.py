@@ -9,7 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from pipeline.llm.chat_model import NO_USAGE
-from pipeline.summarize.gate.findings import CheckedWriter, Remedy
+from pipeline.summarize.gate.findings import Remedy
 from pipeline.summarize.graph.notes import final_text, warn
 from pipeline.summarize.graph.run import PlannedCall, Run
 from pipeline.summarize.graph.texts import WRITTEN, text_key
@@ -77,7 +77,7 @@ async def _ask(run: Run, step: StepId, task: MergeTask) -> str:
 
 async def _checked(run: Run, task: MergeTask, answer: str) -> tuple[str, int, str]:
     """Returns an answer, how many of its texts and numbers the summary does not have, and what to tell the model."""
-    gate = run.job.writer.trust_gate if isinstance(run.job.writer, CheckedWriter) else None
+    gate = run.job.gate
     if gate is None:
         return answer, 0, ""
     values = await run.job.off_loop(lambda: stated_values(answer, parse_schema(task.json_schema)))

@@ -7,7 +7,6 @@ from langgraph.runtime import Runtime
 
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.gate.findings import CheckedWriter
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn, warn_of_text
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import Run, StepAnswer
@@ -147,7 +146,7 @@ class _Finish:
     async def _trimmed(self, text: str, goal: LengthGoal) -> str:
         """Leaves sentences out of a text that is still too long, where there is a model that can choose them."""
         run, size = self.runtime.context, self._size(text)
-        gate = run.job.writer.trust_gate if isinstance(run.job.writer, CheckedWriter) else None
+        gate = run.job.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
         # The other writer counts tokens of its own.

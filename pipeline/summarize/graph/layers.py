@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.gate.findings import CheckedWriter
+from pipeline.summarize.gate.gate import GatedWriter
 from pipeline.summarize.graph.notes import stage_of, unique_texts
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import LAYERS, text_key
@@ -61,7 +61,7 @@ def _shortener(writer: Writer) -> Writer | None:
     """Returns the writer of this process that chooses sentences, if there is one."""
     if writer.limits.chooses:
         return writer
-    return writer.trust_gate.fallback if isinstance(writer, CheckedWriter) else None
+    return writer.trust_gate.fallback if isinstance(writer, GatedWriter) else None
 
 
 async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:

@@ -22,6 +22,7 @@ from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.graph.background import Background
 from pipeline.summarize.graph.texts import Task, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope, remember_call
@@ -131,6 +132,11 @@ class SummaryJob:
     off_loop: OffLoop
     support: SupportConfig
     owner: str = ""
+
+    @property
+    def gate(self) -> TrustGate | None:
+        """What the writer's texts must pass, if anything."""
+        return self.writer.trust_gate if isinstance(self.writer, GatedWriter) else None
 
     @property
     def answer_scope(self) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError
-from pipeline.summarize.gate.findings import Checked, CheckedWriter, FaultKind, Gate, GatedCase, Remedy, finding
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
+from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer
 from pipeline.summarize.graph.texts import TEXT, TextOutcome, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts
@@ -78,14 +79,12 @@ def _is_summary(run: Run, task: TextTask) -> bool:
 
 async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
     """Returns the text of a step, new or from the store."""
-    writer = run.job.writer
-    key = task_key(run.job.answer_scope, call.task)
-    if not isinstance(writer, CheckedWriter) or await run.job.store.result(key) is not None:
+    gate, key = run.job.gate, task_key(run.job.answer_scope, call.task)
+    if gate is None or await run.job.store.result(key) is not None:
         return await run.answer(call.planned(run))
-    case = writer.trust_gate.read(call.task, room=_room(run, call.task), caller=run.job.caller)
-    reading = asyncio.ensure_future(case)
+    reading = asyncio.ensure_future(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller))
     try:
-        return await _Passage(run, call, writer.trust_gate, key).answer(reading)
+        return await _Passage(run, call, gate, key).answer(reading)
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
@@ -111,10 +110,10 @@ class _Passage:
 
     run: Run
     call: TextCall
-    gate: Gate
+    gate: TrustGate
     key: str
 
-    async def answer(self, reading: asyncio.Future[GatedCase]) -> StepAnswer[TextOutcome]:
+    async def answer(self, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
         """Returns the text that is stored under the step."""
         first, is_reused = await self._first(reading)
         if first.trust is not None:  # nothing was wrong with it
@@ -137,7 +136,7 @@ class _Passage:
         await self.run.record(question, self.key, outcome, TEXT.dump_json(outcome).decode())
         return StepAnswer(outcome, self.key, is_reused)
 
-    async def _first(self, reading: asyncio.Future[GatedCase]) -> tuple[TextOutcome, bool]:
+    async def _first(self, reading: asyncio.Future[Case]) -> tuple[TextOutcome, bool]:
         """Returns the first answer, with its trust if it is the text as it stands, and whether it cost nothing."""
         run = self.run
         draft_key = self._draft_key(self.call.task)
@@ -156,7 +155,7 @@ class _Passage:
         run.meter.count(outcome.written.usage, call_s)
         return outcome, False
 
-    async def _again(self, first: Checked, case: GatedCase) -> tuple[Checked, LlmUsage]:
+    async def _again(self, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:
         """Asks once more with the faults. Returns the better of both answers, and the cost."""
         task = self._with_complaint(first.complaint())
         self.run.meter.calls_total += 1
@@ -179,7 +178,7 @@ class _Passage:
             return replace(task, critique=words, context=())
         return replace(task, critique=words)
 
-    async def _rewritten(self, checked: Checked, case: GatedCase) -> Checked:
+    async def _rewritten(self, checked: Checked, case: Case) -> Checked:
         """Returns sentences of the input in place of an answer that cannot be used."""
         task, writer = self.call.task, self.gate.fallback
         remedy = Remedy.REWRITTEN

@@ -1,0 +1,54 @@
+"""Finds the premises of a statement: the passages of a document that speak of it."""
+
+import unicodedata
+from dataclasses import dataclass
+
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.passages import Passage, PassageFinder, claim_weights
+from pipeline.reading.word_table import WordTable
+from pipeline.support.claim_support import Hypothesis, SupportConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """What a document has of a statement.
+
+    Attributes:
+        hypothesis: what a model reads.
+        passages: the premises, the longest first.
+        weights: of the statement's content words, by stem.
+    """
+
+    hypothesis: Hypothesis
+    passages: tuple[Passage, ...]
+    weights: dict[str, float]
+
+
+class PremiseFinder:
+    """A document, read once. About 0.5 s for 1 MB.
+
+    Attributes:
+        read: its sentences and words.
+        index: of its words.
+    """
+
+    def __init__(self, text: str, config: SupportConfig) -> None:
+        """Reads the text."""
+        self.read = ReadText.of("document", text, config.max_sentence_chars)
+        self.index = WordIndex(self.read)
+        self._finder = PassageFinder(self.read, self.index, config.passage_chars)
+        self._short_chars = config.short_passage_chars
+
+    def find(self, statement: str) -> Premises:
+        """Returns what the document has of a statement."""
+        weights = self.weights(statement)
+        passages = self._finder.for_claim(weights, self._short_chars) if weights else ()
+        words = " ".join(statement.replace("|", " ").split())
+        texts = tuple(passage.span.text for passage in passages)
+        return Premises(Hypothesis(words, texts, self.index.known_share(weights)), passages, weights)
+
+    def weights(self, statement: str) -> dict[str, float]:
+        """Returns the weights of a statement's content words, by stem."""
+        table = WordTable.of(unicodedata.normalize("NFKC", statement))
+        return claim_weights(table, range(len(table)), self.index)
