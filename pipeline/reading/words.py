@@ -1,10 +1,11 @@
-"""Tokenizes a text into words with offsets, for n-gram windows and their contexts.
+"""Tokenizes a text into words with offsets; and folds sentences, so that equal ones can be found.
 
 A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
 possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
 """
 
 import re
+import unicodedata
 from array import array
 from dataclasses import dataclass
 
@@ -55,3 +56,20 @@ def split_words(text: str) -> Words:
             starts.append(start)
             ends.append(end)
     return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+
+
+_LIST_MARKS = re.compile(
+    r"^(?:\s*(?:>|#{1,6}(?=\s)|[-*+•‣◦▪·](?=\s)|\(?\d{1,3}[.)](?=\s)|\(?[a-z]\)(?=\s)|\[[ xX]\](?=\s)))*\s*"
+)
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
+_AROUND_SENTENCES = " \t|.;:,"
+
+
+def fold(text: str) -> str:
+    """Returns the form in which sentences are compared: no marks, emphasis and closing stop, white space as one space.
+
+    Capitals stay but for the first letter: "5 MW" and "5 mW" are two values.
+    """
+    plain = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text))
+    words = " ".join(_LIST_MARKS.sub("", plain, count=1).replace("|", " ").split()).strip(_AROUND_SENTENCES)
+    return words[:1].lower() + words[1:]

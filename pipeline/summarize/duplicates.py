@@ -8,18 +8,17 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
+from pipeline.reading.parts import FENCE
 from pipeline.reading.sentences import split_sentences
+from pipeline.reading.words import fold
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s")
 _BULLET = re.compile(r"\s*[-*+•‣◦▪·]\s+")
 _CODE_OR_TABLE = re.compile(r"\s*\||\t| {4,}\S")
 _ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
-_MARKS = re.compile(r"\*{1,3}|_{2,3}|[\"“”„«»‘’`]|'(?!\w)|(?<!\w)'")
-_CLOSING = ".!?。！？ "
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 _MAX_SENTENCE_CHARS = 2_000
 
@@ -40,10 +39,10 @@ class DuplicateFilter:
         heading = ""
         in_code = False
         for line in extraction.text.splitlines(keepends=True):
-            if _FENCE.match(line):
+            if FENCE.match(line):
                 in_code = not in_code
             elif not in_code and _HEADING.match(line):
-                heading = fold_sentence(line)
+                heading = fold(line)
             elif not in_code and not _NUMBERED.match(line) and not _CODE_OR_TABLE.match(line):
                 line = self._clean_line(line, heading, extraction.chunk_indexes)  # noqa: PLW2901
             kept.append(line)
@@ -81,18 +80,9 @@ class DuplicateFilter:
         return True
 
 
-def fold_sentence(text: str) -> str:
-    """Folds white space, emphasis, quotation marks, the full stop and the first letter.
-
-    Anything else may be a value: "-5", "MW" and "mW".
-    """
-    folded = " ".join(_MARKS.sub("", text).split()).rstrip(_CLOSING)
-    return folded[:1].lower() + folded[1:]
-
-
 def _key(sentence: str, heading: str) -> bytes | None:
     """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
-    words = fold_sentence(sentence)
+    words = fold(sentence)
     if sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS or not (
         heading or _BULLET.match(sentence) or sentence.rstrip(" *_").endswith(_ENDS)
     ):

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.reading.function_words import STOP_WORDS
+from pipeline.reading.parts import split_parts
 from pipeline.reading.sentences import BlockKind
 from pipeline.reading.terms import Term, TermKind, find_terms, fold_words, is_unit
 from pipeline.reading.word_table import stem
 from pipeline.remember import remember_short
-from pipeline.summarize.gate.parts import split_parts
 
 _MOST_MISSING = 20
 

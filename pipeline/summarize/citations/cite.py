@@ -6,19 +6,21 @@ document and of the summary; the number of sentences that are cited, located and
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits
 from pipeline.reading.language import is_english
+from pipeline.reading.parts import split_parts
 from pipeline.reading.sentences import BlockKind
+from pipeline.reading.words import fold
 from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDocument, Occurrences, Span
 from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation
 from pipeline.summarize.citations.written import WrittenSources
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.inspect import is_claim, riskiest
-from pipeline.summarize.gate.parts import AnswerPart, fold, split_parts
 from pipeline.summarize.gate.reading import ClaimReader
-from pipeline.support.claim_support import Hypothesis, Support, SupportConfig
+from pipeline.support.claim_support import Hypothesis, SupportConfig
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
@@ -41,14 +43,6 @@ class CitationBounds:
     caller: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A citation before a model has read its sentence; `claim` is what it would read."""
-
-    citation: SummaryCitation
-    claim: Hypothesis | None = None
-
-
 async def cite(
     text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds, reader: ClaimReader | None, off_loop: OffLoop
 ) -> Citations:
@@ -60,17 +54,15 @@ async def cite(
         reader: has written sentences compared with the document; None: no model is asked.
         off_loop: where the texts are read.
     """
-    parts, drafts = await off_loop(lambda: _draft(text, chunks, bounds))
-    readable = [at for at, draft in enumerate(drafts) if draft.claim is not None]
-    if reader is None or not readable or not await off_loop(lambda: _is_readable(text, chunks)):
-        return Citations(tuple(draft.citation for draft in drafts), parts)
-    claims = [claim for draft in drafts if (claim := draft.claim)]
-    chosen = riskiest([claim.text for claim in claims], bounds.max_read)
-    supports = await reader.read([claims[at] for at in chosen], caller=bounds.caller)
-    cited = [draft.citation for draft in drafts]
-    for at, support in zip(chosen, supports, strict=True):
-        cited[readable[at]] = _supported(cited[readable[at]], support)
-    return Citations(tuple(cited), parts)
+    draft = await off_loop(lambda: _Draft.of(text, chunks, bounds))
+    if reader is not None and draft.claims and await off_loop(lambda: _is_readable(text, chunks)):
+        places, claims = list(draft.claims), list(draft.claims.values())
+        chosen = riskiest([claim.text for claim in claims], bounds.max_read)
+        supports = await reader.read([claims[at] for at in chosen], caller=bounds.caller)
+        for at, support in zip(chosen, supports, strict=True):
+            kind = CitationSupport.SUPPORTED if support.is_supported else CitationSupport.MARKED
+            draft.cited[places[at]] = replace(draft.cited[places[at]], support=kind, probability=support.probability)
+    return Citations(tuple(draft.cited), draft.part_count)
 
 
 def _is_readable(text: str, chunks: Sequence[SourceChunk]) -> bool:
@@ -78,46 +70,44 @@ def _is_readable(text: str, chunks: Sequence[SourceChunk]) -> bool:
     return is_english(text) and is_english("\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS]))
 
 
-def _supported(citation: SummaryCitation, support: Support) -> SummaryCitation:
-    kind = CitationSupport.SUPPORTED if support.is_supported else CitationSupport.MARKED
-    return replace(citation, support=kind, probability=support.probability)
+@dataclass(slots=True)
+class _Draft:
+    """The citations of a text before a model has read any sentence.
 
+    Attributes:
+        part_count: of the text.
+        cited: in order.
+        claims: what a model would read, by citation.
+    """
 
-def _draft(text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds) -> tuple[int, list[_Draft]]:
-    """Returns how many parts a text has, and those of them that are cited."""
-    parts = split_parts(text)
-    document = CitedDocument(chunks)
-    folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
-    found = document.occurrences(set(folded))
-    spans = _in_order(folded, found)
-    drafts: list[_Draft] = []
-    sources: WrittenSources | None = None
-    located = 0
-    for part, key, span in zip(parts, folded, spans, strict=False):
-        stop_if_nobody_waits()
-        if span is not None:
-            cited = _cite(part, CitationSupport.VERBATIM, document, (span,))
-            drafts.append(_Draft(replace(cited, other_place_count=found[key].count - 1)))
-        elif part.kind is not BlockKind.HEADING:
-            located += 1
-            if located > _MOST_LOCATED or len(document.text) > MAX_READ_CHARS:
-                drafts.append(_Draft(_cite(part, CitationSupport.UNREAD, document)))
+    part_count: int
+    cited: list[SummaryCitation] = field(default_factory=list)
+    claims: dict[int, Hypothesis] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds) -> Self:
+        """Finds the places of all sentences, and of those that are written what they were made from."""
+        parts, document = split_parts(text), CitedDocument(chunks)
+        draft, located = cls(len(parts)), 0
+        folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
+        found = document.occurrences(set(folded))
+        sources: WrittenSources | None = None
+        for part, key, span in zip(parts, folded, _in_order(folded, found), strict=False):
+            stop_if_nobody_waits()
+            kind, spans, others = CitationSupport.UNREAD, [span] if span else [], 0
+            if span:
+                kind, others = CitationSupport.VERBATIM, found[key].count - 1
+            elif part.kind is BlockKind.HEADING:
                 continue
-            sources = sources or WrittenSources(document.text, bounds.support)
-            drafts.append(_written(text[part.start : part.end], part, document, sources))
-    return len(parts), drafts
-
-
-def _written(words: str, part: AnswerPart, document: CitedDocument, sources: WrittenSources) -> _Draft:
-    found = sources.locate(words)
-    cited = _cite(part, CitationSupport.UNREAD, document, found.spans)
-    return _Draft(cited, found.claim if is_claim(part, words) else None)
-
-
-def _cite(
-    part: AnswerPart, support: CitationSupport, document: CitedDocument, spans: Sequence[Span] = ()
-) -> SummaryCitation:
-    return SummaryCitation(part.start, part.end, support, None, document.places(spans))
+            elif located < _MOST_LOCATED and len(document.text) <= MAX_READ_CHARS:
+                located += 1
+                sources = sources or WrittenSources(document.text, bounds.support)
+                claim, spans = sources.locate(text[part.start : part.end])
+                if is_claim(part, text[part.start : part.end]):
+                    draft.claims[len(draft.cited)] = claim
+            places = document.places(spans)
+            draft.cited.append(SummaryCitation(part.start, part.end, kind, None, places, others))
+        return draft
 
 
 def _in_order(folded: Sequence[str], found: Mapping[str, Occurrences]) -> list[Span | None]:

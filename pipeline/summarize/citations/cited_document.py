@@ -15,12 +15,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from pipeline.off_loop import stop_if_nobody_waits
+from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.characters import Int32, nfkc
-from pipeline.summarize.citations.chunk_words import ChunkWords
+from pipeline.reading.parts import split_lines, split_parts
+from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, SourcePlace
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.gate.parts import fold, split_parts
 
 Span = tuple[int, int]
 
@@ -86,7 +86,9 @@ class CitedDocument:
         """Returns where folded sentences stand. Linear in the length of the document, and bounded."""
         known = frozenset(wanted)
         found: defaultdict[str, Occurrences] = defaultdict(lambda: Occurrences([], 0))
-        for folded, span in self._units(known):
+        for span in stoppable(self._units()):
+            if (folded := fold(self.text[slice(*span)])) not in known:
+                continue
             one = found[folded]
             if not one.spans or span[0] >= one.spans[-1][1]:  # a line of one sentence is that sentence
                 one.count += 1
@@ -102,17 +104,11 @@ class CitedDocument:
                 found[folded] = Occurrences(spans, len(spans))
         return dict(found)
 
-    def _units(self, wanted: frozenset[str]) -> Iterator[tuple[str, Span]]:
-        """Yields the sentences and lines that are wanted, chunk by chunk."""
-        for number in ChunkWords(chunk.text for chunk in self._chunks).may_hold(wanted):
-            chunk, offset = self._chunks[number], self._starts[number]
-            stop_if_nobody_waits()
-            parts = [(part.start, part.end) for part in split_parts(chunk.text)]
-            whole = [line for line in _lines(chunk.text) if not _cuts(parts, line)]
-            for start, end in sorted({*parts, *whole}, key=lambda span: (span[0], -span[1])):
-                folded = fold(chunk.text[start:end])
-                if folded in wanted:
-                    yield folded, (offset + start, offset + end)
+    def _units(self) -> list[Span]:
+        """Returns the sentences, and the lines that do not begin or end inside one."""
+        parts = [(part.start, part.end) for part in split_parts(self.text)]
+        whole = [line for line in split_lines(self.text) if not _cuts(parts, line)]
+        return sorted({*parts, *whole}, key=lambda span: (span[0], -span[1]))
 
     def _search(self, folded: str) -> Iterator[Span]:
         """Yields the places of a string that are whole sentences or lines; the first few."""
@@ -167,13 +163,3 @@ def _cuts(parts: Sequence[Span], line: Span) -> bool:
     before = bisect_left(parts, (line[0], 0)) - 1
     last = bisect_left(parts, (line[1], 0)) - 1
     return (before >= 0 and parts[before][1] > line[0]) or (last >= 0 and parts[last][1] > line[1])
-
-
-def _lines(text: str) -> Iterator[Span]:
-    position = 0
-    for line in text.splitlines(keepends=True):
-        words = line.strip()
-        if any(map(str.isalnum, words)):
-            start = position + len(line) - len(line.lstrip())
-            yield start, start + len(words)
-        position += len(line)

@@ -1,6 +1,6 @@
 """Finds what in a document a written sentence was made from: the passage that the model reads, and its sentences."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipeline.reading.passages import Passage
 from pipeline.support.claim_support import Hypothesis, SupportConfig
@@ -11,19 +11,6 @@ _LEAST_SHARE = 0.2  # of the weight of a sentence's words: less is chance
 _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """What the document has of a written sentence.
-
-    Attributes:
-        claim: what a model reads.
-        spans: of the sentences that have its words, in the document's text; none if no sentence has enough of them.
-    """
-
-    claim: Hypothesis
-    spans: tuple[tuple[int, int], ...]
-
-
 class WrittenSources:
     """A document, read once."""
 
@@ -31,13 +18,16 @@ class WrittenSources:
         """Reads the text."""
         self._finder = PremiseFinder(text, config)
 
-    def locate(self, sentence: str) -> Located:
-        """Finds what speaks of a sentence."""
-        found = self._finder.find(sentence)
-        spans = self._spans(found.passages[0], found.weights) if found.passages else ()
-        return Located(found.hypothesis if spans else replace(found.hypothesis, premises=()), spans)
+    def locate(self, sentence: str) -> tuple[Hypothesis, list[tuple[int, int]]]:
+        """Returns what a model reads of a sentence, and the spans of the sentences of the document with its words.
 
-    def _spans(self, passage: Passage, weights: dict[str, float]) -> tuple[tuple[int, int], ...]:
+        None of either if no sentence has enough of them.
+        """
+        found = self._finder.find(sentence)
+        spans = self._spans(found.passages[0], found.weights) if found.passages else []
+        return (found.hypothesis if spans else replace(found.hypothesis, premises=())), spans
+
+    def _spans(self, passage: Passage, weights: dict[str, float]) -> list[tuple[int, int]]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""
         index, total = self._finder.index, sum(weights.values())
         missing, left, chosen = dict(weights), list(passage.sentences), list[int]()
@@ -50,4 +40,4 @@ class WrittenSources:
             left.remove(best)
             missing = {stem: weight for stem, weight in missing.items() if not index.has(best, stem)}
         passages = self._finder.read.passages
-        return tuple((passages[at].start, passages[at].end) for at in sorted(chosen))
+        return [(passages[at].start, passages[at].end) for at in sorted(chosen)]

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.summarize.duplicates import fold_sentence
+from pipeline.reading.words import fold
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_sentences
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.fitting import Fit, fit
@@ -182,4 +182,4 @@ def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
     if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _MIN_WORDS:
         return None
     heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
-    return f"{heading}\n{fold_sentence(excerpt.text)}"
+    return f"{heading}\n{fold(excerpt.text)}"

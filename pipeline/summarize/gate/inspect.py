@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.reading.parts import TextPart, split_parts
 from pipeline.reading.sentences import BlockKind
+from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.gate.parts import AnswerPart, fold, split_parts
 from pipeline.summarize.gate.shape import (
     is_refusal,
     other_language,
@@ -43,7 +44,7 @@ class Inspection:
 
     text: str
     removed: list[TrustFinding]
-    parts: list[AnswerPart] = field(default_factory=list)
+    parts: list[TextPart] = field(default_factory=list)
     faults: dict[int, tuple[FaultKind, str]] = field(default_factory=dict)
     to_read: list[int] = field(default_factory=list)
     verbatim_count: int = 0
@@ -89,7 +90,7 @@ def _is_text(found: Inspection) -> bool:
     return bool(found.verbatim_count)
 
 
-def _inspect_part(found: Inspection, number: int, part: AnswerPart, source: SourceText, said: Counter[str]) -> None:
+def _inspect_part(found: Inspection, number: int, part: TextPart, source: SourceText, said: Counter[str]) -> None:
     words = found.words_of(number)
     folded = fold(words)
     count = source.count(folded) or source.has_lines(words)
@@ -105,7 +106,7 @@ def _inspect_part(found: Inspection, number: int, part: AnswerPart, source: Sour
         found.to_read.append(number)
 
 
-def is_claim(part: AnswerPart, words: str) -> bool:
+def is_claim(part: TextPart, words: str) -> bool:
     """Tells whether a part states something that a model can compare with a passage."""
     return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(_WORD.findall(words)) >= _LEAST_CLAIM
 
@@ -113,7 +114,7 @@ def is_claim(part: AnswerPart, words: str) -> bool:
 _OUTLINE_NUMBER = re.compile(r"[*_]*(?:(?:\d{1,2}\.){0,3}\d{1,2}[.):]|(?:\d{1,2}\.){1,3}\d{1,2})(?=\s|$)\s*")
 
 
-def _fault(words: str, folded: str, part: AnswerPart, source: SourceText) -> FaultKind | None:
+def _fault(words: str, folded: str, part: TextPart, source: SourceText) -> FaultKind | None:
     """Returns what is wrong with a part that is not the input's own."""
     if part.kind is None:
         return None if source.has_code(words) else FaultKind.CODE

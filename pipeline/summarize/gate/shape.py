@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pipeline.reading.framing import lead_in_length
 from pipeline.reading.instructions import is_instruction
 from pipeline.reading.language import is_english, is_english_prose
+from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.gate.parts import fold
 from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.llm_writer import prompts
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.reading.language import is_english, is_english_prose, names_english
+from pipeline.reading.parts import split_parts
 from pipeline.reading.word_table import WordTable
+from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.gate.parts import fold, split_parts
 from pipeline.summarize.gate.values import InputWords, KnownNumbers
 from pipeline.support.claim_support import Hypothesis, SupportConfig
 from pipeline.support.premises import PremiseFinder

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.reading.parts import FENCE
 from pipeline.summarize.packing import ChunkBatch
 
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _MARKED = re.compile(r"(#{1,6})\s+(\S.{0,198}?)\s*#*\s*$")
 _NUMBERED = re.compile(r"(?:(?:Chapter|Part|Appendix|Section|Kapitel|Teil|Anhang)\s+)?(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+"
                        r"([^\W\d_].{0,98}[^\W_])$")  # fmt: skip
@@ -82,7 +82,7 @@ def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     is_code, is_first = False, True
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        is_code ^= _FENCE.match(line) is not None
+        is_code ^= FENCE.match(line) is not None
         if is_code or not line.strip() or len(line) > _MOST_HEADING_CHARS:
             is_first &= not line.strip()
             continue

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from pipeline.reading.parts import FENCE
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.gate.gate import GatedWriter
@@ -27,7 +28,6 @@ _WHOLE_SECTION_WORDS = 120
 _MOST_SECTIONS = 60
 _MOST_CHARS = 200_000  # that sections are made from
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
-_FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
 async def write_layers(runtime: Runtime[Run], iteration: int, level: int, last: StepOutput, summary: str) -> None:
@@ -104,7 +104,7 @@ def split_sections(markdown: str) -> list[tuple[str, str]]:
     headings: list[tuple[int, int, str]] = []
     is_code = False
     for number, line in enumerate(lines):
-        is_code ^= bool(_FENCE.match(line))
+        is_code ^= bool(FENCE.match(line))
         if not is_code and (match := _HEADING.match(line)):
             headings.append((number, len(match.group(1)), match.group(2).strip("# \t*")))
     levels = sorted({level for _, level, _ in headings})

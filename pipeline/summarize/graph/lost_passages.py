@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import chain, zip_longest
 
+from pipeline.reading.parts import split_parts
 from pipeline.reading.terms import Term
-from pipeline.summarize.gate.parts import split_parts
 from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import ChunkBatch
 from pipeline.summarize.retention import Mentions, Retention

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.off_loop import OffLoop
+from pipeline.reading.parts import split_parts
+from pipeline.reading.words import fold
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.gate.parts import fold, split_parts
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure

@@ -15,13 +15,13 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.protocols import Models
+from pipeline.reading.words import fold
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.gate.parts import fold
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult

@@ -11,13 +11,13 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary, lead_in_length
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
+from pipeline.reading.parts import split_parts
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.summary_text import read_summary
 from pipeline.reading.terms import find_terms
 from pipeline.reading.values import find_date_parts, find_quantities
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.gate.parts import split_parts
 from pipeline.summarize.gate.values import KnownNumbers, find_amounts
 from tests.growth import grows_like_square
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.protocols import Float32
+from pipeline.reading.words import fold
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.extractive.config import ExtractiveConfig
@@ -13,7 +14,6 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.gate.parts import fold
 from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
