@@ -19,6 +19,8 @@ PAGES = {
 PROGRAM: Any = get_command(app)
 COMMAND = re.compile(r"(?:^\$ (?:.*? )?|`)(?:\.venv/bin/)?precis ([^`\n]+)", re.MULTILINE)
 VARIABLE = re.compile(r"\bPRECIS_[A-Z_]+\b")
+SETTING = re.compile(r"`([a-z_]+(?:\.[a-z_]+)+)")
+ENDINGS = {"py", "js", "go", "sh", "proto"}  # of files whose name begins like a section
 # Of clients and commands; of compose.yaml and examples/http.sh; what all settings begin with.
 OTHERS = {
     "PRECIS_ADDRESS",
@@ -27,6 +29,7 @@ OTHERS = {
     "PRECIS_MODELS",
     "PRECIS_HTTP_URL",
     "PRECIS_",
+    "PRECIS_LLM__ROLES__PLANNER__MODEL",  # a table by role
 }
 
 
@@ -69,3 +72,12 @@ def test_every_variable_of_a_page_is_a_setting() -> None:
     named = {page: set(VARIABLE.findall(text)) for page, text in PAGES.items()}
     known = named["docs/settings.md"] | OTHERS
     assert {page: found - known for page, found in named.items() if found - known} == {}
+
+
+def test_every_setting_that_a_page_names_exists() -> None:
+    names = set(re.findall(r"^\| `([a-z_.]+)`", PAGES["docs/settings.md"], re.MULTILINE))
+    known = {".".join(name.split(".")[:length]) for name in names for length in range(1, 5)}
+    sections = {name.partition(".")[0] for name in names}
+    named = {(page, name) for page, text in PAGES.items() for name in SETTING.findall(text)}
+    unknown = {(page, name) for page, name in named if name.partition(".")[0] in sections and name not in known}
+    assert {name for name in unknown if name[1].rpartition(".")[2] not in ENDINGS} == set()
