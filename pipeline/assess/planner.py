@@ -59,7 +59,7 @@ def first_plan(request: AssessRequest, tools: Sequence[AssessTool]) -> AssessPla
 def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[AssessTool]) -> AssessPlan:
     """Returns a plan that closes the gaps as far as it can; it may do the same as the last one."""
     reasons = {need.reason for need in needs}
-    is_in_doubt, is_missing = bool(reasons & _IN_DOUBT), bool(reasons & _MISSING)
+    is_in_doubt, is_missing = bool(reasons & _IN_DOUBT), bool(reasons - _IN_DOUBT)
     chosen = tuple(
         tool.name
         for tool in tools
@@ -82,11 +82,6 @@ def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[Ass
 
 
 _IN_DOUBT = {ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN, ReplanReason.DISAGREEMENT}
-_MISSING = {
-    ReplanReason.SCOPE_NOT_COVERED,
-    ReplanReason.NO_TOOL_SCORES,
-    ReplanReason.KEY_DISTORTION_NOT_SCORED,
-}
 
 
 def mode_of(request: AssessRequest) -> Mode:
