@@ -21,9 +21,9 @@ from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
+from pipeline.reading.document import quotations
 
 _SCORING = re.compile(r"\b(how good|how well|rate|rating|score|grade|level|quality of)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“«](.{1,100}?)[\"”»]")
 _WORDS = {
     MetricName.COVERAGE: r"cover|complete|missing|leaves? out|omit|key point",
     MetricName.ALIGNMENT: r"align|stance|tone|intent|meaning|distort|emphasis",
@@ -94,7 +94,7 @@ def scope_of(request: AssessRequest) -> tuple[str, ...]:
     if not request.summary and not request.images:
         return tuple(dict.fromkeys(score.scope for score in request.tool_scores)) or (GLOBAL,)
     summary = request.summary.casefold()
-    quoted = dict.fromkeys(match.group(1).strip() for match in _QUOTED.finditer(request.question))
+    quoted = dict.fromkeys(request.question[start + 1 : end - 1].strip() for start, end in quotations(request.question))
     return tuple(name for name in quoted if name and name.casefold() in summary) or (GLOBAL,)
 
 
