@@ -28,7 +28,7 @@ WIDE = WriterLimits(
     concurrency=8,
     shapes_merges=True,
 )
-"""The default budgets (pipeline/summarize/README, LLM writer), with a model that holds any reduce group."""
+"""The default budgets, with a model that holds any reduce group."""
 
 Script = Callable[[Task], None]
 

@@ -68,7 +68,7 @@ class Study:
     """What was measured and fitted.
 
     Attributes:
-        measures: by name, see `pipeline/agreement/README.md`; of the fitted threshold and mapping cross-validated.
+        measures: by name, see `docs/concepts/calibration.md`; of the fitted threshold and mapping cross-validated.
         threshold: fitted to all rows: summaries with this score pass.
         mapping: fitted to all rows.
         fold_thresholds: fitted to all rows but those of a fold, in order of the folds.

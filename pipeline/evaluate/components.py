@@ -109,7 +109,7 @@ def _pool(chunks: Sequence[ChunkSpan], embeddings: Embeddings) -> Float64:
 def score_length(
     generated_tokens: int, input_tokens: int, *, declared_input_tokens: int, tokenizer_name: str
 ) -> LengthResult:
-    """Compares the summary's length with the target for its source (README, Length). 10% off costs 0.095.
+    """Compares the summary's length with the target for its source. 10% off costs 0.095.
 
     The source is counted by the same tokenizer; 0 tokens, of control characters, count as 1. What the datum declares is
     reported and not used.

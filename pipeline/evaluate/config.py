@@ -60,7 +60,7 @@ class EvaluateLimits(FrozenModel):
 
 
 class EvaluateConfig(FrozenModel):
-    """The settings of the loss (README, Loss)."""
+    """The settings of the loss."""
 
     weights: EvaluateWeights = EvaluateWeights()
     hit_threshold: float = Field(default=0.5, gt=0, le=1, description="Entailment from which a hypothesis is hit.")

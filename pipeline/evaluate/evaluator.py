@@ -1,4 +1,4 @@
-"""The five-factor loss of a generated summary against a golden reference (README, Loss)."""
+"""The five-factor loss of a generated summary against a golden reference (docs/concepts/evaluation.md)."""
 
 import logging
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ class JudgementCacheConfig(FrozenModel):
 
 
 class JudgeConfig(FrozenModel):
-    """The settings of a judgement; the README names each beside its rule."""
+    """The settings of a judgement."""
 
     evidence: EvidenceConfig = EvidenceConfig()
     lock: LockConfig = LockConfig()

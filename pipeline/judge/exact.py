@@ -54,7 +54,7 @@ def clip(value: Fraction, lowest: int, highest: int) -> Fraction:
 
 
 SAME_SPAN_IOU = Fraction(1, 2)
-"""Intersection over union from which two spans are duplicates (README, Questions and Caps)."""
+"""Intersection over union from which two spans are duplicates."""
 
 
 def intersection_over_union(first: TextSpan, second: TextSpan) -> Fraction:

@@ -1,4 +1,4 @@
-"""Fuses the scores of tools with a language model's probabilities of quality levels (README, Fusion).
+"""Fuses the scores of tools with a language model's probabilities of quality levels (docs/concepts/ultra.md).
 
 Tools score from 1 to 5, a model gives each of the five levels a probability. The tools' mean turns into Gaussian
 weights alpha around it; the fused score is the mean level under alpha times the probabilities. Everything here is plain

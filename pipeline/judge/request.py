@@ -17,7 +17,7 @@ from pipeline.reading.characters import check_text
 from pipeline.reading.language import is_english
 
 DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
-"""It agrees best with people (the project's README has the figures)."""
+"""It agrees best with people (docs/validation.md has the figures)."""
 
 
 @dataclass(frozen=True, slots=True)

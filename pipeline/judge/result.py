@@ -121,7 +121,7 @@ JsonObject = dict[str, Json]
 
 
 def to_object(metric: MetricResult, lists: JsonObject, *, is_whole: bool = False) -> JsonObject:
-    """Builds the JSON object of a metric (README, JSON objects).
+    """Builds the JSON object of a metric (objects.schema.json).
 
     Args:
         metric: all of it is shown but places; `{"error": "<reason>"}` for one that failed.
@@ -159,7 +159,7 @@ class FrameworkResult:
 
     Attributes:
         metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
-        objects: the metrics' objects (README, JSON objects), same order; `{"error": "<reason>"}` for one that failed.
+        objects: the metrics' objects (objects.schema.json), same order; `{"error": "<reason>"}` for one that failed.
         degraded: whether a language model's answer was unusable somewhere.
         notes: what a reader should know of how it came about.
     """

@@ -2,7 +2,7 @@
 
 Summarizers join what stands apart, so that no single sentence entails such a claim, and a small NLI model loses its way
 in long premises. Sentences are ranked by the claim's words, rare ones, names and numbers first, and taken until the
-passage is full. Words alone rank as well as words and embeddings do (README, Evidence).
+passage is full. Words alone rank as well as words and embeddings do.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

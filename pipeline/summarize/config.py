@@ -1,4 +1,4 @@
-"""Settings of a summary: the defaults, and what an operator or a caller may change (README, Parameters)."""
+"""Settings of a summary: the defaults, and what an operator or a caller may change."""
 
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
@@ -56,7 +56,7 @@ _SETTINGS_OF_THE_RESULT = {
 
 
 class SummarizeConfig(FrozenModel):
-    """Defaults of a summary (README, Parameters)."""
+    """Defaults of a summary."""
 
     batch_size: int = Field(default=7, ge=1, le=1_000, description="Most chunks of a map batch.")
     context_batches: ClassVar[int] = 3  # earlier extractions that a batch sees

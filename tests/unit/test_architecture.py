@@ -1,4 +1,4 @@
-"""The rooms and the direction of imports between them (README, "How it is laid out").
+"""The rooms and the direction of imports between them (CONTRIBUTING.md).
 
 The rules are read from the source, so that an import inside a function counts as well.
 """

@@ -35,7 +35,7 @@ ROOMS = (
 )
 TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"
 FILE_NAME = re.compile(rf"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|proto|html|css|js)|(?:{TOP_FOLDERS})/[\w./-]+)`")
-# Documents and specifications that are not in the repository; a rule stands in the README of its room instead.
+# Documents and specifications that are not in the repository; a rule stands beside its code instead.
 OUTSIDE = re.compile(r"\b(?:SCORING|SUMMARIZE|SERVING|MODELS)\.md\b|\bseed 00\d|\bthe seed's\b")
 
 

@@ -106,7 +106,7 @@ class EvidenceItem:
 
 
 def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
-    """Returns findings and scores with their ids, grouped by part of the scope (README, Answers).
+    """Returns findings and scores with their ids, grouped by part of the scope.
 
     A longer explanation than `explanation_chars` is cut there; None keeps all.
     """

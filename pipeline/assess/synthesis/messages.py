@@ -1,4 +1,4 @@
-"""The words of the prompts: one task for each kind of answer (README, Modes). Whatever is not ours is data."""
+"""The words of the prompts: one task for each kind of answer. Whatever is not ours is data."""
 
 from pipeline.assess.images.image import Image
 from pipeline.assess.synthesis.evidence import evidence_json

@@ -1,6 +1,6 @@
 """What comes out of a synthesis.
 
-When evidence does not suffice. Conservative: only clear gaps ask for another plan (README, Replanning).
+When evidence does not suffice. Conservative: only clear gaps ask for another plan.
 """
 
 from collections.abc import Iterator, Sequence
@@ -137,7 +137,7 @@ DETERMINISTIC = "deterministic"
 
 
 class SummarizerOutput(FrozenModel):
-    """The answer (README, Answers). Its fields cannot contradict each other."""
+    """The answer. Its fields cannot contradict each other."""
 
     final_answer: str = Field(min_length=1, description="Letter of a choice, letter of the level, or an open answer.")
     quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")

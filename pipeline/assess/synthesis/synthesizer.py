@@ -1,4 +1,4 @@
-"""Writes the answer to a question about quality from evidence and tool scores (README, Fusion and Answers).
+"""Writes the answer to a question about quality from evidence and tool scores (docs/concepts/assessments.md).
 
 In scoring mode the score is arithmetic: the tools' mean fused with level probabilities. A language model gives the
 probabilities and the words; without one the tools decide alone. Only findings and scores of the asked scope are read.

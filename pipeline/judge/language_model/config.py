@@ -8,7 +8,7 @@ from pipeline.frozen import FrozenModel
 
 
 class ProposalConfig(FrozenModel):
-    """The settings of questions, answers and levels that a language model writes (README, Limits)."""
+    """The settings of questions, answers and levels that a language model writes."""
 
     max_attempts: int = Field(
         default=2,

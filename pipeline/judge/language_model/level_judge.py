@@ -1,4 +1,4 @@
-"""Reads level probabilities off a chat model's grades (README, Ultra).
+"""Reads level probabilities off a chat model's grades.
 
 The model is asked twice, with opposite orders of the letters, because models favour letters; the probabilities are
 averaged. An endpoint that shows no log-probabilities is asked a few times more, and the shares of its answers count.

@@ -1,4 +1,4 @@
-"""The rules of both locks side by side (README, Caps), and the score of a metric before its caps.
+"""The rules of both locks side by side (docs/concepts/locks.md), and the score of a metric before its caps.
 
 A number that a score is held to stands here and nowhere else.
 """
@@ -26,7 +26,7 @@ class RelevanceMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockRules:
-    """The rules of one lock, in the order in which they apply (README, Caps).
+    """The rules of one lock, in the order in which they apply.
 
     A rule with a number here is that of both locks; None where a lock has no such rule.
     """

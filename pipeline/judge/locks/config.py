@@ -10,7 +10,7 @@ from pipeline.judge.result import Framework
 
 
 class LockConfig(FrozenModel):
-    """The settings of the two locks (README, Twin-Lock and Judge-Lock, Caps)."""
+    """The settings of the two locks (docs/concepts/locks.md)."""
 
     relevance_mode: RelevanceMode = Field(default=RelevanceMode.CONTAINMENT, description="What the bands are of.")
     correct_questions_needed: int = Field(
@@ -22,7 +22,7 @@ class LockConfig(FrozenModel):
     )
     twin_safeguards: bool = Field(
         default=False,
-        description="Apply to Twin-Lock too what Judge-Lock has (README, Caps): severe hallucination caps Alignment,"
+        description="Apply to Twin-Lock too what Judge-Lock has: severe hallucination caps Alignment,"
         " and the perfect-10 guard.",
     )
 

@@ -161,7 +161,7 @@ class ClaimCounts:
 
     @property
     def severity(self) -> HallucinationSeverity:
-        """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe (README, Judge-Lock)."""
+        """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe."""
         if self.unsupported_fraction >= SEVERE_FROM:
             return HallucinationSeverity.SEVERE
         if self.unsupported_fraction >= MODERATE_FROM:

@@ -56,7 +56,7 @@ class QuestionScores:
 
     @property
     def duplicates(self) -> int:
-        """Questions whose expected answer stands where an earlier one's does (README, Caps)."""
+        """Questions whose expected answer stands where an earlier one's does."""
         return duplicate_span_count([question.answer_span for question in self.questions])
 
     @property

@@ -157,7 +157,7 @@ def _mean(values: Mapping[Overlap, Fraction], weights: Mapping[Overlap, Fraction
 
 
 def overlap_of(value: Fraction) -> Overlap:
-    """Labels a measure in [0, 1]; a band holds its lower edge (README, Twin-Lock and Judge-Lock)."""
+    """Labels a measure in [0, 1]; a band holds its lower edge."""
     if value >= HIGH_FROM:
         return Overlap.HIGH
     return Overlap.SOME if value >= SOME_FROM else Overlap.NONE

@@ -1,6 +1,6 @@
 """Scores the five metrics of a lock: formulas, caps, one rounding. A pure function of the evidence table.
 
-Order (README, Caps): raw score, the metric's own caps, the global cap, the severe cap, the perfect guard, rounding.
+Order (docs/concepts/locks.md): raw score, own caps, the global cap, the severe cap, the perfect guard, rounding.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The settings of Ultra (README, Ultra)."""
+"""The settings of Ultra."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Level probabilities of a language model, and their agreement with the tools (README, Ultra)."""
+"""Level probabilities of a language model, and their agreement with the tools."""
 
 import math
 from collections.abc import Sequence

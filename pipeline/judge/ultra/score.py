@@ -1,4 +1,4 @@
-"""Scores the five metrics of Ultra: tools, level probabilities, fusion, agreement, caps (README, Ultra)."""
+"""Scores the five metrics of Ultra: tools, level probabilities, fusion, agreement, caps (docs/concepts/ultra.md)."""
 
 import asyncio
 import logging

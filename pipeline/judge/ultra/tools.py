@@ -46,7 +46,7 @@ class EvidenceView:
     def certainty(self) -> float:
         """Returns how far the claims are from even odds, |2p - 1|, the mean over sentences, in [0, 1]; 1 without any.
 
-        Of calibrated probabilities it is what tells the right ones from the wrong (README, Ultra).
+        Of calibrated probabilities it is what tells the right ones from the wrong.
         """
         return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
 

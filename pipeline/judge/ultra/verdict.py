@@ -1,4 +1,4 @@
-"""Turns what is thought of a metric into its result: caps, rounding, reason, evidence (README, Ultra)."""
+"""Turns what is thought of a metric into its result: caps, rounding, reason, evidence."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

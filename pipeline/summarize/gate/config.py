@@ -1,4 +1,4 @@
-"""What the gate checks, and how far it goes to repair (README)."""
+"""What the gate checks, and how far it goes to repair."""
 
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class TrustConfig(FrozenModel):
-    """Settings of the gate behind every answer that becomes part of a summary (trust/README)."""
+    """Settings of the gate behind every answer that becomes part of a summary."""
 
     exact: bool = Field(default=True, description="Whether answers are checked at all; nothing else works without it.")
     claims: bool = Field(default=True, description="Whether a model reads the sentences that are not the input's own.")

@@ -1,4 +1,4 @@
-"""How a language model is asked for summaries (README, LLM writer)."""
+"""How a language model is asked for summaries."""
 
 from typing import ClassVar, Self
 
@@ -8,7 +8,7 @@ from pipeline.frozen import FrozenModel
 
 
 class LlmWriterConfig(FrozenModel):
-    """Settings of the LLM writer (README, LLM writer)."""
+    """Settings of the LLM writer."""
 
     prompt_budget_tokens: int = Field(default=8_000, ge=64, description="Context, critique and chunks of a map call.")
     context_limit_tokens: int = Field(default=4_000, ge=0, description="Part of it that context may take.")

@@ -165,7 +165,7 @@ class LlmWriter:
 
 
 def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
-    """Fits the budgets into the model's context: a third of a small one is for the answer (README, LLM writer)."""
+    """Fits the budgets into the model's context: a third of a small one is for the answer."""
     output = min(config.extraction_tokens, chat.context_tokens // 3)
     words = max(
         (chat.count_tokens(text) for text in (prompts.EXTRACT_SYSTEM + prompts.EXTRACT_USER, prompts.MERGE_SYSTEM)),

@@ -28,7 +28,7 @@ from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure
 from scripts.benchmarks.summaries.server_cost import measure_served
 from server.run import spared
 
-CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # pipeline/summarize/README, Call counts: the last of 201 batches holds 3 chunks
+CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # the last of 201 batches holds 3 chunks
 # All chunks are then different: what is said twice is left out once, and an edit changes where.
 SOURCE_CHARS = 1_200_000
 WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64

@@ -73,7 +73,7 @@ class Calibration(FrozenModel):
         row_count: labelled summaries with a score.
         good_count: of those, the good ones.
         data_sha256: of ids, texts and labels.
-        measures: what was measured, see `pipeline/agreement/README.md`.
+        measures: what was measured, see `docs/concepts/calibration.md`.
     """
 
     version: Literal[1] = 1

@@ -40,7 +40,7 @@ class MetricChoice(StrEnum):
 
 
 class Policy(StrEnum):
-    """What becomes of statements that may be true but are not in the source; see `pipeline/agreement/README.md`."""
+    """What becomes of statements that may be true but are not in the source; see `docs/concepts/calibration.md`."""
 
     STRICT = "strict"
     LENIENT = "lenient"
