@@ -89,7 +89,7 @@ def _without_fence(text: str, source: SourceText, removed: list[tuple[FaultKind,
 
 def _is_ours(line: str, source: SourceText) -> bool:
     folded = fold(line)
-    if not folded or source.has_line(folded):
+    if not folded or folded in source.lines:
         return False
     return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
 
@@ -106,7 +106,7 @@ def _strip_edge(lines: list[str], source: SourceText, removed: list[tuple[FaultK
 
 def _is_chat(line: str, source: SourceText) -> bool:
     words = line.strip().strip("*_ ")
-    if not words or len(words) > _LONGEST_LINE or source.has_line(fold(words)):
+    if not words or len(words) > _LONGEST_LINE or fold(words) in source.lines:
         return False
     return bool(_ANNOUNCES.fullmatch(words)) or lead_in_length(words) == len(words)
 
