@@ -1,8 +1,6 @@
 """Reads a text into sentences and words as a person sees it, and finds its quotations and capitals.
 
-Detokenization puts together "235, 000", "31. 8 per cent", "71 - year - old", "U. S.", as corpora and extraction tools
-often write them. Sentences would else end inside a number, and "1, 600" and "1,600" would be two numbers. Only texts
-that show signs of it are touched. What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
+What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
 letters that have none. Letters of other scripts that look Latin are read as Latin in words of nothing else. A word in
 such a disguise would be unknown to models and rules. What decorates a sentence and is no part of it goes too: emoji
 behind a word, the targets of links, references such as "[1]" behind a full stop. With them a model reads the same words
@@ -36,10 +34,7 @@ class ReadText:
         passages: the same as evidence.
         table: all words, those of headings included.
         ranges: words of each sentence, as indices into `table`.
-        instruction_count: sentences that were left out, or their beginnings, because they speak to the judge.
-        lead_in_count: sentences that were left out, or their beginnings, because they announce, offer or praise, and
-            state nothing.
-        repeat_count: sentences that were left out, or parts of them, because another says the same in the same words.
+        framing_count: sentences that were left out because they announce, offer or praise, and state nothing.
         heading_count: headings that were left out because they only name what follows.
     """
 
@@ -48,15 +43,13 @@ class ReadText:
     passages: tuple[TextSpan, ...]
     table: WordTable
     ranges: tuple[range, ...]
-    instruction_count: int = 0
-    lead_in_count: int = 0
-    repeat_count: int = 0
+    framing_count: int = 0
     heading_count: int = 0
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
         """Reads a text as the caller sent it. About 1 ms for 1,000 words once the words are known."""
-        text = read_respaced(text_id, original)
+        text = read_shown(text_id, original)
         return cls.split(text, statements(text.text, split_sentences(text.text, max_sentence_chars)))
 
     @classmethod
@@ -125,39 +118,6 @@ def _inside(read: ReadText) -> Iterator[int]:
         yield from (index for index in words[1:] if index not in read.table.openings)
 
 
-_SIGNS = re.compile(
-    r"""
-    \w[ ]-[ ]\w+[ ]-[ ]\w          # 71 - year - old
-    |\([ ]\w[^()\n]{0,80}\w[ ]\)   # ( left )
-    |\w[ ][,.;][ ]\w               # He left , and
-    |\w[ ]'[ ]?s[ ]|\w[ ]n't[ ]     # Ann 's, did n't
-    |(?<![\d,])\d{1,3},[ ]000\b    # 235, 000
-    |(?<![\d.,])\d{1,3}[ ]\d{3}(?:[ ][a-z%\d]|[.,;)])   # 45 000 men
-    |(?<!\S)`{1,2}[ ]?\w[^`\n]{0,200}'   # `quoted'
-    |\d\.[ ]\d+[ ](?:[mb]illion|per[ ]?cent|percent|miles|points)\b   # 31. 8 per cent
-    |\b(?:\d+|pre|post|non|self|ex|co|half|well|anti|multi|mid|two|three)[ ]-[ ]\w
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-# Each match is white space that goes.
-_COUNTED = (
-    r"(?:year|month|week|day|hour|minute|second|mile|metre|meter|foot|inch|man|woman|member|point|goal|time|page|"
-    r"bedroom|seat|storey|story|strong|match|game|run|piece|star|word)s?\b"
-)
-_GAPS = re.compile(
-    rf"""
-    [ ](?:(?<=\d,[ ])(?=\d{{3}}(?!\d))              # 1, 600
-    |(?<=\d[ ])(?<!\d{{4}}[ ])(?=\d{{3}}(?:[ ]\d{{3}}){{0,4}}(?:[ ][a-z%]|[.,;)]|$))   # 45 000 men
-    |(?<=\d\.[ ])(?=\d)                            # 31. 8
-    |(?<=\b[A-Za-z]\.[ ])(?=[A-Za-z]\.)            # U. S.
-    |(?<=\d[ ])(?=-[ ](?:\d|{_COUNTED}))|(?<=\d[ ]-[ ])(?=\d|{_COUNTED})   # 2 - 0, 71 - year
-    |(?<=\byear[ ])(?=-[ ]old)|(?<=\byear[ ]-[ ])(?=old)
-    |(?<=\bnon[ ])(?=-[ ]\w)|(?<=\bnon[ ]-[ ])(?=\w))
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
 _LATIN = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _MARKS = r"\u0300-\u036f\u20d0-\u20e2\u20e4-\u20ff"  # combining; NFKC leaves those that make no letter
 _IGNORABLE = (  # by default (Unicode); without those that turn the direction of a text, which is seen
@@ -194,8 +154,8 @@ _DECORATION = re.compile(
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})++(?!\d)(?:\.\d+)?")
 
 
-def read_respaced(text_id: str, original: str, source: KnownWords | None = None) -> NormalizedText:
-    """Normalises a text: as a person sees it, numbers, ages and abbreviations put together. Linear in its length.
+def read_shown(text_id: str, original: str, source: KnownWords | None = None) -> NormalizedText:
+    """Normalises a text as a person sees it. Linear in its length.
 
     Args:
         source: where it writes 2000 for 2,000 the text is read so too: a model takes them for different numbers.
@@ -205,8 +165,6 @@ def read_respaced(text_id: str, original: str, source: KnownWords | None = None)
     text, offsets = _without(text, offsets, _spans(_DECORATION, text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
-    if _SIGNS.search(text):
-        text, offsets = _without(text, offsets, _spans(_GAPS, text))
     if source is not None:
         text, offsets = _without(text, offsets, _foreign_commas(text, source))
     return normalize_decoded(text_id, original, text, offsets)

@@ -1,102 +1,105 @@
-"""Reads a summary without what states nothing of its source."""
+"""Reads a summary: its statements, without headings and words that only frame it."""
 
 import re
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.reading.document import ReadText, read_respaced
+from pipeline.reading.document import ReadText, read_shown
+from pipeline.reading.framing import framing_length
 from pipeline.reading.headings import statements
-from pipeline.reading.instructions import MARKER, instruction_length
-from pipeline.reading.lead_ins import with_labels, without_lead_in
-from pipeline.reading.markup import without_markup
-from pipeline.reading.repeats import without_repeats
 from pipeline.reading.sentences import Sentence, claims, split_sentences
-from pipeline.reading.unrelated import split_unrelated
-from pipeline.reading.word_table import KnownWords
+from pipeline.reading.word_table import KnownWords, WordTable, stem
 
-_TURN = re.compile(rf"(?:{MARKER.pattern})\s*", MARKER.flags)
+_MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
+    r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
+    r"|<!--|-->|<\|\w++\|>|\[/?INST\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
+)
+_WORD = re.compile(r"\S+")
+_LONGEST_LABEL = 4  # words
+_CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|\n\s*")
+_FEWEST_FOREIGN = 3  # words that the source has nowhere; "J." and "Jan." belong to what follows
+_LONGEST_WORD = 30  # what is longer says something in a way of its own
 
 
 def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
-    """Reads a summary without what states nothing of its source; linear in its length.
+    """Reads a summary without what states nothing of its source; when nothing else is left, that is kept.
 
-    Left out are headings and labels that only name what follows, markup, orders that tell the judge how to grade and
-    lead-ins, also those in front of a statement, and what repeats another sentence. What is left out is blank, so that
-    places stay. When nothing else is left, it is kept.
+    Linear in the length of the text.
 
     Args:
         source: what the summary is about.
     """
-    text = read_respaced(text_id, original, source)
-    marked = without_markup(text.text)
-    turns = {turn.end(): turn.start() for turn in _TURN.finditer(marked)}
-    bare = _TURN.sub(lambda turn: "\n\n".ljust(len(turn.group())), marked)
-    split = split_sentences(bare, max_sentence_chars)
-    whole = statements(bare, split, source)
-    sentences = tuple(_without_left_over(bare, one) for one in split_unrelated(bare, whole, source))
-    said = [
-        rest
-        for sentence in sentences
-        if (rest := _without_order(marked, sentence, turns.get(sentence.start, sentence.start), source))
-    ]
-    stated = [rest for sentence in said if (rest := without_lead_in(bare, sentence, source))]
+    text = read_shown(text_id, original, source)
+    bare = _MARKS.sub(lambda mark: " " * len(mark.group()), text.text)
+    text = replace(text, text=bare) if any(map(str.isalnum, bare)) else text
+    split = split_sentences(text.text, max_sentence_chars)
+    whole = statements(text.text, split)
+    parts = [part for sentence in whole for part in _without_foreign(text.text, sentence, source)]
+    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if not stated:
-        return ReadText.split(text, sentences or claims(split_sentences(text.text, max_sentence_chars)))
-    whole_stated = with_labels(bare, stated, max_sentence_chars, source)
-    kept = without_repeats(bare, whole_stated, source)
-    read = ReadText.split(replace(text, text=_blanked(bare, sentences, kept)), kept)
+        return ReadText.split(text, claims(split) or split)
+    read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars))
     return replace(
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
-        instruction_count=len(frozenset(sentences).difference(said)),
-        lead_in_count=len(frozenset(said).difference(stated)),
-        repeat_count=len(frozenset(whole_stated).difference(kept)),
+        framing_count=len(parts) - len(stated),
         heading_count=len(split) - len(whole),
     )
 
 
-_ENDED = re.compile(r"[.!?][\"'”’)\]]{0,3}$")
-_LOOSE_MARK = re.compile(r"[^\w'’”)\]»]+")
+def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
+    """Yields a sentence, and apart from it what a splitter joined to it and has no word of the source.
 
-
-def _without_left_over(text: str, sentence: Sentence) -> Sentence:
-    """Leaves out marks that stand by themselves behind the end of a sentence: with them a model reads it otherwise."""
-    rest, end = text[sentence.start : sentence.end], sentence.end
-    while len(parts := rest.rsplit(None, 1)) > 1 and _LOOSE_MARK.fullmatch(parts[1]):
-        if '"' in parts[1] and parts[0].count('"') % 2:
-            break  # it closes a quotation
-        if _ENDED.search(rest):
-            end = sentence.start + len(rest)
-        rest = parts[0]
-    return replace(sentence, end=sentence.start + len(rest) if _ENDED.search(rest) else end)
-
-
-def _without_order(marked: str, sentence: Sentence, turn: int, source: KnownWords) -> Sentence | None:
-    """Returns what a sentence states behind an order to the judge; None when it is an order and nothing else.
-
-    Args:
-        turn: where the marks before the sentence begin.
+    Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
-    start = max(sentence.start, turn + instruction_length(marked[turn : sentence.end], source))
-    start += len(marked[start : sentence.end]) - len(marked[start : sentence.end].lstrip())
+    start, is_foreign = sentence.start, None
+    cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
+    firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
+    end = sentence.start
+    for first, last in zip(firsts, lasts, strict=True):
+        found = _kind(text[first:last], source)
+        if found is not None and is_foreign is (not found):
+            yield from _trimmed(text, replace(sentence, start=start, end=end))
+            start = first
+        is_foreign, end = is_foreign if found is None else found, last
+    yield from _trimmed(text, replace(sentence, start=start))
+
+
+def _kind(part: str, source: KnownWords) -> bool | None:
+    """Tells whether a part has no word of the source; None where it has too few words to tell."""
+    table = WordTable.of(part)
+    stems = frozenset(table.content_stems(range(len(table))))
+    if any(map(source.sentence_count, stems)):
+        return False
+    return True if len(stems) >= _FEWEST_FOREIGN or any(len(stem) > _LONGEST_WORD for stem in stems) else None
+
+
+def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
+    """Yields a sentence without marks that stand by themselves around it; nothing of marks alone."""
+    words = list(_WORD.finditer(text, sentence.start, sentence.end))
+    said = [word.span() for word in words if any(map(str.isalnum, word.group()))]
+    if said:
+        yield replace(sentence, start=said[0][0], end=said[-1][1])
+
+
+def _without_framing(text: str, sentence: Sentence, source: KnownWords) -> Sentence | None:
+    """Returns what a sentence states; None when it only frames the summary."""
+    written = text[sentence.start : sentence.end]
+    start = sentence.start + framing_length(written, lambda word: source.sentence_count(stem(word)) > 0)
     return replace(sentence, start=start) if start < sentence.end else None
 
 
-def _blanked(text: str, sentences: Sequence[Sentence], kept: Sequence[Sentence]) -> str:
-    """Returns a text of the same length with spaces in place of what is not kept of its sentences.
-
-    Args:
-        kept: parts of the sentences, in order; a part may go on to the end of the next sentence.
-    """
-    pieces, end, left = list[str](), 0, deque(kept)
+def _with_labels(text: str, sentences: Sequence[Sentence], max_chars: int) -> list[Sentence]:
+    """Returns the sentences, each with the label before it: "Embezzlers and liars:" says something of it."""
+    joined = list[Sentence]()
     for sentence in sentences:
-        pieces.append(text[end : sentence.start])
-        end = max(end, sentence.start)
-        while left and left[0].start < sentence.end:
-            part = left.popleft()
-            pieces += [" " * (part.start - end), text[part.start : part.end]]
-            end = part.end
-        pieces.append(" " * (sentence.end - end))
-        end = max(end, sentence.end)
-    return "".join([*pieces, text[end:]])
+        label = joined[-1] if joined and _is_label(text[joined[-1].start : joined[-1].end]) else None
+        if label and sentence.end - label.start <= max_chars and not text[label.end : sentence.start].strip("*_-•# \n"):
+            joined[-1] = replace(sentence, start=label.start)
+        else:
+            joined.append(sentence)
+    return joined
+
+
+def _is_label(written: str) -> bool:
+    return written.rstrip("*_ ").endswith(":") and len(written.split()) <= _LONGEST_LABEL

@@ -17,7 +17,6 @@ from pipeline.summarize.gate.shape import (
     is_refusal,
     other_language,
     runs_in_circles,
-    speaks_to_a_model,
     unwrap,
 )
 from pipeline.summarize.gate.source import SourceText
@@ -97,9 +96,7 @@ def _inspect_part(found: Inspection, number: int, part: TextPart, source: Source
     folded, count = fold(words), source.count(words)
     said[folded] += 1
     found.verbatim_count += bool(count)
-    if speaks_to_a_model(words):
-        found.faults[number] = FaultKind.ORDER, words
-    elif not count and (fault := _fault(words, folded, part, source)):
+    if not count and (fault := _fault(words, folded, part, source)):
         found.faults[number] = fault, words
     elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
         found.faults[number] = FaultKind.REPETITION, words

@@ -7,8 +7,7 @@ word is none of it.
 import re
 from collections.abc import Iterator
 
-from pipeline.reading.framing import lead_in_length
-from pipeline.reading.instructions import is_instruction
+from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose
 from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
@@ -108,17 +107,12 @@ def _is_chat(line: str, source: SourceText) -> bool:
     words = line.strip().strip("*_ ")
     if not words or len(words) > _LONGEST_LINE or fold(words) in source.lines:
         return False
-    return bool(_ANNOUNCES.fullmatch(words)) or lead_in_length(words) == len(words)
+    return bool(_ANNOUNCES.fullmatch(words)) or is_framing(words)
 
 
 def is_refusal(sentence: str) -> bool:
     """Tells whether a sentence apologises for not answering."""
     return bool(_SAYS_NO.match(sentence.lstrip(" \"'*_>-")))
-
-
-def speaks_to_a_model(sentence: str) -> bool:
-    """Tells whether a sentence gives orders to a reader that is a program."""
-    return is_instruction(sentence)
 
 
 def other_language(text: str, source: SourceText) -> bool:

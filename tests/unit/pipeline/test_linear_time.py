@@ -8,7 +8,7 @@ import pytest
 from pipeline.judge.evidence.claims import find_claims
 from pipeline.reading.characters import normalize
 from pipeline.reading.document import ReadText
-from pipeline.reading.framing import find_meta_commentary, lead_in_length
+from pipeline.reading.framing import find_meta_commentary, framing_length
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.parts import split_parts
@@ -67,7 +67,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "dates": find_date_parts,
     "names": _find_names,
     "meta commentary": _find_meta_commentary,
-    "lead-in": lead_in_length,
+    "lead-in": framing_length,
     "language": is_english,
     "excerpts": lambda text: read_excerpts([text], len),
     "terms": find_terms,

@@ -2,8 +2,11 @@
 
 from pipeline.judge.evidence.claims import find_claims
 from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
 from pipeline.reading.summary_text import read_summary
-from tests.unit.pipeline.reading.test_unrelated import SOURCE
+from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
+
+SOURCE = WordIndex(ReadText.of("source", ARTICLE, 700))
 
 
 def read(summary: str) -> ReadText:

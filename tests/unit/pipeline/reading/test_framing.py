@@ -1,9 +1,7 @@
-from collections.abc import Sequence
-
 import pytest
 
 from pipeline.reading.characters import normalize
-from pipeline.reading.framing import find_meta_commentary, lead_in_length
+from pipeline.reading.framing import find_meta_commentary, framing_length
 from pipeline.reading.sentences import split_sentences
 
 META = {
@@ -124,7 +122,6 @@ LEAD_INS = [
     "Certainly!",
     "This summary captures the main points of the passage.",
     "(57 words)",
-    "Word count: 57",
     "Let me know if you have any other questions.",
     "Feel free to ask if you need more details!",
     "Is there anything else you would like to know?",
@@ -153,7 +150,6 @@ LEAD_INS = [
     "Here it is:",
     "Here are the key takeaways at a glance:",
     "Here's a simplified version for children:",
-    "Here are five key points from the article:",
     "Below are the key events in chronological order:",
     "Let me know if you'd like me to expand on any of these points.",
     "Let me know if you need it in a different format!",
@@ -161,11 +157,9 @@ LEAD_INS = [
     "Let me know if you want me to go deeper into the costs or the risks.",
     "If you'd like, I can turn this into slides or a LinkedIn post.",
     "If you want, I can also translate this into Spanish or German.",
-    "If helpful, I can also make a table of the key figures.",
     "I can also provide a shorter version if you'd like.",
     "I can also turn this into a one-page brief for executives.",
     "Would you like me to simplify it for a general audience?",
-    "Would you like me to dive deeper into the environmental impact?",
     "Would you like this as an email or as a thread?",
     "Do you want a version for experts?",
     "Want me to make it shorter?",
@@ -180,13 +174,11 @@ LEAD_INS = [
 OPENED = {
     "Based on the passages, twins happen when two eggs are fertilized.": "twins happen when two eggs are fertilized.",
     "According to the provided article, fees rose.": "fees rose.",
-    "As mentioned in passage 2, fees rose.": "fees rose.",
     "In summary, fees rose.": "fees rose.",
     "Overall, fees rose in May.": "fees rose in May.",
     "Therefore, based on these passages, fees rose.": "fees rose.",
     "Note: Based on the provided passages, fees rose.": "fees rose.",
     "**Summary:** Fees rose in May.": "Fees rose in May.",
-    "The passage states that fees rose.": "fees rose.",
     "Here is a summary of the report: fees rose by 5%.": "fees rose by 5%.",
 }
 STATEMENTS = [
@@ -194,7 +186,6 @@ STATEMENTS = [
     "Here is a summary of how Ann Holt stole 5 million:",
     "Here is a summary of Ann Holt's theft of 5 million dollars:",
     "This summary covers the new fees.",
-    "According to the report, fees rose.",
     "According to the customers, fees rose.",
     "The passage does not say that fees rose.",
     "The author argues that fees rose.",
@@ -202,7 +193,6 @@ STATEMENTS = [
     "Here's what the article says about the arrest:",
     "Here's a summary that covers the arrest of the mayor:",
     "Here are the main points about the three children:",
-    "If you'd like, I can also show how the mayor stole it.",
     "I can also turn this into a post about the bribes.",
     "Would you like this translated into French by Ann Holt?",
     "Is there a thief you'd like me to name?",
@@ -216,39 +206,32 @@ STATEMENTS = [
     "I hope the mayor resigns.",
     "Of course the mayor resigned.",
     "Summary judgment was granted.",
-    "Overall, so",
 ]
 
 
 @pytest.mark.parametrize("sentence", LEAD_INS)
-def test_a_sentence_that_states_nothing_is_a_lead_in(sentence: str) -> None:
-    assert lead_in_length(sentence) == len(sentence)
+def test_a_sentence_that_states_nothing_is_framing(sentence: str) -> None:
+    assert framing_length(sentence) == len(sentence)
 
 
 @pytest.mark.parametrize(("sentence", "statement"), OPENED.items())
-def test_a_lead_in_ends_where_the_statement_begins(sentence: str, statement: str) -> None:
-    assert sentence[lead_in_length(sentence) :] == statement
+def test_framing_ends_where_the_statement_begins(sentence: str, statement: str) -> None:
+    assert sentence[framing_length(sentence) :] == statement
 
 
 @pytest.mark.parametrize("sentence", [*STATEMENTS, *SUBJECT[:14]])
-def test_a_statement_has_no_lead_in(sentence: str) -> None:
-    assert lead_in_length(sentence) == 0
+def test_a_statement_is_no_framing(sentence: str) -> None:
+    assert framing_length(sentence) == 0
 
 
-def test_a_lead_in_may_name_the_subject() -> None:
+def test_an_announcement_may_name_its_subject_in_words_of_the_source() -> None:
     sentence = "Here's an objective overview of Goodland Kitchen's menu based on the provided structured data:"
-    found = list[Sequence[str]]()
-
-    def names_subject(words: Sequence[str]) -> bool:
-        found.append(words)
-        return True
-
-    assert lead_in_length(sentence, names_subject) == len(sentence)
-    assert found == [["goodland", "kitchen", "menu"]]
+    assert framing_length(sentence, {"goodland", "kitchen", "menu"}.__contains__) == len(sentence)
+    assert framing_length(sentence, {"goodland", "kitchen"}.__contains__) == 0
 
 
 @pytest.mark.parametrize(
     "unit", ["here is a ", "the a ", "summary: ", "based on the given, ", "let me know if you ", " * "]
 )
-def test_a_long_run_of_near_lead_ins_is_read_in_linear_time(unit: str) -> None:
-    assert lead_in_length(unit * (200_000 // len(unit)) + "x") in range(200_001)
+def test_a_long_run_of_near_framing_is_read_in_linear_time(unit: str) -> None:
+    assert framing_length(unit * (200_000 // len(unit)) + "x") in range(200_001)
