@@ -8,13 +8,44 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from pipeline.reading.passage import TextSpan
+
+Number = TypeVar("Number", float, Fraction)
 
 
 def mean(values: Sequence[Fraction]) -> Fraction:
     """Returns the arithmetic mean of at least one value."""
     return sum(values, Fraction(0)) / len(values)
+
+
+def guarded_mean(values: Sequence[Number], weights: Sequence[Number], may_raise: Sequence[bool]) -> Number:
+    """Returns the weighted mean that only some values may raise; the others can lower it.
+
+    Such a value weighs as much as it falls short of the mean m of those that may raise: nothing when it reaches m, in
+    full when it is 0. When none may raise, the least value stands for all.
+
+    Args:
+        values: not negative; at least one.
+        weights: not negative.
+        may_raise: for each value.
+    """
+    raising = [at for at, may in enumerate(may_raise) if may]
+    if not raising:
+        return min(values)
+    total = sum((weights[at] for at in raising), type(values[0])(0))
+    if not total:
+        return sum((values[at] for at in raising), type(values[0])(0)) / len(raising)
+    middle = sum((values[at] * weights[at] for at in raising), type(values[0])(0)) / total
+    if not middle:
+        return middle
+    short = (
+        weight * max(middle - value, type(middle)(0)) / middle
+        for value, weight, may in zip(values, weights, may_raise, strict=True)
+        if not may
+    )
+    return middle * total / (total + sum(short, type(middle)(0)))
 
 
 def harmonic_mean(first: Fraction, second: Fraction) -> Fraction:

@@ -12,13 +12,12 @@ from pipeline.judge.evidence.claims import SegmentSpan, join_segments
 from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts, plan_facts
+from pipeline.judge.evidence.raising import RaisingSentences, mark_raising
 from pipeline.judge.evidence.signals.drift import read_drift
-from pipeline.judge.evidence.signals.grounding import Grounding, find_grounding
 from pipeline.judge.evidence.signals.key_points import KeyPointReader
 from pipeline.judge.evidence.signals.labels import read_claim
 from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.signals.questions import claim_questions, coverage_questions
-from pipeline.judge.evidence.signals.restatements import count_restatements, fewest_restatements
 from pipeline.judge.evidence.signals.tone import ToneScore, describe_intent, score_tone
 from pipeline.judge.evidence.table import (
     EvidenceTable,
@@ -41,30 +40,21 @@ class CheckedClaims:
     Attributes:
         plan: what was compared.
         claims: with their labels.
-        grounding: of the summary's sentences.
-        facts: where the grounded ones may tell each fact, by its sentence in the source.
+        sentences: of the summary, by whether they may raise a score.
+        facts: where the raising ones may tell each fact, by its sentence in the source.
     """
 
     plan: EvidencePlan
     claims: tuple[Claim, ...]
-    grounding: Grounding
+    sentences: RaisingSentences
     facts: Mapping[int, FactPlan]
 
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
         """Labels the claims."""
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
-        grounding = find_grounding(plan.draft, claims, [claim.passage for claim in plan.claims])
-        others = frozenset(grounding.others)
-        marked = [replace(claim, is_grounded=claim.sentence_index not in others) for claim in claims]
-        counts = count_restatements(plan.draft, marked)
-        counted = tuple(replace(claim, times_said=count) for claim, count in zip(marked, counts, strict=True))
-        return cls(plan, counted, grounding, plan_facts(plan, grounding.grounded))
-
-    @property
-    def sentence_weights(self) -> list[float]:
-        """What each sentence of the summary counts in means, in (0, 1]."""
-        return [1 / count for count in fewest_restatements(self.claims, self.plan.draft.summary.read.passages)]
+        marked, sentences = mark_raising(plan.draft, claims, [claim.passage for claim in plan.claims])
+        return cls(plan, marked, sentences, plan_facts(plan, sentences.raising))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -78,10 +68,10 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     Args:
         scores: of the pairs of facts.
     """
-    plan, claims, grounding = checked.plan, checked.claims, checked.grounding
+    plan, claims, sentences = checked.plan, checked.claims, checked.sentences
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
-    told = _told(plan, grounding)
+    told = _told(plan, sentences)
     reader = KeyPointReader.of(plan, checked.facts, told, tokenizer)
     points = {at: reader.read(at, fact, scores) for at, fact in checked.facts.items()}
     twin_count, judge_count = key_point_counts(source)
@@ -100,9 +90,9 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         segments=_segments(checked, theme_sentence),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
-        coverage_questions=coverage_questions(plan, checked.facts, entailments, grounding.grounded) if is_asked else (),
+        coverage_questions=coverage_questions(plan, checked.facts, entailments, sentences.raising) if is_asked else (),
         claim_questions=claim_questions(plan, claims, config) if is_asked else (),
-        tone=read_drift(plan, claims, grounding, tones, checked.sentence_weights),
+        tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=_salient_share(plan, told),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
@@ -126,10 +116,10 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _told(plan: EvidencePlan, grounding: Grounding) -> list[list[str]]:
-    """Returns the stems of the content words of each grounded sentence."""
+def _told(plan: EvidencePlan, sentences: RaisingSentences) -> list[list[str]]:
+    """Returns the stems of the content words of each sentence that may raise a score."""
     summary = plan.draft.summary.read
-    return [summary.table.content_stems(summary.ranges[index]) for index in grounding.grounded]
+    return [summary.table.content_stems(summary.ranges[index]) for index in sentences.raising]
 
 
 def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
@@ -140,9 +130,7 @@ def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
 
 def _notes(summary: ReadText) -> tuple[str, ...]:
     left_out = {
-        "instruction_to_judge": (summary.instruction_count, "sentence"),
-        "lead_in": (summary.lead_in_count, "sentence"),
-        "repeated_sentence": (summary.repeat_count, "sentence"),
+        "framing": (summary.framing_count, "sentence"),
         "heading": (summary.heading_count, "line"),
     }
     return tuple(
@@ -153,14 +141,13 @@ def _notes(summary: ReadText) -> tuple[str, ...]:
 def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
     """Scores the tone of both texts; of the summary the worst reading."""
     source, summary = checked.plan.draft.source.read, checked.plan.draft.summary.read
-    texts, weights = [passage.text for passage in summary.passages], checked.sentence_weights
+    texts = [passage.text for passage in summary.passages]
     readings = [
         score_tone(
-            [texts[index] for index in grounded[:_MOST_SENTENCES]],
+            [texts[index] for index in raising[:_MOST_SENTENCES]],
             [texts[index] for index in others[:_MOST_SENTENCES]],
-            weights=[weights[index] for index in grounded[:_MOST_SENTENCES]],
         )
-        for grounded, others in checked.grounding.readings()
+        for raising, others in checked.sentences.readings()
     ]
     of_source = score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]])
     return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
@@ -168,27 +155,21 @@ def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
 
 def _segments(checked: CheckedClaims, theme_sentence: int | None) -> tuple[SummarySegment, ...]:
     """Returns the segments; cosines of those that were not embedded are 0."""
-    plan, grounded = checked.plan, frozenset(checked.grounding.grounded)
+    plan, raising = checked.plan, frozenset(checked.sentences.raising)
     table = plan.draft.source.read.table
     article = frozenset(table.content_stems(range(len(table))))
-    spans = _long_segments(plan, grounded)
-    counts = fewest_restatements(checked.claims, [span.passage for span in spans])
     return tuple(
-        replace(
-            _segment(plan, span, article, theme_sentence),
-            is_grounded=span.sentence_index in grounded,
-            times_said=count,
-        )
-        for span, count in zip(spans, counts, strict=True)
+        replace(_segment(plan, span, article, theme_sentence), may_raise=span.sentence_index in raising)
+        for span in _long_segments(plan, raising)
     )
 
 
-def _long_segments(plan: EvidencePlan, grounded: frozenset[int]) -> list[SegmentSpan]:
-    """Returns the segments that are long enough; with the short ones as one where else nothing grounded is left."""
+def _long_segments(plan: EvidencePlan, raising: frozenset[int]) -> list[SegmentSpan]:
+    """Returns the segments that are long enough; with the short ones as one where else nothing raising is left."""
     spans, least = plan.draft.segments, plan.config.min_segment_tokens
     kept = [span for span in spans if span.token_count >= least]
-    short = [span for span in spans if span.token_count < least and (span.sentence_index in grounded or not grounded)]
-    if short and all(span.sentence_index not in grounded for span in kept):
+    short = [span for span in spans if span.token_count < least and (span.sentence_index in raising or not raising)]
+    if short and all(span.sentence_index not in raising for span in kept):
         return [join_segments(plan.draft.summary.read, short), *kept]
     return kept
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
@@ -50,8 +49,8 @@ class Claim:
         label: by the probability and the contradiction.
         unsupported: the words that are not supported, by position; empty for a supported claim.
         extraneous_token_count: content tokens in those.
-        is_grounded: whether its sentence says something of the source, rightly or wrongly; else it can raise no score.
-        times_said: grounded claims with its label that say nearly the same, itself included; at least 1.
+        may_raise: its sentence says something of the source, and no other claim says all of it; else it can only lower
+            a score.
     """
 
     passage: TextSpan
@@ -67,10 +66,4 @@ class Claim:
     label: ClaimLabel
     unsupported: tuple[TextSpan, ...]
     extraneous_token_count: int
-    is_grounded: bool = True
-    times_said: int = 1
-
-    @property
-    def weight(self) -> Fraction:
-        """What it weighs in means, in (0, 1]: claims that say the same weigh as much as one."""
-        return Fraction(1, self.times_said)
+    may_raise: bool = True

@@ -2,7 +2,7 @@
 
 A claim is compared with a passage of the source and with a shorter one: several sentences may say it together, and what
 else stands in a passage leads the model astray. A fact of the source is compared with one passage of the summary, which
-is made of grounded sentences alone.
+is made of raising sentences alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ class FactPlan:
 
     Attributes:
         statement: the fact.
-        passage: of the summary; None without a grounded sentence.
+        passage: of the summary; None without a raising sentence.
     """
 
     statement: TextSpan
@@ -165,13 +165,13 @@ def _of_sentence(draft: ReadTexts, claim: ClaimSpan, short_chars: int) -> tuple[
     return tuple((passage.span.text, text) for passage in draft.source.passages.for_claim(weights, short_chars))
 
 
-def plan_facts(plan: EvidencePlan, grounded: Sequence[int]) -> dict[int, FactPlan]:
+def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan]:
     """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
 
     Args:
-        grounded: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+        raising: sentences of the summary; the others tell nothing, whatever a model thinks of them.
     """
-    draft, among = plan.draft, frozenset(grounded)
+    draft, among = plan.draft, frozenset(raising)
     if draft.parts.isdisjoint(_OF_FACTS):
         return {}
     source, facts = draft.source, dict[int, FactPlan]()

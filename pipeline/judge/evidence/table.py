@@ -6,7 +6,6 @@ a reader who has the table can recompute every label by hand.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.protocols import ModelIdentities
@@ -94,8 +93,7 @@ class SummarySegment:
         jaccard: of the distinct content words of segment and article, in [0, 1].
         theme_cosine: in [-1, 1].
         source_cosine: with the closest sentence of the source, in [-1, 1].
-        is_grounded: whether its sentence says something of the source, rightly or wrongly.
-        times_said: as its claim that is said least; at least 1.
+        may_raise: its sentence says something of the source; else it can only lower a score.
     """
 
     passage: TextSpan
@@ -105,13 +103,7 @@ class SummarySegment:
     jaccard: float
     theme_cosine: float
     source_cosine: float
-    is_grounded: bool = True
-    times_said: int = 1
-
-    @property
-    def weight(self) -> Fraction:
-        """What it weighs in means, in (0, 1]."""
-        return Fraction(1, self.times_said)
+    may_raise: bool = True
 
 
 @dataclass(frozen=True, slots=True)

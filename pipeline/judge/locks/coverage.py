@@ -79,7 +79,7 @@ class FScore:
     @property
     def precision(self) -> Fraction:
         """Returns 1 - extraneous / content tokens of the claims, in [0, 1]; 1 for a summary without any."""
-        return 1 - self.extraneous / (self.total - self.restated) if self.total else Fraction(1)
+        return 1 - Fraction(self.extraneous, self.total) if self.total else Fraction(1)
 
     @property
     def extraneous(self) -> int:
@@ -88,16 +88,10 @@ class FScore:
 
     @property
     def total(self) -> int:
-        """Content tokens of the grounded claims that were checked; of others only those that have no support."""
+        """Content tokens of the claims that may raise a score; of others only those that have no support."""
         return sum(
-            claim.content_token_count if claim.is_grounded else claim.extraneous_token_count for claim in self.claims
+            claim.content_token_count if claim.may_raise else claim.extraneous_token_count for claim in self.claims
         )
-
-    @property
-    def restated(self) -> Fraction:
-        """Tokens with support that precision leaves out: claims that say the same count as one."""
-        kept = ((claim, claim.content_token_count - claim.extraneous_token_count) for claim in self.claims)
-        return sum((tokens * (1 - claim.weight) for claim, tokens in kept), Fraction(0))
 
     @property
     def value(self) -> Fraction:
@@ -113,7 +107,6 @@ class FScore:
             "recall": float(self.recall),
             "extraneous_tokens": self.extraneous,
             "total_summary_tokens": self.total,
-            "restated_tokens": float(self.restated),
             "precision": float(self.precision),
             "f1": float(self.value),
         }

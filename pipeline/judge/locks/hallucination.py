@@ -4,16 +4,17 @@ In Judge-Lock the score is multiplied with the precision of the claim questions.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Self
+from operator import attrgetter
+from typing import NamedTuple, Self
 
 from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.exact import half_up
+from pipeline.judge.exact import HALF, guarded_mean, half_up
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.questions import QuestionScores
 from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
@@ -36,10 +37,9 @@ def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
         "supported": counts.supported,
         "partial": counts.partial,
         "unsupported": counts.unsupported,
-        "ungrounded_supported": counts.ungrounded_supported,
-        "ungrounded_partial": counts.ungrounded_partial,
-        "restated_supported": counts.restated_supported,
-        "restated_partial": counts.restated_partial,
+        "raising_supported": counts.raising.supported,
+        "raising_partial": counts.raising.partial,
+        "raising_unsupported": counts.raising.unsupported,
         "unsupported_fraction": float(counts.unsupported_fraction),
     }
 
@@ -74,11 +74,10 @@ def claim_sentence(claims: Sequence[Claim]) -> str:
     if not claims:
         return "The summary states nothing that could be checked."
     counts = ClaimCounts.of(claims)
-    restated = f", {counts.restated_supported} of them said again" if counts.restated_supported else ""
     partial = f", {counts.partial} in part" if counts.partial else ""
     unsupported = f", {counts.unsupported} not at all" if counts.unsupported else ""
     supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}"
-    labels = f"{supported}{restated}{partial}{unsupported}"
+    labels = f"{supported}{partial}{unsupported}"
     return sentences((f"{labels} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
 
 
@@ -105,59 +104,67 @@ class HallucinationSeverity(StrEnum):
 MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimCounts:
-    """Numbers of claims by label.
+VALUES: Mapping[ClaimLabel, Fraction] = {
+    ClaimLabel.SUPPORTED: Fraction(1),
+    ClaimLabel.PARTIAL: HALF,
+    ClaimLabel.UNSUPPORTED: Fraction(0),
+}
 
-    Attributes:
-        ungrounded_supported: of those, in sentences that say nothing of the source.
-        ungrounded_partial: likewise.
-        restated_supported: of the other supported ones, those that say what another one of them says.
-        restated_partial: likewise.
-    """
+
+class LabelCounts(NamedTuple):
+    """Numbers of claims by label."""
 
     supported: int
     partial: int
     unsupported: int
-    ungrounded_supported: int = 0
-    ungrounded_partial: int = 0
-    restated_supported: int = 0
-    restated_partial: int = 0
+
+    @classmethod
+    def of(cls, claims: Iterable[Claim]) -> Self:
+        """Counts claims."""
+        labels = Counter(claim.label for claim in claims)
+        return cls(*(labels[label] for label in ClaimLabel))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCounts:
+    """What the labels of the claims come to.
+
+    Attributes:
+        all: counts of every claim.
+        raising: counts of those that may raise a score.
+        unsupported_fraction: u = 1 - the guarded mean of the labels (1, 1/2, 0), in [0, 1]; 0 without claims.
+    """
+
+    all: LabelCounts
+    raising: LabelCounts
+    unsupported_fraction: Fraction
 
     @classmethod
     def of(cls, claims: Sequence[Claim]) -> Self:
         """Counts the claims of a table."""
-        labels = Counter(claim.label for claim in claims)
-        ungrounded = Counter(claim.label for claim in claims if not claim.is_grounded)
-        return cls(
-            labels[ClaimLabel.SUPPORTED],
-            labels[ClaimLabel.PARTIAL],
-            labels[ClaimLabel.UNSUPPORTED],
-            ungrounded[ClaimLabel.SUPPORTED],
-            ungrounded[ClaimLabel.PARTIAL],
-            _restated(claims, ClaimLabel.SUPPORTED),
-            _restated(claims, ClaimLabel.PARTIAL),
-        )
+        values, may_raise = [VALUES[claim.label] for claim in claims], [claim.may_raise for claim in claims]
+        supported = guarded_mean(values, [Fraction(1)] * len(claims), may_raise) if claims else Fraction(1)
+        return cls(LabelCounts.of(claims), LabelCounts.of(filter(attrgetter("may_raise"), claims)), 1 - supported)
+
+    @property
+    def supported(self) -> int:
+        """Supported claims."""
+        return self.all.supported
+
+    @property
+    def partial(self) -> int:
+        """Claims that are supported in part."""
+        return self.all.partial
+
+    @property
+    def unsupported(self) -> int:
+        """Claims without support."""
+        return self.all.unsupported
 
     @property
     def total(self) -> int:
         """All claims."""
-        return self.supported + self.partial + self.unsupported
-
-    @property
-    def unsupported_fraction(self) -> Fraction:
-        """Returns u = (unsupported + partial / 2) / total, in [0, 1]; 0 without claims.
-
-        Ungrounded claims can only raise it: the supported ones are not counted, the partial ones where that raises it.
-        So can those that say what another one says.
-        """
-        fewest = self.partial - self.ungrounded_partial - self.restated_partial
-        return max(self._fraction(self.partial), self._fraction(fewest))
-
-    def _fraction(self, partial: int) -> Fraction:
-        supported = self.supported - self.ungrounded_supported - self.restated_supported
-        counted = supported + partial + self.unsupported
-        return Fraction(2 * self.unsupported + partial, 2 * counted) if counted else Fraction(0)
+        return sum(self.all)
 
     @property
     def severity(self) -> HallucinationSeverity:
@@ -167,11 +174,6 @@ class ClaimCounts:
         if self.unsupported_fraction >= MODERATE_FROM:
             return HallucinationSeverity.MODERATE
         return HallucinationSeverity.MINOR
-
-
-def _restated(claims: Sequence[Claim], label: ClaimLabel) -> int:
-    """Counts the claims with a label beyond one of those that say the same."""
-    return int(sum((1 - claim.weight for claim in claims if claim.label is label), Fraction(0)))
 
 
 def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:

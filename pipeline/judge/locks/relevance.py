@@ -3,7 +3,7 @@
 In Judge-Lock it is the harmonic mean of that overlap and the accuracy of the coverage questions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -11,7 +11,7 @@ from typing import Self
 
 from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.table import EvidenceTable, SummarySegment
-from pipeline.judge.exact import exact
+from pipeline.judge.exact import exact, guarded_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import extraneous_caps
 from pipeline.judge.locks.questions import QuestionScores
@@ -77,25 +77,14 @@ class SegmentOverlaps:
     def mean_of(self, some: Fraction) -> Fraction:
         """Returns the mean label value, in [0, 1]: High 1, Some as given, None 0.
 
-        Segments of label High or Some that say the same count as one.
-        Ungrounded segments can only lower it: those of label High are not counted, those of label Some where that
-        lowers it. When none is grounded the least value stands for all.
+        Segments that may not raise it can only lower it.
         """
         values = {Overlap.HIGH: Fraction(1), Overlap.SOME: some, Overlap.NONE: Fraction(0)}
-        if not any(segment.is_grounded for segment in self.segments):
-            return min(values[overlap] for overlap in self.overlaps)
-        weights = {overlap: self.overlaps.count(overlap) - self._restated(overlap) for overlap in Overlap}
-        weights[Overlap.HIGH] -= self._ungrounded(Overlap.HIGH)
-        least = {**weights, Overlap.SOME: weights[Overlap.SOME] - self._ungrounded(Overlap.SOME)}
-        means = (_mean(values, counted) for counted in (weights, least) if any(counted.values()))
-        return min(means)
-
-    def _ungrounded(self, overlap: Overlap) -> int:
-        return sum(not segment.is_grounded for segment in self._of(overlap))
-
-    def _restated(self, overlap: Overlap) -> Fraction:
-        lifting = () if overlap is Overlap.NONE else self._of(overlap)
-        return sum((1 - segment.weight for segment in lifting), Fraction(0))
+        return guarded_mean(
+            [values[overlap] for overlap in self.overlaps],
+            [Fraction(1)] * len(self.overlaps),
+            [segment.may_raise for segment in self.segments],
+        )
 
     @property
     def evidence(self) -> tuple[TextSpan, ...]:
@@ -108,8 +97,7 @@ class SegmentOverlaps:
         return {
             "total_segments": len(self.segments),
             **{overlap.value: self.overlaps.count(overlap) for overlap in Overlap},
-            **{f"ungrounded_{overlap.value}": self._ungrounded(overlap) for overlap in Overlap},
-            **{f"restated_{overlap.value}": float(self._restated(overlap)) for overlap in (Overlap.HIGH, Overlap.SOME)},
+            **{f"raising_{overlap.value}": self._raising(overlap) for overlap in Overlap},
             "relevance_mode": self.mode.value,
         }
 
@@ -147,13 +135,11 @@ class SegmentOverlaps:
     def _with(self, overlap: Overlap) -> tuple[TextSpan, ...]:
         return tuple(segment.passage for segment in self._of(overlap))
 
+    def _raising(self, overlap: Overlap) -> int:
+        return sum(segment.may_raise for segment in self._of(overlap))
+
     def _of(self, overlap: Overlap) -> Iterator[SummarySegment]:
         return (segment for segment, found in zip(self.segments, self.overlaps, strict=True) if found is overlap)
-
-
-def _mean(values: Mapping[Overlap, Fraction], weights: Mapping[Overlap, Fraction]) -> Fraction:
-    told = sum((values[overlap] * weight for overlap, weight in weights.items()), Fraction(0))
-    return told / sum(weights.values(), Fraction(0))
 
 
 def overlap_of(value: Fraction) -> Overlap:

@@ -51,7 +51,7 @@ def score_lock(
     """Scores all five metrics of a lock. One that fails becomes an error; the rest are scored."""
     outcomes = [_compute(table, rules, name, formulas[name]) for name in MetricName]
     guard = _perfect_guard([outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
-    said = _grounded_part(table)
+    said = _raising_part(table)
     if said is not table and not guard:
         parts = [_compute(said, rules, name, formulas[name]) for name in _OF_STATEMENTS]
         guard = _perfect_guard([part for part in parts if isinstance(part, RawScore)], rules)
@@ -61,10 +61,10 @@ def score_lock(
 _OF_STATEMENTS = (MetricName.COVERAGE, MetricName.HALLUCINATION, MetricName.RELEVANCE)
 
 
-def _grounded_part(table: EvidenceTable) -> EvidenceTable:
-    """Returns the table without ungrounded claims and segments, which must not lift the perfect guard."""
-    claims = tuple(claim for claim in table.claims if claim.is_grounded)
-    segments = tuple(segment for segment in table.segments if segment.is_grounded)
+def _raising_part(table: EvidenceTable) -> EvidenceTable:
+    """Returns the table without what may not raise a score: that must not lift the perfect guard."""
+    claims = tuple(claim for claim in table.claims if claim.may_raise)
+    segments = tuple(segment for segment in table.segments if segment.may_raise)
     is_all = len(claims) == len(table.claims) and len(segments) == len(table.segments)
     return table if is_all or not segments else replace(table, claims=claims, segments=segments)
 

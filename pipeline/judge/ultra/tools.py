@@ -5,15 +5,16 @@ definition, as in the locks.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, Tone
+from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
+from pipeline.judge.exact import guarded_mean
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import Tool
-from pipeline.support.claim_support import ClaimLabel
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,7 @@ class EvidenceView:
     def unsupported_share(self) -> float:
         """Returns u, the expected share of the summary's sentences that the source does not support, in [0, 1].
 
-        Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight,
-        and those that say the same that of one claim: unless they are supported the rest of it can only lower the mean.
+        Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight.
         0 without claims.
         """
         return 1 - self._over_sentences(lambda claim: claim.probability) if self.table.claims else 0.0
@@ -51,17 +51,13 @@ class EvidenceView:
         return self._over_sentences(lambda claim: abs(2 * claim.probability - 1)) if self.table.claims else 1.0
 
     def _over_sentences(self, value: Callable[[Claim], float]) -> float:
-        by_sentence: dict[tuple[int, bool], list[Claim]] = {}
-        for claim in self.table.claims:
-            by_sentence.setdefault((claim.sentence_index, claim.is_grounded), []).append(claim)
-        parts: list[Part] = []
-        for (_, is_grounded), claims in by_sentence.items():
-            values, weights = list(map(value, claims)), [float(claim.weight) for claim in claims]
-            rest = [0.0 if claim.label is ClaimLabel.SUPPORTED else 1 - float(claim.weight) for claim in claims]
-            for shares, may_raise in ((weights, is_grounded), (rest, False)):
-                if total := math.fsum(shares):
-                    parts.append(Part(weighted_mean(values, shares), total / len(claims), may_raise))
-        return grounded_mean(parts)
+        claims = self.table.claims
+        counts = Counter(claim.sentence_index for claim in claims)
+        return guarded_mean(
+            [value(claim) for claim in claims],
+            [1 / counts[claim.sentence_index] for claim in claims],
+            [claim.may_raise for claim in claims],
+        )
 
 
 HALF = 0.5
@@ -77,40 +73,6 @@ def is_contradicted(claim: Claim) -> bool:
     by_nli = claim.contradiction >= HALF and claim.contradiction > claim.entailment
     by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
     return by_nli and by_words and claim.probability < _UNBELIEVABLE
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a part of the summary adds to a mean: a value that is not negative, and its weight."""
-
-    value: float
-    weight: float
-    is_grounded: bool
-
-
-def grounded_mean(parts: Sequence[Part]) -> float:
-    """Returns the weighted mean, which an ungrounded part can only lower. There is at least one part.
-
-    It weighs as much as it falls short of the mean of the grounded ones: nothing when it reaches that, in full when its
-    value is 0. When no part is grounded the least value stands for all.
-    """
-    grounded = [part for part in parts if part.is_grounded]
-    if not grounded:
-        return min(part.value for part in parts)
-    mean = weighted_mean([part.value for part in grounded], [part.weight for part in grounded])
-    total = math.fsum(part.weight for part in grounded)
-    if total <= 0 or mean <= 0:
-        return mean
-    short = [part.weight * max(0.0, mean - part.value) / mean for part in parts if not part.is_grounded]
-    return mean * total / (total + math.fsum(short))
-
-
-def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Returns the weighted mean; the plain one when all weights are 0. There is at least one value."""
-    total = math.fsum(weights)
-    if total <= 0:
-        return math.fsum(values) / len(values)
-    return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / total
 
 
 Measure = Callable[[EvidenceView], float | None]
@@ -163,15 +125,25 @@ def _salient_words(view: EvidenceView) -> float | None:
 
 def _containment(view: EvidenceView) -> float | None:
     """Mean containment of the segments, weighted by content words."""
-    segments = view.table.segments
-    parts = [Part(one.containment, float(one.content_token_count * one.weight), one.is_grounded) for one in segments]
-    return grounded_mean(parts) if parts else None
+    return _over_segments(view, lambda segment: segment.containment, lambda segment: segment.content_token_count)
 
 
 def _theme(view: EvidenceView) -> float | None:
     """Mean cosine of the segments to the source's theme."""
-    parts = [Part(_clipped(one.theme_cosine), float(one.weight), one.is_grounded) for one in view.table.segments]
-    return grounded_mean(parts) if parts else None
+    return _over_segments(view, lambda segment: _clipped(segment.theme_cosine), lambda _: 1)
+
+
+def _over_segments(
+    view: EvidenceView, value: Callable[[SummarySegment], float], weight: Callable[[SummarySegment], float]
+) -> float | None:
+    segments = view.table.segments
+    if not segments:
+        return None
+    return guarded_mean(
+        [value(segment) for segment in segments],
+        [float(weight(segment)) for segment in segments],
+        [segment.may_raise for segment in segments],
+    )
 
 
 def _stance(view: EvidenceView) -> float | None:

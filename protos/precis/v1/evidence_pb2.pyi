@@ -347,8 +347,7 @@ class Claim(_message.Message):
     PREMISE_FIELD_NUMBER: _builtins.int
     PROBABILITY_FIELD_NUMBER: _builtins.int
     UNSUPPORTED_FIELD_NUMBER: _builtins.int
-    IS_GROUNDED_FIELD_NUMBER: _builtins.int
-    TIMES_SAID_FIELD_NUMBER: _builtins.int
+    MAY_RAISE_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens, at least 1."""
     content_token_count: _builtins.int
@@ -365,11 +364,9 @@ class Claim(_message.Message):
     """Content words that no evidence carries."""
     probability: _builtins.float
     """Probability that the source supports it, in (0, 1), calibrated: of claims with .5 readers object to every second."""
-    is_grounded: _builtins.bool
-    """Whether its sentence says something of the source, rightly or wrongly. An ungrounded claim can only lower a score."""
-    times_said: _builtins.int
-    """Grounded claims with its label that say nearly the same, itself included; at least 1. It weighs 1 / `times_said` in
-    means: one truth said in many ways counts once. Unless it is supported the rest counts too, where that lowers a score.
+    may_raise: _builtins.bool
+    """Whether it may raise a score: its sentence says something of the source, and no other claim says all of it. Otherwise
+    it can only lower one.
     """
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
@@ -410,12 +407,11 @@ class Claim(_message.Message):
         premise: _common_pb2.TextSpan | None = ...,
         probability: _builtins.float = ...,
         unsupported: _abc.Iterable[_common_pb2.TextSpan] | None = ...,
-        is_grounded: _builtins.bool = ...,
-        times_said: _builtins.int = ...,
+        may_raise: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "support", b"support"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "is_grounded", b"is_grounded", "label", b"label", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "times_said", b"times_said", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "may_raise", b"may_raise", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -522,8 +518,7 @@ class SummarySegment(_message.Message):
     JACCARD_FIELD_NUMBER: _builtins.int
     THEME_COSINE_FIELD_NUMBER: _builtins.int
     SOURCE_COSINE_FIELD_NUMBER: _builtins.int
-    IS_GROUNDED_FIELD_NUMBER: _builtins.int
-    TIMES_SAID_FIELD_NUMBER: _builtins.int
+    MAY_RAISE_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens."""
     content_token_count: _builtins.int
@@ -536,10 +531,8 @@ class SummarySegment(_message.Message):
     """Cosine with the theme, in [-1, 1]."""
     source_cosine: _builtins.float
     """Cosine with the closest sentence of the source, in [-1, 1]."""
-    is_grounded: _builtins.bool
-    """Whether its sentence says something of the source, rightly or wrongly. Filler does not: it cannot raise a score."""
-    times_said: _builtins.int
-    """`times_said` of its claim that is said least; at least 1. It weighs 1 / `times_said` in means."""
+    may_raise: _builtins.bool
+    """Whether it may raise a score: its sentence says something of the source. Otherwise it can only lower one."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""
@@ -554,12 +547,11 @@ class SummarySegment(_message.Message):
         jaccard: _builtins.float = ...,
         theme_cosine: _builtins.float = ...,
         source_cosine: _builtins.float = ...,
-        is_grounded: _builtins.bool = ...,
-        times_said: _builtins.int = ...,
+        may_raise: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["containment", b"containment", "content_token_count", b"content_token_count", "is_grounded", b"is_grounded", "jaccard", b"jaccard", "passage", b"passage", "source_cosine", b"source_cosine", "theme_cosine", b"theme_cosine", "times_said", b"times_said", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["containment", b"containment", "content_token_count", b"content_token_count", "jaccard", b"jaccard", "may_raise", b"may_raise", "passage", b"passage", "source_cosine", b"source_cosine", "theme_cosine", b"theme_cosine", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

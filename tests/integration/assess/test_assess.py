@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import math
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ import pytest
 import pytest_asyncio
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
@@ -108,7 +111,13 @@ async def test_a_summary_is_planned_judged_and_answered(stub: JudgeServiceStub) 
     assert len(outcome.replan_history) == outcome.iteration_count
 
 
-@pytest.mark.parametrize("limit", [0, 2])
+async def test_a_question_about_facts_is_put_to_the_tools_for_facts(stub: JudgeServiceStub) -> None:
+    events = await events_of(stub, assess(question="Is every statement supported?"))
+    assert list(events[0].plan.distortions) == ["hallucination"]
+    assert events[0].plan.mode == pb.SYNTHESIS_MODE_EXPLANATION
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5])
 async def test_a_part_that_nothing_mentions_is_planned_for_again_up_to_the_limit(
     stub: JudgeServiceStub, limit: int
 ) -> None:
@@ -127,6 +136,14 @@ async def test_a_part_that_nothing_mentions_is_planned_for_again_up_to_the_limit
     assert (answers[-1].begins_again, len(outcome.notes) > 0) in [(False, False), (True, True)]
 
 
+async def test_an_image_is_measured(stub: JudgeServiceStub) -> None:
+    events = await events_of(stub, of_image())
+    tools = {event.tool.tool: event.tool for event in events if event.HasField("tool")}
+    assert {"blur", "noise", "blockiness"} <= set(tools)
+    assert not {"ssim", "psnr"} & set(tools)
+    assert events[-1].assessment.synthesis.final_answer in "ABCDE"
+
+
 async def test_with_a_reference_images_are_compared(stub: JudgeServiceStub) -> None:
     events = await events_of(stub, of_image(reference=png()))
     tools = {event.tool.tool: event.tool for event in events if event.HasField("tool")}
@@ -135,6 +152,14 @@ async def test_with_a_reference_images_are_compared(stub: JudgeServiceStub) -> N
     darker = await events_of(stub, of_image(reference=png(shade=250)))
     worse = {event.tool.tool: event.tool for event in darker if event.HasField("tool")}
     assert worse["psnr"].score.score < tools["psnr"].score.score
+
+
+async def test_scores_of_the_callers_own_tools_suffice(stub: JudgeServiceStub) -> None:
+    scores = [pb.QualityToolScore(tool="a", score=2.6), pb.QualityToolScore(tool="b", score=2.8)]
+    events = await events_of(stub, pb.AssessRequest(question="How good is it?", tool_scores=scores))
+    synthesis = events[-1].assessment.synthesis
+    assert synthesis.level == fusion_pb2.QUALITY_LEVEL_FAIR
+    assert synthesis.fusion.tool_mean == pytest.approx(2.7)
 
 
 async def test_the_same_question_has_the_same_answer(stub: JudgeServiceStub) -> None:
@@ -148,14 +173,25 @@ async def test_the_same_question_has_the_same_answer(stub: JudgeServiceStub) -> 
     ("request_", "field"),
     [
         (assess(question=""), "question"),
+        (assess(source=""), "source"),
+        (assess(summary=" "), "summary"),
+        (pb.AssessRequest(question=QUESTION), "images"),
         (assess(mode=UNKNOWN), "mode"),
         (assess(scope=pb.QualityScope(name="everything")), "scope"),
+        (assess(scope=pb.QualityScope(objects=pb.ScopeObjects())), "scope"),
         (assess(options=pb.SynthesisOptions(max_replan_iterations=6)), "options.max_replan_iterations"),
+        (assess(options=pb.SynthesisOptions(max_replan_iterations=-1)), "options.max_replan_iterations"),
+        (assess(options=pb.SynthesisOptions(eta=math.nan)), "options.eta"),
         (assess(tool_scores=[pb.QualityToolScore(tool="a", score=6)]), "tool_scores[0].score"),
+        (assess(tool_scores=[pb.QualityToolScore(tool="a", score=math.inf)]), "tool_scores[0].score"),
         (assess(source="w1 " * 1_000_000), "source"),
+        (of_image(images=[b"not an image"]), "images[0]"),
+        (of_image(images=[png()[:-9]]), "images[0]"),
         (of_image(images=[b"\0" * (MAX_IMAGE_BYTES + 1)]), "images[0]"),
         (of_image(images=[png(5_000, 5_000)]), "images[0]"),
         (of_image(reference=png(65, 64)), "reference"),
+        (of_image(reference=b"\x89PNG"), "reference"),
+        (assess(reference=png()), "reference"),
         (assess(priority=UNKNOWN), "priority"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -167,6 +203,18 @@ async def test_the_wrong_field_is_named(stub: JudgeServiceStub, request_: pb.Ass
     assert fields_of(caught.value) == [field]
     assert "expected" in str(caught.value.details())
     assert len(str(caught.value.details())) < 500  # no user text comes back
+
+
+async def test_an_image_that_is_whole_and_cannot_be_decoded_is_the_callers_error(stub: JudgeServiceStub) -> None:
+    good = zlib.compress((b"\0" + b"\x80" * 64) * 64)
+    bad = png().replace(good, bytes(len(good)))
+    start = bad.index(b"IDAT")
+    checksum = zlib.crc32(bad[start : start + 4 + len(good)])
+    broken = bad[: start + 4 + len(good)] + checksum.to_bytes(4, "big") + bad[start + 8 + len(good) :]
+    with pytest.raises(AioRpcError) as caught:
+        await events_of(stub, of_image(images=[broken]))
+    assert caught.value.code() is StatusCode.INVALID_ARGUMENT
+    assert fields_of(caught.value) == ["images[0]"]
 
 
 async def test_a_model_plans_looks_and_answers(serve: Serve) -> None:

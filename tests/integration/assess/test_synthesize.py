@@ -125,17 +125,41 @@ async def test_the_worked_examples_of_the_fusion(stub: JudgeServiceStub) -> None
     assert best.final_answer == "A"
 
 
+async def test_the_papers_form_stays_below_five(stub: JudgeServiceStub) -> None:
+    request = ask(
+        evidence=evidence(score(5), score(5, "b")),
+        level_answer=pb.LevelAnswer(logits=pb.LevelLogits(excellent=0.0)),
+        options=pb.SynthesisOptions(fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW),
+    )
+    assert round((await stub.Synthesize(request)).synthesis.fusion.score, 2) == 3.61
+
+
 async def test_a_named_level_is_a_classification(stub: JudgeServiceStub) -> None:
     synthesis = (await stub.Synthesize(ask(level_answer=pb.LevelAnswer(level="Good")))).synthesis
     assert list(synthesis.fusion.probabilities) == pytest.approx([0.05, 0.05, 0.05, 0.8, 0.05])
     assert synthesis.fusion.probability_source == fusion_pb2.PROBABILITY_SOURCE_CLASSIFICATION
 
 
-async def test_evidence_that_does_not_suffice_asks_for_more(stub: JudgeServiceStub) -> None:
-    synthesis = (await stub.Synthesize(ask(evidence=evidence(score(4.5), severity=SEVERE)))).synthesis
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"evidence": evidence()}, pb.REPLAN_REASON_NO_TOOL_SCORES),
+        ({"evidence": pb.QualityEvidence(tool_scores=[score(3)])}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
+        ({"scope": pb.QualityScope(objects=pb.ScopeObjects(names=["car"]))}, pb.REPLAN_REASON_SCOPE_NOT_COVERED),
+        ({"evidence": evidence(score(4.5), severity=SEVERE)}, pb.REPLAN_REASON_CONTRADICTION),
+        ({"evidence": evidence(score(1.5), severity=pb.DISTORTION_SEVERITY_NONE)}, pb.REPLAN_REASON_CONTRADICTION),
+        ({"evidence": evidence(score(3), severity=pb.DISTORTION_SEVERITY_UNCERTAIN)}, pb.REPLAN_REASON_UNCERTAIN),
+        ({"evidence": evidence(score(3, aspect="Noise"))}, pb.REPLAN_REASON_KEY_DISTORTION_NOT_SCORED),
+        ({"evidence": evidence(score(5)), "level_answer": SURELY_BAD}, pb.REPLAN_REASON_DISAGREEMENT),
+    ],
+)
+async def test_evidence_that_does_not_suffice_asks_for_more(
+    stub: JudgeServiceStub, fields: dict[str, Any], reason: int
+) -> None:
+    synthesis = (await stub.Synthesize(ask(**fields))).synthesis
     assert synthesis.need_replan
     assert synthesis.replan_reason
-    assert [need.reason for need in synthesis.replan_needs] == [pb.REPLAN_REASON_CONTRADICTION]
+    assert reason in [need.reason for need in synthesis.replan_needs]
 
 
 async def test_nothing_to_answer_from_is_an_error_in_the_answer(stub: JudgeServiceStub) -> None:
@@ -145,28 +169,55 @@ async def test_nothing_to_answer_from_is_an_error_in_the_answer(stub: JudgeServi
     assert not synthesis.HasField("fusion")
 
 
+async def test_a_score_that_is_no_number_is_left_out_with_a_note(stub: JudgeServiceStub) -> None:
+    synthesis = (await stub.Synthesize(ask(evidence=evidence(score(math.nan), score(4.0, "b"))))).synthesis
+    assert synthesis.fusion.score == 4.0
+    assert any("tool_scores[0]" in note for note in synthesis.notes)
+
+
+async def test_a_mapping_brings_a_score_to_the_scale(stub: JudgeServiceStub) -> None:
+    mapping = fusion_pb2.LogisticMapping(b4=0.04, b5=1)
+    synthesis = (await stub.Synthesize(ask(evidence=evidence(score(50, mapping=mapping))))).synthesis
+    assert synthesis.fusion.score == pytest.approx(3)
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
         ({"question": " "}, "question"),
+        ({"question": "x" * 4_001}, "question"),
         ({"mode": pb.SYNTHESIS_MODE_UNSPECIFIED}, "mode"),
         ({"mode": UNKNOWN}, "mode"),
+        ({"choices": ["a", "b"]}, "choices"),
+        ({"mode": EXPLANATION, "choices": ["a"]}, "choices"),
         ({"mode": EXPLANATION, "choices": ["a", "a"]}, "choices[1]"),
         ({"scope": pb.QualityScope(name="global")}, "scope"),
         ({"scope": pb.QualityScope(name="car")}, "scope"),
         ({"scope": pb.QualityScope()}, "scope"),
         ({"scope": pb.QualityScope(objects=pb.ScopeObjects())}, "scope"),
+        ({"scope": pb.QualityScope(objects=pb.ScopeObjects(names=["a", "a"]))}, "scope[1]"),
+        ({"level_answer": pb.LevelAnswer(level="F")}, "level_answer.level"),
         ({"level_answer": pb.LevelAnswer(level="")}, "level_answer.level"),
         ({"level_answer": pb.LevelAnswer()}, "level_answer"),
         ({"level_answer": pb.LevelAnswer(logits=pb.LevelLogits())}, "level_answer.logits"),
+        ({"level_answer": pb.LevelAnswer(logits=pb.LevelLogits(bad=math.nan))}, "level_answer.logits"),
+        ({"mode": EXPLANATION, "level_answer": pb.LevelAnswer(level="A")}, "level_answer"),
+        ({"evidence": evidence(score(0.5))}, "evidence.tool_scores[0].score"),
         ({"evidence": evidence(score(3), score(5.5, "b"))}, "evidence.tool_scores[1].score"),
+        ({"evidence": evidence(score(math.inf))}, "evidence.tool_scores[0].score"),
+        ({"evidence": evidence(score(3, ""))}, "evidence.tool_scores[0].tool"),
         ({"evidence": evidence(severity=0)}, "evidence.distortion_analysis[0].findings[0].severity"),
         ({"options": pb.SynthesisOptions(eta=-1)}, "options.eta"),
         ({"options": pb.SynthesisOptions(fusion_form=UNKNOWN)}, "options.fusion_form"),
         ({"images": [png(), b"GIF89a"]}, "images[1]"),
+        ({"images": [png()[:-20]]}, "images[0]"),
         ({"images": [png().replace(b"IDAT", b"IDAT\x01", 1)]}, "images[0]"),
+        ({"images": [b""]}, "images[0]"),
         ({"images": [b"\0" * (MAX_IMAGE_BYTES + 1)]}, "images[0]"),
+        ({"images": [png(8, 8)]}, "images[0]"),
         ({"images": [png(5_000, 5_000)]}, "images[0]"),
+        ({"images": [png()] * 5}, "images"),
+        ({"context": "x" * 20_001}, "context"),
         ({"priority": UNKNOWN}, "priority"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -206,10 +257,16 @@ async def test_without_leave_the_model_is_not_asked(scripted: Any) -> None:  # n
     "script",
     [
         Script(replies=(Reply("How good", "I cannot help with that."),)),
+        Script(replies=(Reply("How good", '{"final_answer": "C", "quality_'),)),
+        Script(replies=(Reply("How good", reply("F")),)),
+        Script(replies=(Reply("How good", reply(quality_reasoning="")),)),
         Script(replies=(Reply("How good", reply(used_evidence=["D9", "X"])),)),
+        Script(faults=FaultPlan({Fault.HTML: 1.0})),
+        Script(faults=FaultPlan({Fault.EMPTY: 1.0})),
+        Script(faults=FaultPlan({Fault.SERVER_ERROR: 1.0})),
         Script(faults=FaultPlan({Fault.RESET: 1.0})),
     ],
-    ids=["refusal", "invented ids", "reset"],
+    ids=["refusal", "half a JSON", "unknown level", "no reasoning", "invented ids", "html", "empty", "500", "reset"],
 )
 async def test_a_model_that_fails_leaves_a_degraded_answer(scripted: Any, script: Script) -> None:  # noqa: ANN401
     async with scripted(script) as served:

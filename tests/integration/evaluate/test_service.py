@@ -1,6 +1,8 @@
 """Evaluate: a real server with tiny models, through the real stub."""
 
 import asyncio
+import math
+from typing import Any
 
 import grpc
 import pytest
@@ -55,6 +57,20 @@ async def test_the_loss_is_the_sum_of_the_contributions(stub: EvaluateServiceStu
     assert all(0 <= part.score <= 1 and part.applicable for part in parts)
 
 
+async def test_every_score_can_be_computed_again_from_the_response(stub: EvaluateServiceStub) -> None:
+    response = await stub.Evaluate(evaluate_request())
+    facts, flow, length = response.facts, response.flow, response.length
+    assert facts.recall == facts.hit_fact_count / facts.fact_count
+    assert facts.precision == facts.supported_sentence_count / facts.sentence_count
+    total = facts.precision + facts.recall
+    assert facts.score.score == pytest.approx(2 * facts.precision * facts.recall / total if total else 0)
+    assert response.entities.score.score == response.entities.valid_count / response.entities.entity_count
+    assert flow.score.score == pytest.approx(flow.coverage_weight * flow.coverage + flow.order_weight * flow.order)
+    assert response.semantic.score.score == pytest.approx(max(0, response.semantic.cosine))
+    assert length.deviation == abs(length.generated_tokens - length.target_tokens) / length.target_tokens
+    assert length.score.score == pytest.approx(1 - min(1, math.log1p(length.deviation)))
+
+
 async def test_evidence_points_into_the_texts_that_were_sent(stub: EvaluateServiceStub) -> None:
     request = evaluate_request(view=common_pb2.RESULT_VIEW_FULL)
     response = await stub.Evaluate(request)
@@ -101,10 +117,33 @@ async def test_options_replace_the_servers_settings(start: Start) -> None:
     assert response.nli.scored_pair_count < response.nli.exact_pair_count
 
 
-async def test_a_hard_fail_needs_no_model(stub: EvaluateServiceStub, gate: Gate) -> None:
+async def test_empty_gold_lists_do_not_apply_and_their_weight_goes_to_the_rest(stub: EvaluateServiceStub) -> None:
+    request = evaluate_request()
+    for name in ("key_facts", "logical_outline", "entity_list"):
+        request.datum.summary.ClearField(name)
+    response = await stub.Evaluate(request)
+    assert [getattr(response, name).score.applicable for name in COMPONENTS] == [False, False, False, True, True]
+    assert response.semantic.score.weight == pytest.approx(0.75)
+    assert response.length.score.weight == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"generated__text": ""}, pb.HARD_FAIL_RULE_TRUNCATION),
+        ({"generated__text": "W1 w2 w3 and then"}, pb.HARD_FAIL_RULE_TRUNCATION),
+        ({"generated__finish_reason": "length"}, pb.HARD_FAIL_RULE_TRUNCATION),
+        ({"generated__text": "This summary covers w1 w2 ."}, pb.HARD_FAIL_RULE_META_COMMENTARY),
+        ({"generated__structured_output_requested": True}, pb.HARD_FAIL_RULE_INVALID_JSON),
+    ],
+    ids=["empty text", "no end", "finish reason", "meta-commentary", "no JSON"],
+)
+async def test_a_hard_fail_needs_no_model(
+    stub: EvaluateServiceStub, gate: Gate, changes: dict[str, Any], rule: int
+) -> None:
     gate.close()  # an answer that comes now comes without a forward pass
-    response = await stub.Evaluate(evaluate_request(generated__text="This summary covers w1 w2 ."))
-    assert (response.loss, response.hard_fail.rule) == (1.0, pb.HARD_FAIL_RULE_META_COMMENTARY)
+    response = await stub.Evaluate(evaluate_request(**changes))
+    assert (response.loss, response.hard_fail.rule) == (1.0, rule)
     assert response.hard_fail.reason
     assert {field.name for field, _ in response.ListFields()}.isdisjoint(COMPONENTS)
     assert response.nli.scored_pair_count == 0
@@ -115,12 +154,23 @@ async def test_a_hard_fail_needs_no_model(stub: EvaluateServiceStub, gate: Gate)
     [
         (pb.EvaluateRequest(generated=evaluate_request().generated), "datum"),
         (pb.EvaluateRequest(datum=evaluate_request().datum), "generated"),
+        (evaluate_request(datum__entry__text=""), "datum.entry.text"),
+        (evaluate_request(datum__entry__token_count=-1), "datum.entry.token_count"),
         (evaluate_request(datum__entry__text=TEN_MB), "datum.entry.text"),
+        (evaluate_request(generated__text=TEN_MB), "generated.text"),
+        (evaluate_request(datum__summary__summary=" "), "datum.summary.summary"),
         (evaluate_request(datum__summary__key_facts=["W1 ."] * 9), "datum.summary.key_facts"),
+        (evaluate_request(datum__summary__key_facts=["W1 ."] * 21), "datum.summary.key_facts"),
+        (evaluate_request(datum__summary__key_facts=["W1 ."] * 9 + [""]), "datum.summary.key_facts[9]"),
         (evaluate_request(options__nli_mode=9), "options.nli_mode"),
         (evaluate_request(options__precision_source=9), "options.precision_source"),
         (evaluate_request(priority=9), "priority"),
+        (evaluate_request(options__hit_threshold=0.0), "options.hit_threshold"),
+        (evaluate_request(options__window_sentences=[1, 1]), "options.window_sentences"),
         (evaluate_request(options__window_sentences=[6]), "options.window_sentences[0]"),
+        (evaluate_request(options__weights__facts=math.nan), "options.weights.facts"),
+        (evaluate_request(options__weights__facts=math.inf), "options.weights.facts"),
+        (evaluate_request(options__weights__facts=-0.1, options__weights__flow=1.1), "options.weights.facts"),
         (evaluate_request(options__weights__facts=0.5), "options.weights"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -3,19 +3,18 @@
 Four distances, each 0 within its tolerance, are joined as independent reasons for doubt: d = 1 - product of (1 - weight
 x distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
 
-Each distance is the larger of two: of the grounded sentences alone, and of these with the worst ungrounded one. Filler
-would else thin out what is wrong.
+Each distance is the larger of two: of the sentences that may raise a score, and of these with the worst other one.
+Filler would else thin out what is wrong.
 """
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from math import fsum
 
 import numpy as np
 
 from pipeline.judge.evidence.claim import Claim, MismatchKind
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.signals.grounding import Grounding
+from pipeline.judge.evidence.raising import RaisingSentences
 from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
 from pipeline.reading.index import Float64
@@ -27,24 +26,19 @@ _MOST_SENTENCES = 200  # grounded or not, whose sentiment is read
 
 
 def read_drift(
-    plan: EvidencePlan,
-    claims: Sequence[Claim],
-    grounding: Grounding,
-    tones: tuple[ToneScore, ToneScore],
-    weights: Sequence[float],
+    plan: EvidencePlan, claims: Sequence[Claim], sentences: RaisingSentences, tones: tuple[ToneScore, ToneScore]
 ) -> ToneReading:
     """Returns tone, sentiment and drift.
 
     Args:
         plan: what was compared.
         claims: with their labels.
-        grounding: of the summary's sentences.
+        sentences: of the summary.
         tones: of source and summary.
-        weights: of the summary's sentences.
     """
     source, summary = tones
-    focus_cosine = _focus_cosine(plan, grounding, weights)
-    sentiments = max(_sentiments(plan, grounding, weights), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
+    focus_cosine = _focus_cosine(plan, sentences)
+    sentiments = max(_sentiments(plan, sentences), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
     meaning = _contradicted_share(claims, plan.config.contradicted)
@@ -74,15 +68,14 @@ def read_drift(
     )
 
 
-def _sentiments(plan: EvidencePlan, grounding: Grounding, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
+def _sentiments(plan: EvidencePlan, sentences: RaisingSentences) -> Iterator[tuple[float, float]]:
     """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
-    for grounded, others in grounding.readings():
-        covered = mean_sentiment(_about(plan, frozenset(grounded)))
-        read = grounded[:_MOST_SENTENCES]
-        found = fsum(weights[index] * _sentiment(plan, index) for index in read)
-        total = fsum(weights[index] for index in read)
+    for raising, others in sentences.readings():
+        covered = mean_sentiment(_about(plan, frozenset(raising)))
+        read = raising[:_MOST_SENTENCES]
+        found, total = fsum(_sentiment(plan, index) for index in read), len(read)
         yield covered, found / total
-        if grounding.grounded:
+        if sentences.raising:
             yield from (
                 (covered, (found + _sentiment(plan, index)) / (total + 1)) for index in others[:_MOST_SENTENCES]
             )
@@ -104,14 +97,14 @@ def _about(plan: EvidencePlan, sentences: frozenset[int]) -> list[str]:
 
 
 def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
-    """Returns the share of the claims, by tokens, that the source contradicts; of the others grounded ones count."""
-    wrong, others = 0, Fraction(0)
+    """Returns the share of the claims, by tokens, that the source contradicts; others count if they may raise."""
+    wrong = others = 0
     for claim in claims:
         if _is_opposed(claim, contradicted):
             wrong += claim.token_count
-        elif claim.is_grounded:
-            others += claim.token_count * claim.weight
-    return float(wrong / (wrong + others)) if wrong else 0.0
+        elif claim.may_raise:
+            others += claim.token_count
+    return wrong / (wrong + others) if wrong else 0.0
 
 
 def _is_opposed(claim: Claim, contradicted: float) -> bool:
@@ -124,16 +117,16 @@ def _beyond(distance: float, tolerance: float) -> float:
     return min(1.0, max(0.0, distance - tolerance) / (1 - tolerance))
 
 
-def _focus_cosine(plan: EvidencePlan, grounding: Grounding, weights: Sequence[float]) -> float:
+def _focus_cosine(plan: EvidencePlan, sentences: RaisingSentences) -> float:
     """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
 
-    The summary has its grounded sentences, alone or with the one ungrounded sentence that lowers the cosine most.
+    The summary has the sentences that may raise a score, alone or with the other one that lowers the cosine most.
     """
     middle = _unit(plan.closeness.vectors.sum(axis=0))
-    vectors = plan.told_closeness.vectors * np.array(weights)[:, np.newaxis]
-    grounded = vectors[list(grounding.grounded)].sum(axis=0)
-    sums = [grounded] if grounding.grounded else []
-    sums += [grounded + vectors[index] for index in grounding.others]
+    vectors = plan.told_closeness.vectors
+    raising = vectors[list(sentences.raising)].sum(axis=0)
+    sums = [raising] if sentences.raising else []
+    sums += [raising + vectors[index] for index in sentences.others]
     cosines = [float(np.clip(middle @ _unit(total), -1, 1)) for total in sums if total.any()]
     return min(cosines, default=1.0) if middle.any() else 1.0
 

@@ -133,14 +133,14 @@ _PARTLY = 0.5  # the answer differs, but the whole statement is entailed; or the
 
 
 def coverage_questions(
-    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], grounded: Collection[int]
+    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], raising: Collection[int]
 ) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
     Args:
         facts: where they are told, by sentence of the source.
         entailments: by the summary, likewise.
-        grounded: grounded sentences of the summary.
+        raising: raising sentences of the summary.
     """
     draft, config = plan.draft, plan.config
     read, summary = draft.source.read, draft.summary.read
@@ -149,7 +149,7 @@ def coverage_questions(
     asked = ask_about_facts(
         read, statements, SpanReader(read, draft.source.index, draft.names), most=config.question_count
     )
-    respondent = _Respondent(draft.summary, SpanReader(summary, draft.source.index, draft.names), grounded)
+    respondent = _Respondent(draft.summary, SpanReader(summary, draft.source.index, draft.names), raising)
     answered = []
     for rank, question in asked:
         fact = asked_about[rank]
@@ -164,9 +164,9 @@ def coverage_questions(
 
 
 def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: EvidenceConfig) -> tuple[Question, ...]:
-    """Returns questions about grounded claims, answered from the source alone.
+    """Returns questions about raising claims, answered from the source alone.
 
-    When no claim is grounded, those of the least supported sentence are asked about.
+    When no claim is raising, those of the least supported sentence are asked about.
 
     The words around a mask find the answer when both texts are worded alike. When they are not, but the source supports
     the claim, it gives that answer: in the same word if it has it among words of the question (1), else in other words
@@ -175,7 +175,7 @@ def claim_questions(plan: EvidencePlan, claims: Sequence[Claim], config: Evidenc
     draft = plan.draft
     read = draft.summary.read
     least = min(claims, key=lambda claim: claim.probability, default=None)
-    about = [at for at, claim in enumerate(claims) if claim.is_grounded] or [
+    about = [at for at, claim in enumerate(claims) if claim.may_raise] or [
         at for at, claim in enumerate(claims) if least and claim.sentence_index == least.sentence_index
     ]
     statements = [draft.claims[at].words for at in about]

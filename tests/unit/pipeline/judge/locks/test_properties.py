@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from math import isfinite
 
 import pytest
@@ -140,8 +141,8 @@ UNGROUNDED = st.lists(st.tuples(st.sampled_from(ClaimLabel), SHARE), max_size=3)
 
 def with_filler(made: EvidenceTable, filler: Sequence[tuple[ClaimLabel, float]]) -> EvidenceTable:
     """Adds ungrounded sentences, each a claim and a segment, at places of the source that nothing else cites."""
-    said = [replace(claim, is_grounded=False, support=place("source", 90)) for claim, _ in _made(filler)]
-    parts = [replace(segment, is_grounded=False) for _, segment in _made(filler)]
+    said = [replace(claim, may_raise=False, support=place("source", 90)) for claim, _ in _made(filler)]
+    parts = [replace(segment, may_raise=False) for _, segment in _made(filler)]
     return replace(made, claims=(*made.claims, *said), segments=(*made.segments, *parts))
 
 
@@ -200,8 +201,14 @@ def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTab
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
     assert score_of_drift(low) >= score_of_drift(high)
-    counts = [ClaimCounts(u.denominator - u.numerator, 0, u.numerator) for u in (low, high)]
+    counts = [claim_counts(u.denominator - u.numerator, 0, u.numerator) for u in (low, high)]
     assert score_of_counts(counts[0], TWIN_LOCK) >= score_of_counts(counts[1], TWIN_LOCK)
+
+
+@cache
+def claim_counts(supported: int, partial: int, unsupported: int) -> ClaimCounts:
+    labels = (ClaimLabel.SUPPORTED, supported), (ClaimLabel.PARTIAL, partial), (ClaimLabel.UNSUPPORTED, unsupported)
+    return ClaimCounts.of(claims(*(label for label, count in labels for _ in range(count))))
 
 
 def test_judge_hallucination_never_rises_with_a_worse_claim_for_all_counts() -> None:
@@ -210,12 +217,12 @@ def test_judge_hallucination_never_rises_with_a_worse_claim_for_all_counts() -> 
         for unsupported in range(total + 1):
             for partial in range(total - unsupported + 1):
                 supported = total - unsupported - partial
-                score = score_of_counts(ClaimCounts(supported, partial, unsupported), JUDGE_LOCK)
+                score = score_of_counts(claim_counts(supported, partial, unsupported), JUDGE_LOCK)
                 if supported:
-                    assert score_of_counts(ClaimCounts(supported - 1, partial + 1, unsupported), JUDGE_LOCK) <= score
-                    assert score_of_counts(ClaimCounts(supported - 1, partial, unsupported + 1), JUDGE_LOCK) <= score
+                    assert score_of_counts(claim_counts(supported - 1, partial + 1, unsupported), JUDGE_LOCK) <= score
+                    assert score_of_counts(claim_counts(supported - 1, partial, unsupported + 1), JUDGE_LOCK) <= score
                 if partial:
-                    assert score_of_counts(ClaimCounts(supported, partial - 1, unsupported + 1), JUDGE_LOCK) <= score
+                    assert score_of_counts(claim_counts(supported, partial - 1, unsupported + 1), JUDGE_LOCK) <= score
 
 
 def test_a_drift_outside_its_range_is_no_drift() -> None:

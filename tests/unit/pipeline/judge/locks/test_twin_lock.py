@@ -109,7 +109,7 @@ def test_a_cap_never_raises_a_score() -> None:
     ],
 )
 def test_hallucination_rounds_fourteen_u_half_up(u: Fraction, score: int) -> None:
-    counts = ClaimCounts(supported=u.denominator - u.numerator, partial=0, unsupported=u.numerator)
+    counts = ClaimCounts.of(claims(*[S] * (u.denominator - u.numerator), *[U] * u.numerator))
     assert score_of_counts(counts, TWIN_LOCK) == score
 
 

@@ -21,7 +21,7 @@ def relevance(*made: SummarySegment) -> dict[str, float]:
 
 def filler(containment: float, cosine: float, words: int) -> SummarySegment:
     (made,) = segments(containment)
-    return replace(made, theme_cosine=cosine, content_token_count=words, is_grounded=False)
+    return replace(made, theme_cosine=cosine, content_token_count=words, may_raise=False)
 
 
 @given(SHARES, FILLERS, st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)))
@@ -53,8 +53,8 @@ def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises
     first: list[tuple[float, bool]], more: float
 ) -> None:
     claims_of = [
-        replace(claim, sentence_index=at, probability=probability, is_grounded=is_grounded)
-        for at, (probability, is_grounded) in enumerate([*first, (more, False)])
+        replace(claim, sentence_index=at, probability=probability, may_raise=may_raise)
+        for at, (probability, may_raise) in enumerate([*first, (more, False)])
         for claim in claims(S)
     ]
     before, after = (EvidenceView.of(table(made_claims=made)) for made in (claims_of[:-1], claims_of))
@@ -69,18 +69,16 @@ def test_what_is_said_in_many_ways_raises_nothing_more_than_said_once(
 ) -> None:
     def view(times: int) -> EvidenceView:
         first, *made = claims(S, *[label] * times)
-        ways = [replace(claim, probability=said, times_said=times) for claim in made]
-        parts = [replace(segment, times_said=times) for segment in segments(*[said] * times)]
+        ways = [replace(claim, probability=said, may_raise=not at) for at, claim in enumerate(made)]
+        parts = [replace(segment, may_raise=not at) for at, segment in enumerate(segments(*[said] * times))]
         whole = (replace(first, probability=other), *ways)
         return EvidenceView.of(table(made_claims=whole, made_segments=(*segments(other), *parts)))
 
     once, often = view(1), view(times)
     assert often.unsupported_share >= once.unsupported_share - 1e-12
-    if label is S:
-        assert often.unsupported_share == pytest.approx(once.unsupported_share)
-        assert often.certainty == pytest.approx(once.certainty)
+    assert often.certainty <= once.certainty + 1e-12
     for new, old in zip(measure(often, MetricName.RELEVANCE), measure(once, MetricName.RELEVANCE), strict=True):
-        assert new.score == pytest.approx(old.score)
+        assert new.score <= old.score + 1e-12
 
 
 def test_a_detail_that_a_label_forgives_counts_in_coverage() -> None:
