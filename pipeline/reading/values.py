@@ -1,19 +1,50 @@
-"""Numbers and dates of a text, as values that can be compared.
+"""Numbers, their units, and dates of a text, as values that can be compared; everybody who reads one reads it here.
 
-Numbers are read as they are written: "67 million", "76m", "five", "1,403", "$1.2bn", "20 per cent", "third". Dates are
-read in parts, which are looked for one by one: years, months, days of the month, weekdays.
+Numbers are read as they are written: "67 million", "76m", "five", "1,403", "$1.2bn", "20 per cent", "third". Digits may
+have several readings: "1.403" is one thousand in German. Dates are read in parts, which are looked for one by one:
+years, months, days of the month, weekdays.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
-from math import isclose
+from math import isclose, isnan, nan
 from typing import TypeVar
 
 from pipeline.off_loop import stoppable
+from pipeline.reading.word_lists import any_of, phrase_list, word_list
 from pipeline.remember import remember_short
+
+_UNITS = {name: line.split()[0] for line in phrase_list("units") for name in line.split()}
+_LONGEST_UNIT = 24
+_EXPONENT = re.compile(r"\^?[-−]?[¹²³23]$")
+_FACTORS = re.compile(r"[/·⋅*]")
+_PRODUCT = str.maketrans("μ", "µ", "·⋅*")
+_DEGREES = re.compile(r"(?:degrees?|°)\s?([CF]\b|[Cc]elsius|[Ff]ahrenheit)")
+
+
+def unit_of(word: str, *, is_attached: bool) -> str | None:
+    """Returns the unit that a word is, alone or composed ("N·m", "m/s²", "l/min"), in the spelling that is compared.
+
+    Args:
+        word: as it stands, without punctuation around it.
+        is_attached: True if it touches the number before it.
+    """
+    if not word or len(word) > _LONGEST_UNIT:
+        return None
+    if word in _UNITS:
+        return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
+    factors = _FACTORS.split(word.replace("μ", "µ"))
+    is_unit = all(factor in _UNITS or _EXPONENT.sub("", factor) in _UNITS for factor in factors)
+    return word.translate(_PRODUCT) if is_unit else None
+
+
+def plain_units(text: str) -> str:
+    """Returns a text with units of two words as one: "20 degrees Celsius", "20 per cent"."""
+    return _DEGREES.sub(lambda match: f"°{match[1][0].upper()}", text).replace("per cent", "percent")
 
 
 class Measure(StrEnum):
@@ -29,85 +60,75 @@ class Quantity:
     """One number.
 
     Attributes:
-        start: first character.
+        start: first character, a sign of currency included.
         end: exclusive; magnitude ("million") and percent sign included.
+        unit_end: exclusive; the unit included as well.
+        value: not a number where digits are a code's, as those of "1.2.3".
         step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5".
         is_lower_bound: "more than 40", "over 40", "at least 40".
         is_approximate: "about 40", "nearly 40".
+        is_scaled: "4.2 million", not "4.2m", which may be metres.
+        is_part: of a word, as the digits of "A380" and "1.2.3".
+        readings: what its digits may mean, "5" for "05" and "5.0"; the likeliest in English first.
+        unit: in the spelling that is compared; None without any.
     """
 
     start: int
     end: int
+    unit_end: int
     value: float
     measure: Measure
     step: float
     is_lower_bound: bool
     is_approximate: bool
+    is_negative: bool
     is_word: bool
+    is_scaled: bool
+    is_part: bool
+    readings: tuple[str, ...]
+    unit: str | None
 
 
-_SMALL_LIST = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen
-"""
-_TENS_NAMES = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SMALL = {word: value for value, word in enumerate(_SMALL_LIST.split())}
-_TENS = {word: 10 * value for value, word in enumerate(_TENS_NAMES, start=2)}
-_MAGNITUDES = {
-    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12.0,
-    "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12,
-}  # fmt: skip
-_ORDINAL_ONES = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
-_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_ONES.split(), start=1)}
-_SMALL_WORD = "|".join(sorted((*_SMALL, *_TENS), key=len, reverse=True))
-_MAGNITUDE_WORD = "hundred|thousand|million|billion|trillion|dozen"
+def _numbers_of(name: str) -> dict[str, float]:
+    return {word: float(value) for word, value in map(str.split, phrase_list(name))}
+
+
+_NUMBER_WORDS, _ORDINALS = _numbers_of("number_words"), _numbers_of("ordinals")
+_MAGNITUDES = _numbers_of("magnitudes")
+_SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
+_SMALL, _MAGNITUDE = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True)), "|".join(_MAGNITUDES)
+_CURRENCY = r"(?:[$£€¥]\s?)?"
 _QUANTITY = re.compile(
     rf"""
-    (?<![\w.,])(?:[$£€¥]\s?)?(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
-        (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE_WORD}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%]))?
-    |\b(?P<words>(?:{_SMALL_WORD}|a(?=\s(?:{_MAGNITUDE_WORD}))|half\sa(?=\s(?:{_MAGNITUDE_WORD})))
-        (?:(?:\s|-|\sand\s)(?:{_SMALL_WORD}|{_MAGNITUDE_WORD}))*)\b
+    {_CURRENCY}(?<!\d)(?P<digits>\d+(?:[.,]\d+)*)
+        (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%]))?
+    |\b(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
+        (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
     |\b(?P<ordinal>{"|".join(_ORDINALS)})\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _PERCENT = re.compile(r"\s?(?:%|per\s?cent\b|percentage points?\b)", re.IGNORECASE)
-_LOWER_BOUND = re.compile(
-    r"(?:more than|over|at least|upwards of|above|no (?:less|fewer) than)\s+(?:[$£€¥]\s?)?$", re.IGNORECASE
-)
-_APPROXIMATE = re.compile(
-    r"(?:about|around|some|nearly|almost|roughly|approximately|close to|up to|circa|under|below|less than|fewer than|"
-    r"just over|just under)\s+(?:[$£€¥]\s?)?$",
-    re.IGNORECASE,
-)
+_UNIT = re.compile(r"(\s?-?)([^\s\d,;:()\[\]{}|.!?\"“”–—]{1,24})")
+_NEGATIVE = re.compile(r"(?:^|[\s(=:~|])[-−–]$")
+_LOWER_BOUND = re.compile(rf"{any_of('lower_bounds')}\s+{_CURRENCY}$", re.IGNORECASE)
+_APPROXIMATE = re.compile(rf"{any_of('approximations')}\s+{_CURRENCY}$", re.IGNORECASE)
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources
 _APPROXIMATE_TOLERANCE, _BOUND_TOLERANCE = 0.1, 0.35
+_LONGEST_NUMBER, _MOST_ZEROS, _GROUP = 40, 300, 3  # digits
+_SHORTEST_LIST = 3
 
 
 @remember_short(1 << 12, most_chars=_LONGEST_REMEMBERED)
+def find_numbers(text: str) -> tuple[Quantity, ...]:
+    """Returns all numbers of a normalised text in order, those inside codes too. Linear in its length."""
+    return tuple(number for match in stoppable(_QUANTITY.finditer(text)) for number in _read(text, match))
+
+
 def find_quantities(text: str) -> tuple[Quantity, ...]:
-    """Returns the numbers of a normalised text in order. Linear in its length."""
-    found = []
-    for match in stoppable(_QUANTITY.finditer(text)):
-        value, step = _read(match)
-        percent = _PERCENT.match(text, match.end())
-        is_ordinal = bool(match["ordinal"] or match["nth"])
-        measure = Measure.ORDINAL if is_ordinal else Measure.PERCENT if percent else Measure.PLAIN
-        lead = text[max(0, match.start() - _LEAD_CHARS) : match.start()]
-        found.append(
-            Quantity(
-                start=match.start(),
-                end=percent.end() if percent else match.end(),
-                value=value,
-                measure=measure,
-                step=step,
-                is_lower_bound=bool(_LOWER_BOUND.search(lead)),
-                is_approximate=bool(_APPROXIMATE.search(lead)),
-                is_word=match["digits"] is None,
-            )
-        )
-    return tuple(found)
+    """Returns the numbers of a normalised text that count or order something, in order. Linear in its length."""
+    return tuple(number for number in find_numbers(text) if not number.is_part)
 
 
 def agree(claimed: Quantity, stated: Quantity) -> bool:
@@ -127,27 +148,103 @@ def agree(claimed: Quantity, stated: Quantity) -> bool:
     return False
 
 
-def _read(match: re.Match[str]) -> tuple[float, float]:
-    """Returns value and step of a number."""
-    if match["ordinal"]:
-        return float(_ORDINALS[match["ordinal"].lower()]), 1.0
-    if match["words"]:
-        return _read_words(match["words"].lower()), 1.0
-    digits = match["digits"].replace(",", "")
-    scale = _MAGNITUDES.get((match["scale"] or match["short"] or "").lower(), 1.0)
-    decimals = len(digits.partition(".")[2])
-    value = float(digits)
+def _read(text: str, match: re.Match[str]) -> Iterator[Quantity]:
+    """Yields the number that a match is, or each of a list such as "0,2,4"."""
+    at, digits = match.start("digits"), match["digits"] or ""
+    groups = digits.split(",")
+    if len(groups) < _SHORTEST_LIST or "." in digits or _is_grouped(groups):
+        yield _quantity(text, match, digits, match.span())
+        return
+    for group in groups:
+        yield _quantity(text, match, group, (at, at + len(group)))
+        at += len(group) + 1
+
+
+def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int]) -> Quantity:
+    start, end = span
+    first = max(start, match.start("digits"))
+    before, lead = text[max(0, first - 2) : first], text[max(0, start - _LEAD_CHARS) : start]
+    percent = _PERCENT.match(text, end)
+    is_ordinal = bool(match["ordinal"] or match["nth"])
+    value, step, readings = _read_digits(digits, match) if digits else _read_words(match)
+    unit, unit_end = _unit_behind(text, first + len(digits)) if digits else (None, end)
+    return Quantity(
+        start=start,
+        end=percent.end() if percent else end,
+        unit_end=max(end, unit_end),
+        value=value,
+        measure=Measure.ORDINAL if is_ordinal else Measure.PERCENT if percent else Measure.PLAIN,
+        step=step,
+        is_lower_bound=bool(_LOWER_BOUND.search(lead)),
+        is_approximate=bool(_APPROXIMATE.search(lead)),
+        is_negative=bool(digits and _NEGATIVE.search(before)),
+        is_word=not digits,
+        is_scaled=bool(match["scale"]),
+        is_part=bool(digits) and (isnan(value) or _is_inside(text, match.start("digits"))),
+        readings=readings,
+        unit=unit,
+    )
+
+
+def _is_inside(text: str, at: int) -> bool:
+    """Tells whether digits go on with a word or a number."""
+    before = text[max(0, at - 1) : at]
+    return before.isalnum() or before in {"_", ".", ","}
+
+
+def _unit_behind(text: str, end: int) -> tuple[str | None, int]:
+    """Returns the unit behind a number, and where it ends."""
+    behind = _UNIT.match(text, end)
+    unit = unit_of(behind[2], is_attached=not behind[1]) if behind else None
+    return unit, behind.end() if behind and unit else end
+
+
+def _read_digits(digits: str, match: re.Match[str]) -> tuple[float, float, tuple[str, ...]]:
+    """Returns value, step and readings of digits."""
+    found = _readings(digits)
+    readings = tuple(map(exact, found))
+    number = found[0]
+    if "," in number or number.count(".") > 1:
+        return nan, 1.0, readings
+    scale = _SCALES[(match["scale"] or match["short"]).lower()] if match["scale"] or match["short"] else 1.0
+    decimals, value = len(number.partition(".")[2]), float(number)
     # "67,000" may be rounded: its step is that of its last digit that is not 0. Years and ages keep theirs.
-    zeros = len(digits) - len(digits.rstrip("0")) if not decimals and value >= 1_000 else 0  # noqa: PLR2004
-    return value * scale, scale * 10.0 ** (zeros - decimals)
+    zeros = len(number) - len(number.rstrip("0")) if not decimals and value >= 1_000 else 0  # noqa: PLR2004
+    return value * scale, scale * 10.0 ** (min(zeros, _MOST_ZEROS) - decimals), readings
 
 
-def _read_words(text: str) -> float:
+def _readings(digits: str) -> list[str]:
+    """Returns what digits with points and commas may stand for, the likeliest in English first."""
+    groups = re.split(r"[.,]", digits)
+    separators = [character for character in digits if character in ".,"]
+    found = ["".join(groups)] if _is_grouped(groups) else []
+    if separators and separators.count(separators[-1]) == 1:
+        found.insert(0 if separators[-1] == "." else 1, f"{''.join(groups[:-1])}.{groups[-1]}")
+    return found or [digits]
+
+
+def _is_grouped(groups: list[str]) -> bool:
+    """Tells whether digits stand in thousands."""
+    return len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:])
+
+
+def exact(value: float | str) -> str:
+    """Returns a number as readings have it: "5" for "05" and "5.0"; what is no number, such as "1.2.3", as it is."""
+    digits = str(value)
+    if len(digits) > _LONGEST_NUMBER or digits.count(".") > 1 or "," in digits:
+        return digits
+    return f"{Decimal(digits).normalize():f}"
+
+
+def _read_words(match: re.Match[str]) -> tuple[float, float, tuple[str, ...]]:
     """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
+    if match["ordinal"]:
+        value = _ORDINALS[match["ordinal"].lower()]
+        return value, 1.0, (exact(value),)
     total = current = 0.0
-    for word in re.split(r"[\s-]+", text):
-        if word in _SMALL or word in _TENS:
-            current += _SMALL.get(word, _TENS.get(word, 0))
+    for word in match["words"].lower().replace("-", " ").split():
+        if word in _NUMBER_WORDS:
+            current += _NUMBER_WORDS[word]
         elif word == "a":
             current = current or 1.0
         elif word == "half":
@@ -156,7 +253,7 @@ def _read_words(text: str) -> float:
             current = (current or 1.0) * _MAGNITUDES[word]
             if _MAGNITUDES[word] >= 1e3:  # noqa: PLR2004
                 total, current = total + current, 0.0
-    return total + current
+    return total + current, 1.0, (exact(total + current),)
 
 
 class DatePartKind(StrEnum):
@@ -184,32 +281,26 @@ class DatePart:
     value: int
 
 
-_MONTH_NAMES = "january february march april may june july august september october november december"
-_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
-_MONTHS = {name: index for index, name in enumerate(_MONTH_NAMES.split(), start=1)}
-_MONTHS |= {name[:3]: index for name, index in _MONTHS.items()} | {"sept": 9}
-_WEEKDAYS = {name: index for index, name in enumerate(_WEEKDAY_NAMES.split(), start=1)}
-_PLAIN_MONTH = "|".join(name for name in _MONTH_NAMES.split() if name not in ("march", "may", "august"))
+_MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
+_WEEKDAYS = {name: index for index, name in enumerate(phrase_list("weekdays"), start=1)}
 # "may" and "march" are verbs and "august" an adjective: months only beside a day, a year, or a word that dates.
-_ABBREVIATED = "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec"
-_MONTH = rf"(?:{_PLAIN_MONTH}|march|may|august|(?:{_ABBREVIATED})\.?)"
-_COUNTED = (  # what follows a number that is no year: "2000 people"
-    "people|men|women|children|workers|employees|staff|members|students|pupils|soldiers|troops|patients|residents|"
-    "visitors|passengers|jobs|homes|houses|cars|vehicles|tickets|seats|votes|copies|deaths|cases|years|days|hours|"
-    "times|euros?|dollars?|pounds?|met(?:re|er)s|kilomet(?:re|er)s|km|miles|feet|yards|acres|hectares|lit(?:re|er)s|"
-    "kilograms?|kg|tons|tonnes|watts|calories"
+_VERBS = tuple(phrase_list("months_that_are_words"))
+_PLAIN_MONTH = "|".join(name for line in phrase_list("months") if (name := line.split()[0]) not in _VERBS)
+_NAMED_MONTH = f"(?:{_PLAIN_MONTH}|{'|'.join(_VERBS)})"
+_MONTH = (
+    rf"(?:{_NAMED_MONTH}|(?:{'|'.join(name for line in phrase_list('months') for name in line.split()[1:])}|may)\.?)"
 )
 _DATE = re.compile(
     rf"""
     \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
     |\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
-    |\b(?:in|since|last|next|this|early|late|mid|until|by|from|every|of)[\s-](?P<month4>{_PLAIN_MONTH}|march|may|august)\b(?!,?\s\d)
+    |\b{any_of("before_months")}[\s-](?P<month4>{_NAMED_MONTH})\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
     |\b(?P<year6>[12]\d{{3}})-(?P<month6>0[1-9]|1[0-2])-(?P<day6>0[1-9]|[12]\d|3[01])\b
     |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
-        (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s(?:{_COUNTED})\b))
-    |\b(?P<weekday>{_WEEKDAY_NAMES.replace(" ", "|")})\b
+        (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s{any_of("counted_things")}\b))
+    |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -226,16 +317,42 @@ def find_date_parts(text: str) -> tuple[DatePart, ...]:
             if found is None:
                 continue
             kind = _GROUPS.get(group.rstrip("123456"), DatePartKind.WEEKDAY)
-            value = _value(kind, found.lower().rstrip("."))
+            name = found.lower().rstrip(".")
+            value = int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS)[name]
             if kind is not DatePartKind.DAY or 1 <= value <= _LAST_DAY:
                 parts.append(DatePart(*match.span(group), kind, value))
     return tuple(sorted(parts, key=lambda part: part.start))
 
 
-def _value(kind: DatePartKind, text: str) -> int:
-    if kind is DatePartKind.MONTH:
-        return _MONTHS[text] if text in _MONTHS else int(text)
-    return _WEEKDAYS[text] if kind is DatePartKind.WEEKDAY else int(text)
+Day = tuple[int | None, int | None, int | None]
+"""Year, month, day; None where one is not said."""
+_NUMERIC_DATE = re.compile(
+    r"(?<![\d.])(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))(?![\d])"
+)
+_BETWEEN_PARTS = 6  # characters: "1st of May, 2024"
+
+
+def find_days(text: str) -> dict[tuple[int, int], frozenset[Day]]:
+    """Returns the places of dates with what they may mean: "3/4/2024" is in March or in April."""
+    days: dict[tuple[int, int], frozenset[Day]] = {}
+    for match in _NUMERIC_DATE.finditer(text):
+        if match[1]:
+            days[match.span()] = frozenset({(int(match[1]), int(match[3]), int(match[4]))})
+        else:
+            year, one, other = int(match[8]), int(match[5]), int(match[7])
+            days[match.span()] = frozenset({(year, one, other), (year, other, one)})
+    group: dict[DatePartKind, int] = {}
+    start = end = 0
+    for part in (*find_date_parts(text), None):
+        if part and group and part.start - end <= _BETWEEN_PARTS and part.kind not in group:
+            group[part.kind], end = part.value, part.end
+            continue
+        if DatePartKind.MONTH in group:
+            day = group.get(DatePartKind.YEAR), group[DatePartKind.MONTH], group.get(DatePartKind.DAY)
+            days[start, end] = frozenset({day})
+        if part:
+            group, start, end = {part.kind: part.value}, part.start, part.end
+    return days
 
 
 Placed = TypeVar("Placed", Quantity, DatePart)

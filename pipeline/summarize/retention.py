@@ -15,7 +15,8 @@ from typing import NamedTuple
 from pipeline.reading.function_words import STOP_WORDS
 from pipeline.reading.parts import split_parts
 from pipeline.reading.sentences import BlockKind
-from pipeline.reading.terms import Term, TermKind, find_terms, fold_words, is_unit
+from pipeline.reading.terms import Term, TermKind, find_terms, fold_words
+from pipeline.reading.values import unit_of
 from pipeline.reading.word_table import stem
 from pipeline.remember import remember_short
 
@@ -214,7 +215,7 @@ def _subject_words(words: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for match in _WORD.finditer(words):
         word = match.group().casefold()
-        if word not in STOP_WORDS and not is_unit(match.group(), is_attached=False):
+        if word not in STOP_WORDS and not unit_of(match.group(), is_attached=False):
             found.setdefault(stem(word), word)
     return found
 

@@ -15,10 +15,10 @@ from pipeline.reading.parts import split_parts
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.summary_text import read_summary
 from pipeline.reading.terms import find_terms
-from pipeline.reading.values import find_date_parts, find_quantities
+from pipeline.reading.values import find_date_parts, find_days, find_numbers
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.gate.values import KnownNumbers, find_amounts
+from pipeline.summarize.gate.values import KnownNumbers
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700
@@ -63,7 +63,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=True)),
     "unrelated summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=False)),
     "claims": _find_claims,
-    "quantities": find_quantities,
     "dates": find_date_parts,
     "names": _find_names,
     "meta commentary": _find_meta_commentary,
@@ -72,7 +71,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "excerpts": lambda text: read_excerpts([text], len),
     "terms": find_terms,
     "parts of an answer": split_parts,
-    "amounts": lambda text: list(find_amounts(text)),
+    "quantities": find_numbers,
+    "days": find_days,
     "numbers": KnownNumbers.of,
 }
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.terms import Term, TermKind, find_terms, is_unit
+from pipeline.reading.terms import Term, TermKind, find_terms
+from pipeline.reading.values import unit_of
 
 
 def terms_of(text: str) -> dict[str, list[str]]:
@@ -127,7 +128,18 @@ def test_a_text_of_one_word_or_one_line_takes_time_linear_in_its_length() -> Non
 
 @pytest.mark.parametrize(
     ("word", "is_attached", "expected"),
-    [("mm", False, True), ("in", True, True), ("in", False, False), ("kg/cm²", False, True), ("foo", True, False)],
+    [
+        ("mm", False, "mm"),
+        ("millimetres", False, "mm"),
+        ("in", True, "in"),
+        ("in", False, None),
+        ("kg/cm²", False, "kg/cm²"),
+        ("N·m", False, "Nm"),
+        ("lbs", False, "lb"),
+        ("kilograms", False, "kg"),
+        ("PSI", False, "psi"),
+        ("foo", True, None),
+    ],
 )
-def test_units(word: str, *, is_attached: bool, expected: bool) -> None:
-    assert is_unit(word, is_attached=is_attached) is expected
+def test_units(word: str, *, is_attached: bool, expected: str | None) -> None:
+    assert unit_of(word, is_attached=is_attached) == expected

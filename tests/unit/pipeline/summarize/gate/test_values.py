@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.gate.values import KnownNumbers, find_amounts
+from pipeline.reading.values import find_numbers
+from pipeline.summarize.gate.findings import FaultKind
+from pipeline.summarize.gate.values import KnownNumbers
 
 
 @pytest.mark.parametrize(
@@ -16,12 +18,18 @@ from pipeline.summarize.gate.values import KnownNumbers, find_amounts
     ],
 )
 def test_numbers_are_read_as_what_they_may_mean(text: str, values: list[set[str]]) -> None:
-    assert [set(amount.readings) for amount in find_amounts(text)] == values
+    assert [set(amount.readings) for amount in find_numbers(text)] == values
 
 
 @given(st.text("0123456789.,- kg°%()٣²", max_size=30) | st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    amounts = list(find_amounts(text))
+    amounts = list(find_numbers(text))
     assert [amount.start for amount in amounts] == sorted(amount.start for amount in amounts)
     assert all(amount.readings for amount in amounts)
     KnownNumbers.of(text)
+
+
+@pytest.mark.parametrize(("stated", "written"), [("45 lb", "45 kg"), ("300 psi", "300 TB"), ("5 m", "5 mm")])
+def test_another_unit_is_a_fault_however_it_is_spelled(stated: str, written: str) -> None:
+    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {written}.")) == [(FaultKind.UNIT, written)]
+    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {stated}.")) == []
