@@ -74,7 +74,7 @@ def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPa
     [
         ("PRECIS_LISTEN__PORT", "70000", "PRECIS_LISTEN__PORT"),
         ("PRECIS_LISTEN__PROT", "50051", "listen.prot"),
-        ("PRECIS_JUDGE__EVIDENCE__SUPPORTED", "0.6", "judge.evidence.supported"),  # a constant, not a setting
+        ("PRECIS_JUDGE__ULTRA__SMOOTHING", "0.1", "judge.ultra.smoothing"),  # a constant, not a setting
         ("PRECIS_LLM__ROLES__JURY__MODEL", "small", "llm.roles.jury"),
         ("PRECIS_LISTN__PORT", "50051", "PRECIS_LISTN__PORT names no setting"),
         ("PRECIS_TLS__CERTIFICATE_FILE", "cert.pem", "set both or neither"),
