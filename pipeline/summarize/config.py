@@ -79,7 +79,6 @@ class SummarizeConfig(FrozenModel):
     source_tail_tokens: ClassVar[int] = 200  # source before a batch that wave "all" shows it
     outline_tokens: ClassVar[int] = 200  # headings above a batch, and abbreviations, that wave "all" shows it
     critique_tokens: ClassVar[int] = 1_000  # most of a critique that later prompts carry
-    critic_source_tokens: ClassVar[int] = 1_000  # source with what a summary lacks, that a model's critic is shown
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")
     max_compressions: ClassVar[int] = 4  # attempts to make one overlong text fit its group

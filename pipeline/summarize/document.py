@@ -12,7 +12,7 @@ from pipeline.errors import InvalidInputError
 from pipeline.frozen import FrozenModel
 from pipeline.summarize.config import SummarizeLimits, Wave
 from pipeline.summarize.steering.json_form import MAX_SCHEMA_CHARS, parse_schema
-from pipeline.summarize.steering.wishes import LengthWish, SummaryDetail, SummaryForm, Wishes
+from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm, Wishes
 
 _HASH_VERSION = b"document-1"
 
@@ -196,7 +196,3 @@ class SummarizeOptions(FrozenModel):
     def wishes(self) -> Wishes:
         """What every text of the summary is written for."""
         return Wishes(" ".join(storable(self.focus).split()), storable(self.instructions).strip())
-
-    def length_wish(self, default: SummaryDetail) -> LengthWish:
-        """Returns how long the summary shall be, with the server's default."""
-        return LengthWish(self.target_tokens, self.target_words, self.target_share, self.detail or default)

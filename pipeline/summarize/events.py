@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
-from pipeline.summarize.result import SummaryResult, SummarySection
+from pipeline.summarize.result import SummaryResult, SummarySection, SummaryWarning
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import CriticVerdict
@@ -127,16 +127,6 @@ class TopicsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """Something the reader should know; the summary goes on. Its attributes are those of `SummaryWarning`."""
-
-    code: str
-    message: str
-    place: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
     """Last event: the result, complete or partial."""
 
@@ -170,7 +160,18 @@ class DraftReaders(Protocol):
 WithText = BatchDone | GroupDone
 """Events of calls that write a text. They are progress: a slow reader may miss some."""
 
-Event = Accepted | Planned | BatchDone | GroupDone | Drafted | LayersFound | Reflected | TopicsFound | Warned | Finished
+Event = (
+    Accepted
+    | Planned
+    | BatchDone
+    | GroupDone
+    | Drafted
+    | LayersFound
+    | Reflected
+    | TopicsFound
+    | SummaryWarning
+    | Finished
+)
 
 
 class CallOutcome(StrEnum):
@@ -182,8 +183,8 @@ class CallOutcome(StrEnum):
     CANCELLED = "cancelled"
 
 
-class SummaryObserver(Protocol):
-    """Is told of runs and calls, on the event loop. Must be quick and must not raise."""
+class SummaryObserver:
+    """Is told of runs and calls, on the event loop. Must be quick and must not raise. This one counts nothing."""
 
     def answered_from_store(self) -> None:
         """A request was answered with a result that was there: nothing ran."""
@@ -196,19 +197,3 @@ class SummaryObserver(Protocol):
 
     def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """A planned call ended; a reused one took no time and cost nothing."""
-
-
-class NoObserver:
-    """Counts nothing."""
-
-    def answered_from_store(self) -> None:
-        """See SummaryObserver."""
-
-    def run_started(self, *, is_resumed: bool) -> None:
-        """See SummaryObserver."""
-
-    def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
-        """See SummaryObserver."""
-
-    def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
-        """See SummaryObserver."""

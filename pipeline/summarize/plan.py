@@ -195,8 +195,9 @@ class SummaryProgress:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans summaries with one writer and one caller's choices."""
+    """Plans the summary of a document with a writer and its caller's choices."""
 
+    document: Document
     writer: Writer
     config: SummarizeConfig
     options: SummarizeOptions
@@ -221,9 +222,9 @@ class Planner:
         critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
         return min(limits.context_limit_tokens, config.source_tail_tokens + config.outline_tokens + critique)
 
-    def parts(self, document: Document) -> list[ChunkPart]:
-        """Counts all tokens of a document: the CPU-heavy step of a long one, run it off the loop."""
-        return self.packer.parts(document.chunks)
+    def parts(self) -> list[ChunkPart]:
+        """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop."""
+        return self.packer.parts(self.document.chunks)
 
     def plan(
         self, parts: Sequence[ChunkPart], cuts: Iterable[range] | None = None, calls: tuple[CallTexts, ...] = ()
@@ -245,7 +246,7 @@ class Planner:
         group_size = options.reduce_group_size or config.reduce_group_size
         budget = reduce_budget_tokens(limits, config, group_size)
         size = measure_document(sum(part.token_count for part in parts), (part.chunk.text for part in parts))
-        goal = set_goal(options.length_wish(config.detail), size, limits.output_tokens)
+        goal = set_goal(options, config.detail, size, limits.output_tokens)
         return SummaryPlan(
             batches=to_batches(parts, cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),

@@ -17,7 +17,7 @@ from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
 from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import Accepted, Event, Finished, NoObserver, Shown, SummaryObserver, WithText
+from pipeline.summarize.events import Accepted, Event, Finished, Shown, SummaryObserver, WithText
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
@@ -73,7 +73,7 @@ async def open_summarizer(
             with storage_errors():
                 await checkpoints.adelete_thread(summary_id)
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
-        yield Summarizer((config, support), store, checkpoints, executor, observer=observer or NoObserver())
+        yield Summarizer((config, support), store, checkpoints, executor, observer=observer or SummaryObserver())
 
 
 class Summarizer:
@@ -120,9 +120,9 @@ class Summarizer:
         self, document: Document, *, writer: Writer, options: SummarizeOptions = _DEFAULT_OPTIONS
     ) -> SummaryPlan:
         """Returns what `stream` would do, without doing any of it."""
-        planner = Planner(writer, self.config, options)
+        planner = Planner(document, writer, self.config, options)
         scope = call_scope(answer_scope(self.owner, writer.identity), self.config, options)
-        return await plan_incrementally(planner, document, scope, store=self.store, off_loop=self._off_loop)
+        return await plan_incrementally(planner, scope, store=self.store, off_loop=self._off_loop)
 
     async def stream(
         self,

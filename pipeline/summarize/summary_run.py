@@ -17,12 +17,12 @@ from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import Finished, Planned, Warned
+from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.graph.run import CallGate, Run, SummaryGraph, SummaryJob, SummaryState
-from pipeline.summarize.incremental.take_over import plan_again, plan_incrementally
+from pipeline.summarize.incremental.take_over import plan_incrementally
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import Planner, SummaryPlan
-from pipeline.summarize.result import SummaryFailure, SummaryResult, WarningCode
+from pipeline.summarize.result import SummaryFailure, SummaryResult, SummaryWarning, WarningCode
 from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
 from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
@@ -235,12 +235,9 @@ class SummaryRun:
     async def _plan(self) -> SummaryPlan:
         """Plans with the batches that the summary has already, else with those of earlier summaries."""
         job, before = self.job, self.summary.plan
-        planner = Planner(job.writer, job.config, job.options)
-        if before is None:
-            return await plan_incrementally(
-                planner, job.document, job.call_scope, store=job.store, off_loop=job.off_loop
-            )
-        return await plan_again(planner, job.document, job.call_scope, before.batch_lengths, off_loop=job.off_loop)
+        planner = Planner(job.document, job.writer, job.config, job.options)
+        lengths = before.batch_lengths if before else None
+        return await plan_incrementally(planner, job.call_scope, lengths, store=job.store, off_loop=job.off_loop)
 
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
@@ -270,7 +267,7 @@ class SummaryRun:
 
     async def _warn(self, code: WarningCode, message: str) -> None:
         await self.job.store.warn(self.job.summary_id, code, message)
-        self.channel.offer(Warned(code, message))
+        self.channel.offer(SummaryWarning(code, message))
 
 
 def _plan_key(plan: SummaryPlan) -> str:

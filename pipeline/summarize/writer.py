@@ -142,7 +142,6 @@ class CritiqueTask:
     Attributes:
         retention: what of the document's terms survived in it, measured.
         target_tokens: the length that was asked for; 0 for all that fits.
-        lost_passages: of the document, each with a term that the summary lacks.
     """
 
     summary_type: SummaryType
@@ -152,7 +151,6 @@ class CritiqueTask:
     retention: Retention
     wishes: Wishes = NO_WISHES
     target_tokens: int = 0
-    lost_passages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

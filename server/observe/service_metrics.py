@@ -17,7 +17,7 @@ from pipeline.evaluate.result import Evaluation
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import CallOutcome
+from pipeline.summarize.events import CallOutcome, SummaryObserver
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.backends import ChosenWriter
@@ -138,8 +138,8 @@ SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0)
 STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS, Stage.JSON)
 
 
-class SummaryMetrics:
-    """Counts runs and calls. A `pipeline.summarize.events.SummaryObserver`."""
+class SummaryMetrics(SummaryObserver):
+    """Counts runs and calls."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def counter(name: str, text: str, *labels: str) -> Counter:

@@ -17,10 +17,9 @@ from pipeline.summarize.events import (
     Planned,
     Reflected,
     TopicsFound,
-    Warned,
 )
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
-from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView
+from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.storage.records import StoredSummary, SummaryEntry, SummaryPage
 from pipeline.summarize.writer import RemovedDuplicate
 from server.backends import ChosenWriter
@@ -104,7 +103,7 @@ _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     LayersFound: ("layers", reply(LayersFound, pb.LayersFound, _EXCEPTIONS)),
     Reflected: ("reflect", reply(Reflected, pb.SummaryReflected, _EXCEPTIONS)),
     TopicsFound: ("topics", reply(TopicsFound, pb.TopicsFound, _EXCEPTIONS)),
-    Warned: ("warning", reply(Warned, pb.SummaryWarning)),
+    SummaryWarning: ("warning", reply(SummaryWarning, pb.SummaryWarning)),
 }
 to_document = reply(Document, pb.Document, _EXCEPTIONS)
 to_submitted = reply(StoredSummary, pb.SubmitSummaryResponse)

@@ -5,6 +5,7 @@ the summary, which has passed the gate: where they do not, the model is asked on
 """
 
 from dataclasses import replace
+from functools import partial
 
 from langgraph.runtime import Runtime
 
@@ -45,7 +46,7 @@ async def write_json(runtime: Runtime[Run], iteration: int) -> None:
 
 async def _task(runtime: Runtime[Run], iteration: int) -> MergeTask:
     """Returns what is asked of the model, with as much of the summary as a prompt has room for."""
-    run, options = runtime.context, runtime.context.job.options
+    run = runtime.context
     text = await final_text(run, iteration)
     shown = head_by_tokens(text, run.plan.reduce_budget_tokens, run.count_tokens)
     if len(shown.strip()) < len(text.strip()):
@@ -53,25 +54,12 @@ async def _task(runtime: Runtime[Run], iteration: int) -> MergeTask:
         await warn(runtime, WarningCode.JSON_FLAWED, message)
     first, last = run.plan.batches[0], run.plan.batches[-1]
     chunks, pages = (first.chunk_indexes[0], last.chunk_indexes[1]), (first.pages[0], last.pages[1])
-    return MergeTask(
-        summary_type=options.summary_type,
-        document_name=run.job.document.name,
-        stage=MergeStage.JSON,
-        level=0,
-        group_index=0,
-        group_count=1,
-        extractions=(Extraction(shown, chunks, pages),),
-        target_tokens=run.plan.limits.output_tokens,
-        wishes=options.wishes,
-        json_schema=options.json_schema,
-    )
+    task = run.job.merge_task(MergeStage.JSON, 0, [Extraction(shown, chunks, pages)], run.plan.limits.output_tokens)
+    return replace(task, json_schema=run.job.options.json_schema)
 
 
 async def _ask(run: Run, step: StepId, task: MergeTask) -> str:
-    async def ask() -> Written:
-        return await run.job.writer.merge(task)
-
-    call = PlannedCall(step, task, ask, WRITTEN, usage=lambda written: written.usage)
+    call = PlannedCall(step, task, partial(run.job.writer.merge, task), WRITTEN)
     return (await run.answer(call)).outcome.text
 
 

@@ -114,18 +114,7 @@ class _Finish:
 
     def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
         job = self.runtime.context.job
-        return MergeTask(
-            summary_type=job.options.summary_type,
-            document_name=job.document.name,
-            stage=MergeStage.SHAPE,
-            level=self.level + 1,
-            group_index=0,
-            group_count=1,
-            extractions=(source,),
-            target_tokens=target_tokens,
-            wishes=job.options.wishes,
-            shape=shape,
-        )
+        return replace(job.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
 
     def _size(self, text: str) -> int:
         return counter(self.shape, self.runtime.context.count_tokens)(text)

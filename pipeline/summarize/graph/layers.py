@@ -12,14 +12,13 @@ from langgraph.runtime import Runtime
 from pipeline.reading.parts import FENCE
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.gate.gate import GatedWriter
 from pipeline.summarize.graph.notes import stage_of, unique_texts
-from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.run import Run, SummaryJob
 from pipeline.summarize.graph.texts import LAYERS, text_key
 from pipeline.summarize.result import SummaryLayers, SummarySection
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Writer
+from pipeline.summarize.writer import Extraction, MergeStage, Writer
 
 _OVERVIEW_WORDS, _FEWEST_WORDS = 90, 30
 _OVERVIEW_SHARE, _SECTION_SHARE = 1 / 3, 1 / 4  # of a short text
@@ -36,7 +35,7 @@ async def write_layers(runtime: Runtime[Run], iteration: int, level: int, last: 
     source = await _source(run, iteration, level, last)
     if run.plan.shape.language:  # what it was made from is in another one
         source = replace(source, text=summary)
-    model = _shortener(run.job.writer)
+    model = _shortener(run.job)
     parts = await run.job.off_loop(lambda: split_sections(source.text))
     overview = await _overview(run, model, source, summary)
     sections = [SummarySection(title, await _section(run, model, replace(source, text=text))) for title, text in parts]
@@ -57,11 +56,11 @@ async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Ext
     return replace(whole, text="\n\n".join(member.text for member in members)[:_MOST_CHARS])
 
 
-def _shortener(writer: Writer) -> Writer | None:
+def _shortener(job: SummaryJob) -> Writer | None:
     """Returns the writer of this process that chooses sentences, if there is one."""
-    if writer.limits.chooses:
-        return writer
-    return writer.trust_gate.fallback if isinstance(writer, GatedWriter) else None
+    if job.writer.limits.chooses:
+        return job.writer
+    return job.gate.fallback if job.gate else None
 
 
 async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:
@@ -83,19 +82,8 @@ async def _section(run: Run, model: Writer | None, source: Extraction) -> str:
 
 
 async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) -> str:
-    task = MergeTask(
-        summary_type=run.job.options.summary_type,
-        document_name=run.job.document.name,
-        stage=MergeStage.SHAPE,
-        level=0,
-        group_index=0,
-        group_count=1,
-        extractions=(source,),
-        target_tokens=model.limits.output_tokens,
-        wishes=run.job.options.wishes,
-        shape=shape,
-    )
-    return (await model.merge(task)).text
+    task = run.job.merge_task(MergeStage.SHAPE, 0, [source], model.limits.output_tokens)
+    return (await model.merge(replace(task, shape=shape))).text
 
 
 def split_sections(markdown: str) -> list[tuple[str, str]]:

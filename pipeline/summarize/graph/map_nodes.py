@@ -113,13 +113,8 @@ async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> t
     first = max(0, wave_start - run.job.config.context_batches)
     if first == wave_start:
         return ()
-    async with run.context.lock:
-        if run.context.wave != (iteration, wave_start):
-            extractions = await written_texts(run, iteration, 0, first, wave_start - 1)
-            texts = [extraction.text for extraction in extractions]
-            run.context.texts = fit_context(texts, limit_tokens, run.count_tokens)
-            run.context.wave = (iteration, wave_start)
-        return run.context.texts
+    extractions = await written_texts(run, iteration, 0, first, wave_start - 1)
+    return fit_context([extraction.text for extraction in extractions], limit_tokens, run.count_tokens)
 
 
 def _source_context(run: Run, index: int, limit_tokens: int) -> tuple[str, ...]:

@@ -2,12 +2,11 @@
 
 from langgraph.runtime import Runtime
 
-from pipeline.summarize.events import Warned
 from pipeline.summarize.gate.report import place_of, trust_warnings
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, TextOutcome, VerdictOutcome
 from pipeline.summarize.packing import head_by_tokens
-from pipeline.summarize.result import WarningCode
+from pipeline.summarize.result import SummaryWarning, WarningCode
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import Extraction
 
@@ -56,7 +55,7 @@ async def critique_for(run: Run, iteration: int) -> str | None:
 async def warn(runtime: Runtime[Run], code: WarningCode, message: str) -> None:
     """Stores a warning and sends it."""
     await runtime.context.job.store.warn(runtime.context.job.summary_id, code, message)
-    runtime.stream_writer(Warned(code, message))
+    runtime.stream_writer(SummaryWarning(code, message))
 
 
 async def warn_of_text(runtime: Runtime[Run], outcome: TextOutcome, step: StepId, output: StepOutput) -> None:
@@ -68,4 +67,4 @@ async def warn_of_text(runtime: Runtime[Run], outcome: TextOutcome, step: StepId
     if outcome.written.finish_reason == "length":
         await warn(runtime, WarningCode.ANSWER_CUT, f"the answer for {where} was cut: more output_tokens would help")
     for warning in trust_warnings(outcome.trust, where):
-        runtime.stream_writer(Warned(warning.code, warning.message, warning.place, warning.text))
+        runtime.stream_writer(warning)

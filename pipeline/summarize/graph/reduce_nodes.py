@@ -24,7 +24,7 @@ from pipeline.summarize.plan import Phase
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.tracing import node_span, note_text
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
+from pipeline.summarize.writer import Extraction, MergeStage
 from pipeline.tracing import note
 
 _TEXTS_AT_ONCE = 64
@@ -93,17 +93,13 @@ async def _merge_group(runtime: Runtime[Run], state: GroupTask) -> StepAnswer[Te
     fitting, extra = await fit_group(runtime, state, members)
     is_final = state["group_count"] == 1
     is_shaped = is_final and run.plan.limits.shapes_merges
-    merge_task = MergeTask(
-        summary_type=run.job.options.summary_type,
-        document_name=run.job.document.name,
-        stage=MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE,
-        level=level,
+    stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
+    target = answer_tokens(run) if is_shaped else run.plan.limits.output_tokens
+    merge_task = replace(
+        run.job.merge_task(stage, level, fitting, target),
         group_index=state["group"],
         group_count=state["group_count"],
-        extractions=tuple(fitting),
-        target_tokens=answer_tokens(run) if is_shaped else run.plan.limits.output_tokens,
         critique=await critique_for(run, iteration),
-        wishes=run.job.options.wishes,
         shape=run.plan.shape if is_shaped else PLAIN,
     )
     whole = join_extractions(members)
@@ -272,16 +268,6 @@ async def _compress(
 async def _compress_part(runtime: Runtime[Run], step: StepId, part: Extraction, target_tokens: int) -> TextOutcome:
     run = runtime.context
     run.meter.calls_total += 1
-    task = MergeTask(
-        summary_type=run.job.options.summary_type,
-        document_name=run.job.document.name,
-        stage=MergeStage.COMPRESS,
-        level=step.level,
-        group_index=0,
-        group_count=1,
-        extractions=(part,),
-        target_tokens=target_tokens,
-        critique=await critique_for(run, step.iteration),
-        wishes=run.job.options.wishes,
-    )
+    task = run.job.merge_task(MergeStage.COMPRESS, step.level, [part], target_tokens)
+    task = replace(task, critique=await critique_for(run, step.iteration))
     return (await ask_merge(runtime, step, task, part)).outcome

@@ -1,23 +1,22 @@
 """Reflect and topics: is the summary good enough, and what is it about?"""
 
+from functools import partial
+
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from pipeline.summarize.events import Reflected, TopicsFound
 from pipeline.summarize.graph.filled_form import write_json
-from pipeline.summarize.graph.lost_passages import find_lost_passages
 from pipeline.summarize.graph.notes import final_text, verdict_of, warn
 from pipeline.summarize.graph.run import PlannedCall, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import TOPICS, VERDICT, VerdictOutcome
 from pipeline.summarize.plan import Phase
 from pipeline.summarize.result import WarningCode
-from pipeline.summarize.retention import Mentions, Retention, measure
+from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.storage.records import Stage, StepId
 from pipeline.summarize.tracing import node_span
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, TopicList, TopicsTask
 from pipeline.tracing import note
-
-_SHARE_OF_CONTEXT = 8  # the summary that is judged needs most of a small one
 
 
 async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
@@ -83,13 +82,8 @@ async def _find_topics(run: Run, best: int) -> StepAnswer[TopicList]:
     summary = await final_text(run, best)
     run.citing.begin(summary)  # beside the calls that are left
     task = TopicsTask(run.job.document.name, summary, run.job.config.min_topics, run.job.config.max_topics)
-
-    async def ask() -> TopicList:
-        return await run.job.writer.topics(task)
-
-    return await run.answer(
-        PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS, usage=lambda outcome: outcome.usage)
-    )
+    ask = partial(run.job.writer.topics, task)
+    return await run.answer(PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS))
 
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
@@ -104,28 +98,13 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
         retention,
         options.wishes,
         run.plan.target_tokens,
-        await _lost_passages(run, retention),
     )
 
     async def ask() -> VerdictOutcome:
         return VerdictOutcome(await run.job.writer.critique(task), retention)
 
     step = StepId(iteration, Stage.REFLECT)
-    answer = await run.answer(PlannedCall(step, task, ask, VERDICT, usage=lambda outcome: outcome.verdict.usage))
-    return answer.outcome
-
-
-async def _lost_passages(run: Run, retention: Retention) -> tuple[str, ...]:
-    """Returns what the critic sees of the document: nothing where the caller has chosen to have things left out."""
-    limits = run.plan.limits
-    limit = min(run.job.config.critic_source_tokens, limits.model_context_tokens // _SHARE_OF_CONTEXT)
-    if not (limits.shapes_merges and run.plan.shape.goal is None and not run.job.options.focus and limit):
-        return ()
-    return await run.job.off_loop(
-        lambda: find_lost_passages(
-            retention, run.terms, run.plan.batches, limit_tokens=limit, count_tokens=run.job.writer.count_tokens
-        )
-    )
+    return (await run.answer(PlannedCall(step, task, ask, VERDICT))).outcome
 
 
 async def _better(run: Run, best: int, iteration: int) -> int:

@@ -6,12 +6,12 @@ size at every step. When one call has failed, those that are on their way are le
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import TracebackType
-from typing import Generic, TypedDict, TypeVar
+from typing import Generic, Protocol, TypedDict, TypeVar
 
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import TypeAdapter
@@ -24,14 +24,14 @@ from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.graph.background import Background
-from pipeline.summarize.graph.texts import Task, task_key
+from pipeline.summarize.graph.texts import Task, TextOutcome, task_key
 from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope, remember_call
 from pipeline.summarize.meter import BatchTerms, Meter
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.writer import DraftListener, Writer
+from pipeline.summarize.writer import DraftListener, Extraction, MergeStage, MergeTask, Writer
 from pipeline.support.claim_support import SupportConfig
 
 
@@ -70,24 +70,19 @@ class CallGate:
         self._failure = self._failure or failure
 
 
-Outcome = TypeVar("Outcome")
+class HasUsage(Protocol):
+    """What a call came to."""
+
+    @property
+    def usage(self) -> LlmUsage:
+        """What it cost."""
+
+
+Outcome = TypeVar("Outcome", bound=HasUsage)
+_NO_OUTPUT = StepOutput(0, "")
 
 # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
 _REMEMBERED_TEXTS = 16
-
-
-@dataclass(slots=True)
-class WaveContext:
-    """The context of one wave.
-
-    Attributes:
-        wave: iteration and first batch of the wave that `texts` belong to.
-        lock: held while they are read.
-    """
-
-    wave: tuple[int, int] = (0, 0)
-    texts: tuple[str, ...] = ()
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class PlannedCall(Generic[Outcome]):
 
     Attributes:
         task: what is asked; with the job's `answer_scope` it is the answer's key.
-        describe: the outcome as later steps refer to it; `position` and key are filled in here.
+        output: the stretch of the document that a text is of; `position` and key are filled in here.
         texts: what it reads, by which later summaries know it; None of calls that are not taken over.
     """
 
@@ -104,8 +99,7 @@ class PlannedCall(Generic[Outcome]):
     task: Task
     ask: Callable[[], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
-    usage: Callable[[Outcome], LlmUsage]
-    describe: Callable[[Outcome], StepOutput] = lambda _: StepOutput(0, "")
+    output: StepOutput = _NO_OUTPUT
     texts: CallTexts | None = None
 
 
@@ -132,6 +126,20 @@ class SummaryJob:
     off_loop: OffLoop
     support: SupportConfig
     owner: str = ""
+
+    def merge_task(self, stage: MergeStage, level: int, texts: Sequence[Extraction], target_tokens: int) -> MergeTask:
+        """Returns the task to write one text out of several, which are the only group of their level."""
+        return MergeTask(
+            summary_type=self.options.summary_type,
+            document_name=self.document.name,
+            stage=stage,
+            level=level,
+            group_index=0,
+            group_count=1,
+            extractions=tuple(texts),
+            target_tokens=target_tokens,
+            wishes=self.options.wishes,
+        )
 
     @property
     def gate(self) -> TrustGate | None:
@@ -164,7 +172,6 @@ class Run:
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
         citing: told the text of the summary as soon as only its topics are missing.
         critiques: what later prompts of an iteration carry, by iteration.
-        context: what the batches of the present wave see; its lock lets one of them read it for all.
     """
 
     job: SummaryJob
@@ -175,7 +182,6 @@ class Run:
     citing: Citing
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)
-    context: WaveContext = field(default_factory=WaveContext)
     background: Background = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
@@ -219,7 +225,7 @@ class Run:
         async with self.gate:
             outcome, call_s = await self.ask(question)
             await self.record(question, key, outcome, question.adapter.dump_json(outcome).decode())
-        self.meter.count(question.usage(outcome), call_s)
+        self.meter.count(outcome.usage, call_s)
         return StepAnswer(outcome, key, is_reused=False)
 
     async def ask(self, question: PlannedCall[Outcome]) -> tuple[Outcome, float]:
@@ -232,7 +238,7 @@ class Run:
             self.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
             raise
         call_s = time.monotonic() - began
-        self.job.observer.call_ended(stage, CallOutcome.MADE, call_s, question.usage(outcome))
+        self.job.observer.call_ended(stage, CallOutcome.MADE, call_s, outcome.usage)
         return outcome, call_s
 
     async def record(
@@ -244,7 +250,9 @@ class Run:
             body: its JSON; None if it is stored already.
             is_call: False for an answer that is not yet the text of its step: the text will count.
         """
-        output = question.describe(outcome)._replace(position=question.step.position, result_key=key)
+        output = question.output._replace(position=question.step.position, result_key=key)
+        if isinstance(outcome, TextOutcome):
+            output = output._replace(tokens=outcome.tokens)
         known = [remember_call(question.texts, key)] if is_call and question.texts is not None else []
         steps = [(question.step, output, body)]
         return await self.job.store.record_all(self.job.summary_id, steps, is_call=is_call, beside=known) == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.result import SummaryLayers
 from pipeline.summarize.retention import Retention
@@ -45,6 +46,11 @@ class TextOutcome:
     trust: Trust | None = None
     first_chunk: int | None = None
 
+    @property
+    def usage(self) -> LlmUsage:
+        """Of the writer."""
+        return self.written.usage
+
     def duplicates_from(self, first_chunk: int) -> list[RemovedDuplicate]:
         """Returns what the writer dropped as said twice, where the text's stretch begins with another chunk."""
         moved = 0 if self.first_chunk is None else first_chunk - self.first_chunk
@@ -77,6 +83,11 @@ class VerdictOutcome:
 
     verdict: Critique
     retention: Retention
+
+    @property
+    def usage(self) -> LlmUsage:
+        """Of the critic."""
+        return self.verdict.usage
 
 
 TEXT = TypeAdapter(TextOutcome)

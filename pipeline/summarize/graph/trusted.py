@@ -59,9 +59,8 @@ class TextCall:
             asked,
             ask,
             TEXT,
-            usage=lambda outcome: outcome.written.usage,
-            describe=lambda outcome: self.output._replace(tokens=outcome.tokens),
-            texts=self.texts,
+            self.output,
+            self.texts,
         )
 
     def outcome(self, run: Run, written: Written) -> TextOutcome:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.document import Document
 from pipeline.summarize.incremental.known_calls import KnownCalls, TextRow, cut_row, to_cuts
 from pipeline.summarize.packing import ChunkPart, group_by_tokens
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -11,42 +10,34 @@ from pipeline.summarize.storage.store import SummaryStore
 
 
 async def plan_incrementally(
-    planner: Planner, document: Document, scope: str, *, store: SummaryStore, off_loop: OffLoop
+    planner: Planner, scope: str, lengths: Sequence[int] | None = None, *, store: SummaryStore, off_loop: OffLoop
 ) -> SummaryPlan:
-    """Plans a summary that has not begun. Without an earlier one every batch is as full as it may be."""
-    parts, row = await off_loop(lambda: _read(planner, document, scope))
-    known = await store.call_texts.find(row)
-    return await off_loop(lambda: _plan(planner, parts, row, _known_cuts(planner, parts, row, known)))
-
-
-async def plan_again(
-    planner: Planner, document: Document, scope: str, lengths: Sequence[int], *, off_loop: OffLoop
-) -> SummaryPlan:
-    """Plans a summary that has begun: with the batches that it had, whatever was summarized since.
+    """Plans a summary: one that has begun with the batches that it had, another with those of earlier summaries.
 
     Args:
-        lengths: parts of each batch; empty for full batches. Lengths that no longer fit the document's parts, since
-            the limits of the writer have changed, are forgotten.
+        lengths: parts of each batch of one that has begun; empty for full batches.
     """
+    parts, row = await off_loop(lambda: _read(planner, scope))
+    known = await store.call_texts.find(row) if lengths is None else KnownCalls()
 
     def plan() -> SummaryPlan:
-        parts, row = _read(planner, document, scope)
-        cuts = to_cuts(lengths)
-        packer = planner.packer
-        if sum(lengths) != len(parts) or not all(packer.fits(parts, cut) for cut in cuts):
-            cuts = list(packer.cuts(parts, 0, len(parts)))
-        return _plan(planner, parts, row, cuts)
+        cuts = _known_cuts(planner, parts, row, known) if lengths is None else _former_cuts(planner, parts, lengths)
+        return planner.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
 
     return await off_loop(plan)
 
 
-def _read(planner: Planner, document: Document, scope: str) -> tuple[list[ChunkPart], TextRow]:
-    parts = planner.parts(document)
+def _read(planner: Planner, scope: str) -> tuple[list[ChunkPart], TextRow]:
+    parts = planner.parts()
     return parts, TextRow.of(f"map\n{scope}", (part.chunk.text for part in parts)).with_ends()
 
 
-def _plan(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, cuts: Sequence[range]) -> SummaryPlan:
-    return planner.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
+def _former_cuts(planner: Planner, parts: Sequence[ChunkPart], lengths: Sequence[int]) -> list[range]:
+    """Returns the batches that a summary had; full ones where the limits of the writer have changed."""
+    cuts, packer = to_cuts(lengths), planner.packer
+    if sum(lengths) == len(parts) and all(packer.fits(parts, cut) for cut in cuts):
+        return cuts
+    return list(packer.cuts(parts, 0, len(parts)))
 
 
 def _known_cuts(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:

@@ -3,43 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from enum import IntEnum
-from typing import Protocol
 
-from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError, SummaryAsideError
-from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import Accepted, Event, Finished
-from pipeline.summarize.result import SummaryView
 from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryStatus
-from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.summarizer import Summarizer
 from pipeline.summarize.writer import Writer
-
-
-class SummaryHost(Protocol):
-    """What jobs need of `Summarizer`, whose docstrings hold."""
-
-    owner: str
-    config: SummarizeConfig
-    store: SummaryStore
-    stopping: asyncio.Event
-
-    async def accept(
-        self, document: Document, *, writer: Writer, options: SummarizeOptions, idempotency_key: str | None
-    ) -> StoredSummary:
-        """Stores a request."""
-
-    async def find(self, summary_id: str) -> StoredSummary:
-        """Returns a summary of the owner."""
-
-    async def get(self, summary_id: str) -> SummaryView:
-        """Returns where it stands."""
-
-    def watch(self, summary_id: str, *, include_draft: bool) -> EventChannel | None:
-        """Returns what happens in a run of this process."""
-
-    async def forget_checkpoints(self, summary_id: str) -> None:
-        """Deletes where a run would go on."""
 
 
 class JobPriority(IntEnum):
@@ -52,7 +22,7 @@ class JobPriority(IntEnum):
 class SummaryJobs:
     """What callers do with summaries that run without them; all of it for the summarizer's owner."""
 
-    def __init__(self, summarizer: SummaryHost) -> None:
+    def __init__(self, summarizer: Summarizer) -> None:
         self._summarizer = summarizer
         self._store = summarizer.store
         self._config = summarizer.config

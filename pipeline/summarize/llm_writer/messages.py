@@ -56,14 +56,12 @@ def merge_messages(task: MergeTask) -> Messages:
 def critique_messages(task: CritiqueTask, part: str) -> Messages:
     """Reflect, on a part of the summary if it is too long to be read at once."""
     missing = (term for kind in task.retention.kinds for term in kind.missing)
-    fence = Fence([part, *task.wishes.texts, *missing, *task.lost_passages])
-    lost = "".join(fence.mark(passage) for passage in task.lost_passages)
+    fence = Fence([part, *task.wishes.texts, *missing])
     user = prompts.CRITIQUE_USER.format(
         wishes=_wishes(fence, task.wishes),
         length=prompts.CRITIQUE_LENGTH.format(words=_words(task.target_tokens)) if task.target_tokens else "",
         readers=prompts.READERS[task.summary_type],
         retention=_measured(fence, task.retention),
-        lost=prompts.CRITIQUE_LOST.format(data=lost) if lost else "",
         content=fence.mark(part),
     )
     return _conversation(prompts.CRITIQUE_SYSTEM, task.summary_type, fence, user)

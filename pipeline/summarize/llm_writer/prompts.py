@@ -123,8 +123,8 @@ About {words} words were asked for: do not fault the text for what has no room i
 """
 
 CRITIQUE_SYSTEM = """
-You are a strict quality assurance critic of technical texts. You judge a text that was extracted from a document, of \
-which you see single passages at most.
+You are a strict quality assurance critic of technical texts. You judge a text that was extracted from a document \
+that you do not see.
 1. Are all procedures preserved, complete, in order and separate from each other?
 2. Are technical values intact: every number with its unit, names and part numbers unbroken, no placeholder, nothing \
 cut off in the middle?
@@ -137,16 +137,9 @@ CRITIQUE_USER = """
 Readers: {readers}
 Measured by a program, share of the document's terms that the text still has, for orientation only (the text of a long \
 document cannot hold every term): {retention}
-{length}{wishes}{lost}The text to judge:
+{length}{wishes}The text to judge:
 {content}
 Reply PASS or FAIL with reasons."""
-
-CRITIQUE_LOST = """
-Passages of the document, each with a term that the whole text lacks. If these readers need what a passage says, the \
-text has lost it: name the value with what it is the value of. If they do not, it is no fault:
-{data}
-
-"""
 
 READERS = {SummaryType.TECHNICAL: "engineers", SummaryType.OPERATOR: "operators"}
 
@@ -170,7 +163,7 @@ and do not comment."""
 
 ALL = (
     *(DATA_RULE, *AUDIENCE.values(), EXTRACT_SYSTEM, EXTRACT_USER, *CONTEXT.values(), CRITIQUE, MERGE_SYSTEM),
-    *(SHAPE_SYSTEM, JSON_SYSTEM, *FORMS.values(), FOCUS, INSTRUCTIONS, LANGUAGE, CRITIQUE_LENGTH, CRITIQUE_LOST),
+    *(SHAPE_SYSTEM, JSON_SYSTEM, *FORMS.values(), FOCUS, INSTRUCTIONS, LANGUAGE, CRITIQUE_LENGTH),
     *(*MERGE_USER.values(), CRITIQUE_SYSTEM, CRITIQUE_USER, TOPICS_SYSTEM, TOPICS_USER, TOPICS_LINES_USER, CONTINUE),
 )
 """All words, for the key under which answers are cached: other words, other answers."""

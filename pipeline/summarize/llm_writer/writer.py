@@ -96,9 +96,7 @@ class LlmWriter:
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
-        shown_tokens = sum(self._critic.count_tokens(passage) + _TAG_TOKENS for passage in task.lost_passages)
-        parts = self._parts(task.summary, self._critic, beside_tokens=shown_tokens)
-        verdicts = [await self._critique_part(task, part) for part in parts]
+        verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary, self._critic)]
         worst = next(
             (verdict for kind in (CriticVerdict.FAIL, CriticVerdict.UNPARSEABLE) for verdict in verdicts
              if verdict.critic_verdict is kind),
@@ -157,10 +155,10 @@ class LlmWriter:
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
-    def _parts(self, text: str, reader: ChatModel, *, beside_tokens: int = 0) -> list[str]:
-        """Cuts a text into parts that its reader's context has room for beside other texts."""
+    def _parts(self, text: str, reader: ChatModel) -> list[str]:
+        """Cuts a text into parts that its reader's context has room for."""
         limits = self.limits
-        room = reader.context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS - beside_tokens
+        room = reader.context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS
         return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
 
 

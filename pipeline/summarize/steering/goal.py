@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from pipeline.errors import InvalidInputError
 from pipeline.reading.compression import get_target_summary_length
+from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, LengthWish, Shape, SummaryDetail
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryDetail
 
 
 def counter(shape: Shape, count_tokens: Callable[[str], int]) -> Callable[[str], int]:
@@ -32,30 +33,33 @@ def measure_document(tokens: int, texts: Iterable[str]) -> DocumentSize:
     return DocumentSize(tokens, sum(map(count_words, texts)))
 
 
-def set_goal(wish: LengthWish, size: DocumentSize, most_tokens: int) -> LengthGoal | None:
+def set_goal(
+    options: SummarizeOptions, default: SummaryDetail, size: DocumentSize, most_tokens: int
+) -> LengthGoal | None:
     """Returns the length that a document's summary shall have; None for all that the writer has room for.
 
     Args:
+        default: counts where the caller sets no length.
         most_tokens: the longest text that the writer can write.
 
     Raises:
         InvalidInputError: the writer cannot write so much.
     """
-    if wish.words is not None:
+    if options.target_words is not None:
         most = int(most_tokens * size.words / max(1, size.tokens))
-        _refuse_above(most, wish.words, "options.target_words")
-        return LengthGoal(max(1, min(wish.words, size.words)), LengthUnit.WORDS)
-    if wish.tokens is not None:
-        _refuse_above(most_tokens, wish.tokens, "options.target_tokens")
-        return LengthGoal(max(1, min(wish.tokens, size.tokens)), LengthUnit.TOKENS)
-    if wish.share is not None:
-        amount = max(1, round(wish.share * size.tokens))
+        _refuse_above(most, options.target_words, "options.target_words")
+        return LengthGoal(max(1, min(options.target_words, size.words)), LengthUnit.WORDS)
+    if options.target_tokens is not None:
+        _refuse_above(most_tokens, options.target_tokens, "options.target_tokens")
+        return LengthGoal(max(1, min(options.target_tokens, size.tokens)), LengthUnit.TOKENS)
+    if options.target_share is not None:
+        amount = max(1, round(options.target_share * size.tokens))
         if amount > most_tokens:
             most_share = f"at most {most_tokens / size.tokens:.3f}, which is {most_tokens} tokens"
-            raise InvalidInputError("options.target_share", most_share, f"{wish.share}")
+            raise InvalidInputError("options.target_share", most_share, f"{options.target_share}")
         return LengthGoal(amount, LengthUnit.TOKENS)
     scheduled = get_target_summary_length(size.tokens)
-    if wish.detail is SummaryDetail.FULL or scheduled >= size.tokens:
+    if (options.detail or default) is SummaryDetail.FULL or scheduled >= size.tokens:
         return None
     return LengthGoal(min(scheduled, most_tokens), LengthUnit.TOKENS)
 

@@ -98,18 +98,3 @@ class SummaryLength:
     target: int
     actual: int
     is_met: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LengthWish:
-    """A caller's choice; at most one of the first three is set.
-
-    Attributes:
-        share: of the document's tokens, in (0, 1].
-        detail: counts if none is set.
-    """
-
-    tokens: int | None
-    words: int | None
-    share: float | None
-    detail: SummaryDetail

@@ -15,9 +15,9 @@ from pipeline.summarize.events import (
     Planned,
     Reflected,
     TopicsFound,
-    Warned,
 )
 from pipeline.summarize.plan import Phase, SummaryProgress
+from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.retention import Retention
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, summarizer_in
@@ -49,7 +49,7 @@ async def test_the_oldest_progress_is_dropped_and_counted() -> None:
 
 async def test_other_events_are_never_dropped_and_keep_their_place() -> None:
     channel = EventChannel(1)
-    warnings = [Warned("code", str(index)) for index in range(20)]
+    warnings = [SummaryWarning("code", str(index)) for index in range(20)]
     for index, warning in enumerate(warnings):
         channel.offer(batch_done(index))
         channel.offer(warning)
@@ -110,11 +110,11 @@ async def test_the_checked_text_is_whole_and_replaces_a_draft_that_waits() -> No
 async def test_drafts_keep_their_place_among_other_events() -> None:
     channel = EventChannel(2, include_draft=True)
     for text in ("Oil", "Oil it"):
-        channel.offer(Warned("code", text))
+        channel.offer(SummaryWarning("code", text))
         channel.offer(Drafted(1, text))
-    channel.offer(Warned("code", "end"))
+    channel.offer(SummaryWarning("code", "end"))
     kinds = [event.text if isinstance(event, Drafted) else type(event).__name__ for event in await take_all(channel)]
-    assert kinds == ["Warned", "Warned", "Oil it", "Warned"]
+    assert kinds == ["SummaryWarning", "SummaryWarning", "Oil it", "SummaryWarning"]
 
 
 async def test_only_readers_who_want_drafts_get_them() -> None:
@@ -133,8 +133,8 @@ async def test_a_waiting_reader_is_woken() -> None:
     channel = EventChannel(2)
     reader = asyncio.create_task(channel.take())
     await asyncio.sleep(0)
-    channel.offer(Warned("code", "text"))
-    assert await reader == Warned("code", "text")
+    channel.offer(SummaryWarning("code", "text"))
+    assert await reader == SummaryWarning("code", "text")
     reader = asyncio.create_task(channel.take())
     await asyncio.sleep(0)
     channel.close()

@@ -205,7 +205,7 @@ async def test_the_critic_is_told_what_was_measured() -> None:
 async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     writer, chat = writer_with("PASS", "FAIL\nSecond part.", "PASS", context_tokens=4_096)
     long = " ".join(f"Step {number} is done." for number in range(1_500))
-    verdict = await writer.critique(replace(CRITIQUE, summary=long, lost_passages=("Seal S-4 lasts 90 days.",) * 9))
+    verdict = await writer.critique(replace(CRITIQUE, summary=long))
     assert (verdict.critic_verdict, verdict.text) == (CriticVerdict.FAIL, "FAIL\nSecond part.")
     assert verdict.usage.calls == len(chat.requests) > 2
     assert all(chat.prompt_tokens(request) + request.max_tokens <= 4_096 for request in chat.requests)

@@ -19,9 +19,8 @@ from pipeline.summarize.events import (
     Reflected,
     Shown,
     TopicsFound,
-    Warned,
 )
-from pipeline.summarize.result import WarningCode
+from pipeline.summarize.result import SummaryWarning, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, ExtractTask, MergeStage, MergeTask, TopicsTask
 from tests.fakes_summarize import WIDE, ScriptedWriter
@@ -142,7 +141,7 @@ async def test_at_the_limit_the_better_iteration_is_kept_with_a_warning(tmp_path
     assert (result.iteration, result.iterations, result.critic_verdict) == (1, 2, FAIL)
     assert result.text.startswith("P-1 P-2")
     assert [warning.code for warning in result.warnings] == [WarningCode.CRITIC_NOT_CONTENT]
-    assert WarningCode.CRITIC_NOT_CONTENT in [event.code for event in events if isinstance(event, Warned)]
+    assert WarningCode.CRITIC_NOT_CONTENT in [event.code for event in events if isinstance(event, SummaryWarning)]
     topics_task = next(task for task in writer.asked if isinstance(task, TopicsTask))
     assert topics_task.summary == result.text
 

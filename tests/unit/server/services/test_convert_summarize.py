@@ -19,7 +19,6 @@ from pipeline.summarize.events import (
     LayersFound,
     Reflected,
     TopicsFound,
-    Warned,
 )
 from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import (
@@ -97,7 +96,7 @@ EVENTS: dict[str, Event] = {
     "layers": LayersFound("All in short.", SECTIONS, PROGRESS),
     "reflect": REFLECTED,
     "topics": TopicsFound(("pumps",), PROGRESS),
-    "warning": Warned("twisted", "Two.", "batch 3, pages 4 to 5", "not safe"),
+    "warning": SummaryWarning("twisted", "Two.", "batch 3, pages 4 to 5", "not safe"),
     "summary": Finished(RESULT),
 }
 

@@ -19,7 +19,6 @@ from pipeline.summarize.steering.goal import DocumentSize, set_goal
 from pipeline.summarize.steering.wishes import (
     LengthGoal,
     LengthUnit,
-    LengthWish,
     SummaryDetail,
     SummaryForm,
 )
@@ -32,18 +31,18 @@ from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 SIZE = DocumentSize(tokens=1_000, words=800)
 PUMP = re.compile(r"Pump P-\d+ runs at \d+ bar\.")
-WIDE = LengthWish(None, None, None, SummaryDetail.SCHEDULE)
+ANY = SummarizeOptions()
 
 
 def test_a_length_is_never_longer_than_the_document() -> None:
-    words = LengthWish(None, 900, None, SummaryDetail.FULL)
-    assert set_goal(words, SIZE, 12_000) == LengthGoal(800, LengthUnit.WORDS)
+    words = SummarizeOptions(target_words=900)
+    assert set_goal(words, SummaryDetail.FULL, SIZE, 12_000) == LengthGoal(800, LengthUnit.WORDS)
 
 
 def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
-    assert set_goal(WIDE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
-    assert set_goal(WIDE, SIZE, 250) == LengthGoal(250, LengthUnit.TOKENS)
-    assert set_goal(LengthWish(None, None, None, SummaryDetail.FULL), SIZE, 12_000) is None
+    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
+    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 250) == LengthGoal(250, LengthUnit.TOKENS)
+    assert set_goal(ANY, SummaryDetail.FULL, SIZE, 12_000) is None
 
 
 def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
@@ -55,7 +54,7 @@ def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
 
 @pytest.mark.parametrize("tokens", [1, 299, 300])
 def test_the_schedule_compresses_nothing_that_is_no_longer_than_its_length(tokens: int) -> None:
-    assert set_goal(WIDE, DocumentSize(tokens, tokens), 12_000) is None
+    assert set_goal(ANY, SummaryDetail.SCHEDULE, DocumentSize(tokens, tokens), 12_000) is None
 
 
 async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_without_a_call(tmp_path: Path) -> None:
@@ -82,14 +81,14 @@ def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls(
 @pytest.mark.parametrize(
     ("wish", "field"),
     [
-        (LengthWish(500, None, None, SummaryDetail.FULL), "options.target_tokens"),
-        (LengthWish(None, 500, None, SummaryDetail.FULL), "options.target_words"),
-        (LengthWish(None, None, 0.5, SummaryDetail.FULL), "options.target_share"),
+        (SummarizeOptions(target_tokens=500), "options.target_tokens"),
+        (SummarizeOptions(target_words=500), "options.target_words"),
+        (SummarizeOptions(target_share=0.5), "options.target_share"),
     ],
 )
-def test_a_length_that_the_writer_cannot_write_is_refused(wish: LengthWish, field: str) -> None:
+def test_a_length_that_the_writer_cannot_write_is_refused(wish: SummarizeOptions, field: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        set_goal(wish, SIZE, 400)
+        set_goal(wish, SummaryDetail.FULL, SIZE, 400)
     assert refused.value.field == field
 
 
