@@ -30,6 +30,11 @@ FORBIDDEN = {
     "pipeline": ("inference", "precis", "server", "grpc", "google.protobuf", "onnxruntime"),
     "inference": ("pipeline", "precis", "server", "grpc", "google.protobuf", "langgraph"),
     "server": ("onnxruntime", "onnx", "langgraph"),
+    "pipeline/reading": ("pipeline.support", "pipeline.judge", "pipeline.evaluate", "pipeline.summarize"),
+    "pipeline/support": ("pipeline.judge", "pipeline.evaluate", "pipeline.summarize", "pipeline.assess"),
+    "pipeline/judge": ("pipeline.evaluate", "pipeline.summarize", "pipeline.assess"),
+    "pipeline/evaluate": ("pipeline.judge", "pipeline.summarize", "pipeline.assess"),
+    "pipeline/summarize": ("pipeline.judge", "pipeline.evaluate", "pipeline.assess"),
 }
 # Ahead of time only: the part of `inference` that runs in the served process stays free of it.
 COMPILER = ROOT / "inference" / "compile"
