@@ -1,14 +1,25 @@
-"""A backend at the seam of inference, for failures that a real one does not have on demand."""
+"""Small fakes: a clock, and a backend at the seam of inference for failures that a real one does not have on demand."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from inference.backend import Float32, Int64
+
+
+@dataclass
+class Clock:
+    """Stands still until it is set."""
+
+    now_s: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
 
 
 class DeviceLostError(BaseException):

@@ -8,9 +8,7 @@ SIGINT or SIGTERM.
 
 import argparse
 import asyncio
-import contextlib
 import signal
-from pathlib import Path
 
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
@@ -22,9 +20,7 @@ from tests.scripted_endpoint.script import Script
 def main() -> None:
     """Reads the command line and serves."""
     options = _options()
-    with contextlib.ExitStack() as stack:
-        log_stream = stack.enter_context(options.log.open("a", encoding="utf-8")) if options.log else None
-        asyncio.run(_serve(ScriptedEndpoint(_script(options), log_stream=log_stream), options.host, options.port))
+    asyncio.run(_serve(ScriptedEndpoint(_script(options)), options.host, options.port))
 
 
 def _options() -> argparse.Namespace:
@@ -32,18 +28,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     parser.add_argument("--latency-ms", type=float, default=0.0)
-    parser.add_argument("--model", action="append", help="a model that it serves (default: scripted); repeatable")
-    parser.add_argument("--api-key", help="the key that it wants to see")
-    parser.add_argument("--context-tokens", type=int)
     parser.add_argument("--answer-chars", type=int, default=400)
     parser.add_argument("--reply", action="append", default=[], metavar="PATTERN=TEXT", help="repeatable")
     parser.add_argument("--honest", action="store_true", help="answer prompts of summaries as a good model would")
     parser.add_argument("--fault", action="append", default=[], metavar="KIND=SHARE", help=f"{', '.join(Fault)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--retry-after-s", type=float, default=1.0)
-    parser.add_argument("--max-concurrency", type=int)
-    parser.add_argument("--no-json-schema", action="store_true", help="refuse response_format")
-    parser.add_argument("--log", type=Path, help="append one JSON line for each request that ended")
     return parser.parse_args()
 
 
@@ -51,15 +41,10 @@ def _script(options: argparse.Namespace) -> Script:
     shares = {Fault(kind): float(share) for kind, _, share in (text.partition("=") for text in options.fault)}
     return Script(
         latency_s=options.latency_ms / 1000,
-        models=tuple(options.model or ["scripted"]),
-        api_key=options.api_key,
-        context_tokens=options.context_tokens,
         answer_chars=options.answer_chars,
         author=write if options.honest else None,
         replies=tuple(Reply(pattern, text) for pattern, _, text in (text.partition("=") for text in options.reply)),
         faults=FaultPlan(shares, options.seed, options.retry_after_s),
-        max_concurrency=options.max_concurrency,
-        supports_json_schema=not options.no_json_schema,
     )
 
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from tests.scripted_endpoint.completions import send_completion
 from tests.scripted_endpoint.faults import Fault
@@ -24,8 +24,8 @@ class ScriptedEndpoint:
         piece_gate: likewise for the second half of those that are sent in pieces.
     """
 
-    def __init__(self, script: Script | None = None, *, log_stream: IO[str] | None = None) -> None:
-        self.log = RequestLog(stream=log_stream)
+    def __init__(self, script: Script | None = None) -> None:
+        self.log = RequestLog()
         self.gate = asyncio.Event()
         self.gate.set()
         self.piece_gate = asyncio.Event()

@@ -1,16 +1,14 @@
 """What the scripted endpoint saw: the witness of every claim about calls."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO
 
 
 @dataclass
 class RequestLog:
-    """Counts by content hash, and what is going on now. `stream` gets one JSON line for each request that ended.
+    """Counts by content hash, and what is going on now.
 
     Attributes:
         requests: attempts, by content.
@@ -28,7 +26,6 @@ class RequestLog:
     peak_in_flight: int = 0
     left: int = 0
     bodies: list[dict[str, object]] = field(default_factory=list)
-    stream: IO[str] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, content_hash: str, body: dict[str, object], *, keep_body: bool) -> int:
@@ -51,9 +48,6 @@ class RequestLog:
                 self.left += 1
             case fault:
                 self.faults[fault] += 1
-        if self.stream is not None:
-            self.stream.write(json.dumps({"content": content_hash, "outcome": outcome}) + "\n")
-            self.stream.flush()  # a reader may look while the endpoint runs
         self._tell()
 
     async def until(self, condition: Callable[["RequestLog"], bool]) -> None:

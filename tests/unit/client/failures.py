@@ -4,6 +4,7 @@ import grpc
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 from grpc.aio import AioRpcError, Metadata
+from precis import errors
 
 TRAILER = "grpc-status-details-bin"
 
@@ -20,3 +21,8 @@ def failed(code: grpc.StatusCode, message: str | None, trailer: bytes | None = N
     """A failure with a trailer of any content; None: that of gRPC itself, which has none."""
     trailers = Metadata() if trailer is None else Metadata(("other", "text"), (TRAILER, trailer))
     return AioRpcError(code, Metadata(), trailers, message)
+
+
+def broken() -> errors.PrecisError:
+    """A connection that is gone."""
+    return errors.to_error(failed(grpc.StatusCode.UNAVAILABLE, "socket closed"))

@@ -1,9 +1,10 @@
 """What goes over the wire for the arguments of a call, and what comes out of the answer."""
 
+import precis
 import pytest
 from precis import errors, gold_standard
 from precis.batch import evaluate_batch, judge_batch
-from precis.calls import embed, entail, evaluate_request, health_check, judge_request
+from precis.calls import embed, evaluate_request, health_check, judge_request
 from precis.evaluation import to_evaluation
 from precis.summary_progress import summarize_request, to_document
 from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2
@@ -68,19 +69,10 @@ def test_items_of_a_batch_share_the_settings_and_whole_messages_bring_their_own(
     )
     whole = judge_pb2.JudgeBatchRequest(id="7", request=judge_pb2.JudgeRequest(source="own"))
     assert judge_pb2.JudgeBatchRequest.FromString(batch.encode(whole)) == whole
-
-
-def test_items_of_an_evaluation_batch_likewise() -> None:
-    batch = evaluate_batch(view="full", priority="interactive", options=None)
-    item = evaluate_pb2.EvaluateStreamRequest.FromString(batch.encode((GOLD, "text")))
-    assert item.request.datum == GOLD
-    assert item.request.generated.text == "text"
-    assert (item.request.view, item.request.priority) == (
-        common_pb2.RESULT_VIEW_FULL,
-        common_pb2.PRIORITY_INTERACTIVE,
-    )
-    whole = evaluate_pb2.EvaluateStreamRequest(id="7")
-    assert evaluate_pb2.EvaluateStreamRequest.FromString(batch.encode(whole)) == whole
+    evaluations = evaluate_batch(view="full", priority="interactive", options=None)
+    other = evaluate_pb2.EvaluateStreamRequest.FromString(evaluations.encode((GOLD, "text"))).request
+    assert (other.datum, other.generated.text) == (GOLD, "text")
+    assert (other.view, other.priority) == (common_pb2.RESULT_VIEW_FULL, common_pb2.PRIORITY_INTERACTIVE)
 
 
 def test_an_item_has_a_result_or_raises_its_error() -> None:
@@ -105,12 +97,6 @@ def test_the_first_text_without_an_embedding_is_raised_by_its_place() -> None:
     with pytest.raises(errors.Internal) as caught:
         call.parse(inference_pb2.EmbedResponse(results=[good, bad]).SerializeToString())
     assert caught.value.field == "texts[1]"
-
-
-def test_pairs_keep_their_order() -> None:
-    request = entail([("p", "h"), ("q", "i")], priority=None).request
-    assert isinstance(request, inference_pb2.EntailRequest)
-    assert [(pair.premise, pair.hypothesis) for pair in request.pairs] == [("p", "h"), ("q", "i")]
 
 
 def test_a_health_check_is_that_of_grpc() -> None:
@@ -153,3 +139,29 @@ def test_a_component_without_a_score_is_none() -> None:
     assert evaluation.hard_fail is None
     failed = to_evaluation(evaluate_pb2.EvaluateResponse(loss=1, hard_fail=evaluate_pb2.HardFail(reason="cut short")))
     assert (failed.hard_fail, failed.facts) == ("cut short", None)
+
+
+def summary_of(text: str, cited: dict[str, tuple[int, ...]]) -> pb.Summary:
+    citations = [
+        pb.SummaryCitation(
+            start=text.index(words),
+            end=text.index(words) + len(words),
+            places=[pb.SourcePlace(page_number=page) for page in pages],
+        )
+        for words, pages in cited.items()
+    ]
+    return pb.Summary(text=text, citations=citations)
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "expected"),
+    [
+        ("One. Two.", {"One.": (3,), "Two.": (12, 4, 4)}, "One. [p. 3] Two. [p. 4, 12]"),
+        ("One. Two.\nThree.", {"One.": (3,), "Two.": (3,), "Three.": (3,)}, "One. Two. [p. 3]\nThree. [p. 3]"),
+        ("| a | b |\n| c | d |", {"| a | b |": (1,), "| c | d |": (2,)}, "| a | b [p. 1] |\n| c | d [p. 2] |"),
+        ("# Head\n```\nls -l\n```\n- Item.", {"Head": (1,), "ls -l": (1,), "Item.": (2,)}, None),
+        ("No pages. Nothing.", {"No pages.": (0,), "Nothing.": ()}, "No pages. Nothing."),
+    ],
+)
+def test_pages_stand_behind_what_is_cited(text: str, cited: dict[str, tuple[int, ...]], expected: str | None) -> None:
+    assert precis.cite_pages(summary_of(text, cited)) == (expected or text.replace("Item.", "Item. [p. 2]"))

@@ -8,10 +8,6 @@ from precis.v1 import judge_pb2 as pb
 from tests.judgements import judgement
 
 
-def of(result: pb.JudgeResult) -> Judgement:
-    return Judgement(result)
-
-
 def framework(number: pb.JudgeFramework.ValueType, hallucination: float) -> pb.FrameworkResult:
     metric = pb.JudgeMetric(
         name=pb.JUDGE_METRIC_NAME_HALLUCINATION, status=pb.JUDGE_METRIC_STATUS_SCORED, score=hallucination
@@ -21,16 +17,16 @@ def framework(number: pb.JudgeFramework.ValueType, hallucination: float) -> pb.F
 
 def test_the_scores_are_those_of_ultra_or_else_of_the_first_framework() -> None:
     twin, judge, ultra = (framework(number, float(number)) for number in (1, 2, 3))  # type: ignore[arg-type] # numbers
-    everything = of(pb.JudgeResult(frameworks=[twin, judge, ultra]))
+    everything = Judgement(pb.JudgeResult(frameworks=[twin, judge, ultra]))
     assert (everything.hallucination, everything.mean_score) == (3.0, 3.0)
     assert everything.framework("judge-lock").hallucination == 2.0
     assert [scores.framework for scores in everything.frameworks] == ["twin-lock", "judge-lock", "ultra"]
-    assert of(pb.JudgeResult(frameworks=[judge, twin])).hallucination == 2.0
+    assert Judgement(pb.JudgeResult(frameworks=[judge, twin])).hallucination == 2.0
 
 
 def test_a_real_judgement_has_all_five_scores_and_its_claims() -> None:
     result = judgement()
-    found = of(result)
+    found = Judgement(result)
     scores = [found.coverage, found.alignment, found.hallucination, found.relevance, found.bias_toxicity]
     assert all(0 <= score <= 10 for score in scores)
     assert [claim.text for claim in found.claims] == [claim.passage.text for claim in result.evidence.claims]
@@ -46,7 +42,9 @@ def test_a_metric_without_a_score_is_an_error_that_says_why_and_not_a_number() -
     metric = pb.JudgeMetric(
         name=pb.JUDGE_METRIC_NAME_COVERAGE, status=pb.JUDGE_METRIC_STATUS_ERROR, error="timeout: the model was slow"
     )
-    found = of(pb.JudgeResult(frameworks=[pb.FrameworkResult(framework=pb.JUDGE_FRAMEWORK_ULTRA, metrics=[metric])]))
+    found = Judgement(
+        pb.JudgeResult(frameworks=[pb.FrameworkResult(framework=pb.JUDGE_FRAMEWORK_ULTRA, metrics=[metric])])
+    )
     with pytest.raises(errors.NoScore, match="coverage has no score: timeout: the model was slow"):
         _ = found.coverage
     assert (found.metric("coverage").status, found.metric("coverage").score) == ("error", None)
@@ -63,11 +61,11 @@ def test_what_a_newer_server_says_is_unknown_and_no_failure() -> None:
         evidence=evidence_pb2.EvidenceTable(claims=[claim]),
         frameworks=[pb.FrameworkResult(framework=77)],  # type: ignore[arg-type] # likewise
     )
-    assert [claim.label for claim in of(result).claims] == ["unknown"]
-    assert of(result).framework().framework == "unknown"
+    assert [claim.label for claim in Judgement(result).claims] == ["unknown"]
+    assert Judgement(result).framework().framework == "unknown"
 
 
 def test_a_claim_shows_itself_in_one_line() -> None:
-    shown = repr(of(judgement()).unsupported[0])
+    shown = repr(Judgement(judgement()).unsupported[0])
     assert "label='unsupported'" in shown
     assert "message" not in shown

@@ -10,29 +10,16 @@ from precis import SERVICE_CONFIG, RetryPolicy, errors
 from precis.calls import EVALUATE, INFERENCE, JUDGE, SUMMARIZE
 from precis.retry import Attempts
 
-from tests.unit.client.failures import answered, failed
+from tests.fakes import Clock
+from tests.unit.client.failures import answered, broken, failed
 
 POLICY = RetryPolicy(max_attempts=3, max_resumes=4, base_delay_s=1.0, max_delay_s=4.0)
 SPREAD = 1.25  # delays are up to this much longer, so that clients do not come back together
 
 
-class Clock:
-    """Stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 def refused(delay_s: int | None = 2) -> errors.PrecisError:
     details = [] if delay_s is None else [error_details_pb2.RetryInfo(retry_delay=Duration(seconds=delay_s))]
     return errors.to_error(answered(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", *details))
-
-
-def broken() -> errors.PrecisError:
-    return errors.to_error(failed(grpc.StatusCode.UNAVAILABLE, "socket closed"))
 
 
 def running() -> errors.PrecisError:
@@ -44,8 +31,9 @@ def test_a_full_queue_is_waited_for_as_long_as_it_says_and_a_little_longer() -> 
     attempts = Attempts(POLICY, None)
     assert 2.0 <= attempts.unary_delay_s(refused()) <= 2.0 * SPREAD
     assert 2.0 <= attempts.unary_delay_s(refused()) <= 2.0 * SPREAD
-    with pytest.raises(errors.Overloaded):
-        attempts.unary_delay_s(refused())
+    for given_up in (attempts, Attempts(RetryPolicy(max_attempts=1), None)):
+        with pytest.raises(errors.Overloaded):
+            given_up.unary_delay_s(refused())
 
 
 @pytest.mark.parametrize(
@@ -63,11 +51,6 @@ def test_a_full_queue_is_waited_for_as_long_as_it_says_and_a_little_longer() -> 
 def test_what_would_fail_again_is_raised_at_once(error: errors.PrecisError) -> None:
     with pytest.raises(type(error)):
         Attempts(POLICY, None).unary_delay_s(error)
-
-
-def test_one_attempt_is_one_attempt() -> None:
-    with pytest.raises(errors.Overloaded):
-        Attempts(RetryPolicy(max_attempts=1), None).unary_delay_s(refused())
 
 
 def test_the_deadline_is_for_all_attempts_together() -> None:

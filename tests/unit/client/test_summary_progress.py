@@ -7,7 +7,7 @@ from precis import RetryPolicy, errors
 from precis.summary_progress import SummaryFollower, SummaryStep
 from precis.v1 import summarize_pb2 as pb
 
-from tests.unit.client.failures import failed
+from tests.unit.client.failures import broken, failed
 
 REQUEST = pb.SummarizeRequest(document=pb.Document(text="x"), idempotency_key="key", include_text=True)
 ACCEPTED = pb.SummaryEvent(accepted=pb.SummaryAccepted(summary_id="s1"))
@@ -17,10 +17,6 @@ DONE = pb.SummaryEvent(summary=pb.Summary(summary_id="s1", status=pb.SUMMARY_STA
 
 def follower() -> SummaryFollower:
     return SummaryFollower(REQUEST, RetryPolicy(max_attempts=2, max_resumes=2, base_delay_s=0.0), None)
-
-
-def broken() -> errors.PrecisError:
-    return errors.to_error(failed(grpc.StatusCode.UNAVAILABLE, "socket closed"))
 
 
 def batch(calls_done: int) -> pb.SummaryEvent:
@@ -57,14 +53,13 @@ def test_a_step_without_progress_has_that_of_the_one_before() -> None:
     assert (step.kind, step.calls_done, step.message.warning.code) == ("warning", 3, "empty_chunks")
 
 
-def test_the_summary_is_the_result_and_no_step() -> None:
+def test_the_summary_is_the_result_and_no_step_and_neither_is_an_event_of_a_newer_server() -> None:
     reader = follower()
+    assert reader.take(pb.SummaryEvent()) is None
+    with pytest.raises(errors.Cancelled):  # a stream that was closed has no result
+        reader.result()
     assert reader.take(DONE) is None
     assert reader.result().text == "short"
-
-
-def test_an_event_of_a_newer_server_is_no_step() -> None:
-    assert follower().take(pb.SummaryEvent()) is None
 
 
 def test_a_partial_summary_is_no_result() -> None:
@@ -73,11 +68,6 @@ def test_a_partial_summary_is_no_result() -> None:
     with pytest.raises(errors.SummaryIncomplete) as caught:
         reader.result()
     assert caught.value.summary.text == "half"
-
-
-def test_a_stream_that_was_closed_has_no_result() -> None:
-    with pytest.raises(errors.Cancelled):
-        follower().result()
 
 
 def test_before_it_has_an_id_a_summary_is_begun_again_with_the_same_key() -> None:

@@ -13,14 +13,16 @@ import numpy as np
 from inference.batching.batch import BatchLimits, ComputeModel
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.cost_table import CostTable, PaddingPrice
-from inference.batching.in_flight import Encoded
+from inference.batching.in_flight import Encoded, Ticket
 from inference.batching.worker_pool import WorkerPool
+from inference.call import Call
 from inference.config import InferenceConfig
 from inference.models.model import pass_through
 from inference.statistics import Observer
 from tests.fakes import FakeBackend
 
 MAX_LENGTH = 64
+ANY = Call()
 
 
 def make_item(first: int, length: int = 4) -> Encoded:
@@ -51,6 +53,25 @@ class Serving:
     batcher: DynamicBatcher
     pool: WorkerPool
     backend: FakeBackend
+
+    async def submit(self, *numbers: int, call: Call = ANY) -> Ticket:
+        """Computes items whose answers begin with these numbers."""
+        return await self.batcher.submit([make_item(number) for number in numbers], call)
+
+    def start(self, *numbers: int, call: Call = ANY) -> asyncio.Task[Ticket]:
+        """Begins to."""
+        return asyncio.create_task(self.submit(*numbers, call=call))
+
+    @asynccontextmanager
+    async def held(self, number: int = 1) -> AsyncIterator[None]:
+        """Holds the worker with one item while entered; lets it go and waits for it on leaving."""
+        self.backend.close_gate()
+        blocker = self.start(number)
+        await self.backend.wait_entered()
+        yield
+        await settle()
+        self.backend.open_gate()
+        await blocker
 
 
 @asynccontextmanager
@@ -85,9 +106,9 @@ async def serving(
             backend.open_gate()
 
 
-async def settle() -> None:
+async def settle(turns: int = 5) -> None:
     """Lets everything run that is ready to run on the event loop."""
-    for _ in range(5):
+    for _ in range(turns):
         await asyncio.sleep(0)
 
 

@@ -18,8 +18,7 @@ from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.models.manifest import Manifest
 from inference.models.session import OrtBackend
-from tests.unit.inference.compile.random_updates import random_updates
-from tests.unit.inference.compile.random_weights import DEBERTA, deberta_weights
+from tests.unit.inference.compile.random_weights import DEBERTA, deberta_weights, random_updates
 from tests.unit.inference.compile.reference import deberta_states
 from tests.unit.inference.model_directories import NLI_FIELDS
 from tests.unit.inference.tiny_models import MAX_TOKENS, VOCABULARY, write_tiny_nli, write_tiny_tokenizer

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from tokenizers import Tokenizer
 
 from inference.call import Call
 from inference.config import InferenceConfig
-from inference.engine import Engine
+from inference.engine import Engine, usable_cpu_count
 from inference.errors import (
     CorruptModelError,
     ExecutionProviderError,
@@ -22,6 +24,7 @@ from inference.errors import (
     MissingModelError,
     ShuttingDownError,
 )
+from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
 
 
@@ -35,6 +38,11 @@ def models_dir(tmp_path: Path) -> Path:
 def make_engine(models_dir: Path, **config: object) -> Engine:
     runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
     return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
+
+
+def write_other_bytes(path: Path) -> None:
+    shutil.rmtree(path)
+    write_model_directory(path, fields=EMBEDDING_FIELDS)
 
 
 def precis_threads() -> list[str]:
@@ -65,6 +73,7 @@ async def test_probabilities_are_in_our_order_whatever_the_graphs(models_dir: Pa
 
 async def test_truncation_is_reported(models_dir: Path) -> None:
     async with make_engine(models_dir) as engine:
+        assert (await engine.embedder.embed([])).values.shape == (0, 16)
         texts = await engine.embedder.embed(["w1", "w1 " * 100])
         pairs = await engine.nli.entail([("w1", "w2"), ("w1 " * 100, "w2")])
     assert texts.truncated == pairs.truncated == (False, True)
@@ -92,11 +101,6 @@ async def test_rows_of_one_owner_are_not_given_to_another(models_dir: Path) -> N
         batches = [await engine.embedder.embed(["w1 w2"], Call(owner=owner)) for owner in ("a", "b", "a", "")]
     assert [batch.cache_hit_count for batch in batches] == [0, 0, 1, 0]
     assert len({batch.values.tobytes() for batch in batches}) == 1
-
-
-async def test_an_empty_list_is_an_empty_answer(models_dir: Path) -> None:
-    async with make_engine(models_dir) as engine:
-        assert (await engine.embedder.embed([])).values.shape == (0, 16)
 
 
 async def test_both_models_share_one_set_of_threads_which_end_with_the_engine(models_dir: Path) -> None:
@@ -130,36 +134,24 @@ async def test_one_role_can_be_served_alone(models_dir: Path) -> None:
         assert engine.models["embedding"].manifest.name == "tiny"
 
 
-async def test_a_missing_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingModelError):
-        async with make_engine(tmp_path):
+@pytest.mark.parametrize(
+    ("damage", "error", "told"),
+    [
+        (shutil.rmtree, MissingModelError, ""),
+        (lambda path: shutil.copytree(path.parent / "nli", path, dirs_exist_ok=True), ManifestError, "task is nli"),
+        (lambda path: (path / "model.onnx").write_bytes(b"other"), HashMismatchError, ""),
+        (write_other_bytes, CorruptModelError, ""),
+    ],
+    ids=["missing", "another task", "changed", "no graph"],
+)
+async def test_a_model_that_cannot_be_used_is_named_and_no_thread_stays(
+    models_dir: Path, damage: Callable[[Path], object], error: type[Exception], told: str
+) -> None:
+    damage(models_dir / "embedding")
+    with pytest.raises(error, match=told or None):
+        async with make_engine(models_dir):
             pass
     assert precis_threads() == []
-
-
-async def test_a_model_in_the_wrong_folder_is_refused(models_dir: Path) -> None:
-    shutil.rmtree(models_dir / "embedding")
-    shutil.copytree(models_dir / "nli", models_dir / "embedding")
-    with pytest.raises(ManifestError, match="task is nli"):
-        async with make_engine(models_dir):
-            pass
-
-
-async def test_a_changed_file_is_refused(models_dir: Path) -> None:
-    (models_dir / "nli" / "model.onnx").write_bytes(b"other")
-    with pytest.raises(HashMismatchError):
-        async with make_engine(models_dir):
-            pass
-
-
-async def test_a_graph_that_cannot_be_loaded_is_named(models_dir: Path) -> None:
-    from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory  # noqa: PLC0415
-
-    shutil.rmtree(models_dir / "embedding")
-    write_model_directory(models_dir / "embedding", fields=EMBEDDING_FIELDS)
-    with pytest.raises(CorruptModelError):
-        async with make_engine(models_dir):
-            pass
 
 
 async def test_cuda_that_is_not_there_is_an_error_that_says_what_to_do(models_dir: Path) -> None:
@@ -168,3 +160,19 @@ async def test_cuda_that_is_not_there_is_an_error_that_says_what_to_do(models_di
     with pytest.raises(ExecutionProviderError, match="extra `gpu`"):
         async with make_engine(models_dir, runtime={"execution_provider": "cuda"}):
             pass
+
+
+CORES = len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize(
+    ("quota", "expected"),
+    [("100000 100000", 1), ("50000 100000", 1), ("max 100000", CORES), ("99900000 100000", CORES), ("what", CORES)],
+)
+def test_a_quota_counts_when_it_is_smaller_than_the_affinity(tmp_path: Path, quota: str, expected: int) -> None:
+    (tmp_path / "cpu.max").write_text(quota)
+    assert usable_cpu_count(tmp_path / "cpu.max") == expected
+
+
+def test_without_cgroups_the_affinity_counts(tmp_path: Path) -> None:
+    assert usable_cpu_count(tmp_path / "missing") == CORES

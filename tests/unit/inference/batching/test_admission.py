@@ -72,14 +72,6 @@ def test_idle_time_does_not_count_as_slowness() -> None:
     assert caught.value.retry_after_s < 1000
 
 
-def test_without_a_measurement_there_is_a_guess() -> None:
-    admission = make_admission()
-    admission.items = 10
-    with pytest.raises(QueueFullError) as caught:
-        admission.check(1, 1, CALL)
-    assert 0 < caught.value.retry_after_s <= 60
-
-
 def refused_s(admission: Admission, items: int, call: Call) -> float | None:
     """How long a call shall wait; None when there is room."""
     try:

@@ -3,15 +3,12 @@ from __future__ import annotations
 import asyncio
 import random
 
-import numpy as np
 import pytest
 
 from inference.call import Call, Priority
-from inference.errors import DeadlineExpiredError, ListTooLongError, QueueFullError, ShuttingDownError
+from inference.errors import ListTooLongError, QueueFullError, ShuttingDownError
 from inference.statistics import BatchRecord
-from tests.unit.inference.serving import make_item, make_limits, serving, settle
-
-ANY = Call()
+from tests.unit.inference.serving import ANY, make_item, make_limits, serving, settle
 
 
 async def test_answers_come_in_the_order_of_the_items() -> None:
@@ -24,12 +21,8 @@ async def test_answers_come_in_the_order_of_the_items() -> None:
 
 async def test_an_idle_worker_starts_at_once_and_batches_grow_while_it_is_busy() -> None:
     async with serving(limits=make_limits(fixed_s=1.0)) as s:
-        s.backend.close_gate()
-        calls = [asyncio.create_task(s.batcher.submit([make_item(0)], ANY))]
-        await s.backend.wait_entered()
-        calls += [asyncio.create_task(s.batcher.submit([make_item(i)], ANY)) for i in range(1, 7)]
-        await settle()
-        s.backend.open_gate()
+        async with s.held(0):
+            calls = [s.start(number) for number in range(1, 7)]
         await asyncio.gather(*calls)
     assert s.backend.batches == [[0], [1, 2, 3, 4, 5, 6]]
 
@@ -55,7 +48,7 @@ async def test_every_item_of_many_calls_gets_exactly_its_answer() -> None:
 async def test_the_same_item_is_computed_once_while_it_is_in_flight() -> None:
     async with serving(cache={"max_bytes": 0}) as s:
         s.backend.close_gate()
-        calls = [asyncio.create_task(s.batcher.submit([make_item(1), make_item(1)], ANY)) for _ in range(3)]
+        calls = [s.start(1, 1) for _ in range(3)]
         await s.backend.wait_entered()
         s.backend.open_gate()
         tickets = await asyncio.gather(*calls)
@@ -68,8 +61,9 @@ async def test_the_same_item_is_computed_once_while_it_is_in_flight() -> None:
 
 async def test_the_same_item_is_answered_from_the_cache_later() -> None:
     async with serving() as s:
-        await s.batcher.submit([make_item(1)], ANY)
-        ticket = await s.batcher.submit([make_item(1), make_item(2)], ANY)
+        await s.submit(1)
+        (await s.submit(1)).values[:] = -1  # answers are the caller's own to change
+        ticket = await s.submit(1, 2)
     assert s.backend.batches == [[1], [2]]
     assert ticket.cache_hit_count == 1
     assert ticket.values.tolist() == [[1, 4], [2, 4]]
@@ -77,31 +71,27 @@ async def test_the_same_item_is_answered_from_the_cache_later() -> None:
 
 async def test_a_cached_answer_needs_no_room_in_the_queue() -> None:
     async with serving(queue={"max_queue_items": 1}) as s:
-        await s.batcher.submit([make_item(1)], ANY)
-        s.backend.close_gate()
-        waiting = asyncio.create_task(s.batcher.submit([make_item(2)], ANY))
-        await s.backend.wait_entered()
-        assert (await s.batcher.submit([make_item(1)], ANY)).values.tolist() == [[1, 4]]
-        s.backend.open_gate()
-        await waiting
+        await s.submit(1)
+        async with s.held(2):
+            assert (await s.submit(1)).values.tolist() == [[1, 4]]
 
 
 @pytest.mark.parametrize("bound", [{"max_queue_items": 4}, {"max_queue_tokens": 16}])
 async def test_a_full_queue_refuses_a_list_whole_and_at_once(bound: dict[str, int]) -> None:
     async with serving(queue=bound) as s:
         s.backend.close_gate()
-        first = asyncio.create_task(s.batcher.submit([make_item(i) for i in range(3)], ANY))
+        first = s.start(*range(3))
         await s.backend.wait_entered()
         with pytest.raises(QueueFullError) as caught:
-            await s.batcher.submit([make_item(8), make_item(9)], ANY)
+            await s.submit(8, 9)
         assert caught.value.retry_after_s > 0
         assert s.batcher.statistics().pending_items == 3
-        second = asyncio.create_task(s.batcher.submit([make_item(8)], ANY))
+        second = s.start(8)
         await settle()
         s.backend.open_gate()
         await asyncio.gather(first, second)
         with pytest.raises(ListTooLongError):
-            await s.batcher.submit([make_item(i) for i in range(100, 105)], ANY)
+            await s.submit(*range(100, 105))
         assert s.batcher.statistics().refused_calls == 2
     assert 9 not in [number for batch in s.backend.batches for number in batch]
 
@@ -130,11 +120,11 @@ async def test_a_long_list_lets_other_calls_through_while_it_is_queued() -> None
 async def test_closing_refuses_new_calls_and_finishes_the_admitted() -> None:
     async with serving() as s:
         s.backend.close_gate()
-        admitted = asyncio.create_task(s.batcher.submit([make_item(1), make_item(2)], ANY))
+        admitted = s.start(1, 2)
         await s.backend.wait_entered()
         s.batcher.close()
         with pytest.raises(ShuttingDownError):
-            await s.batcher.submit([make_item(3)], ANY)
+            await s.submit(3)
         drained = asyncio.create_task(s.batcher.drained())
         await settle()
         assert not drained.done()
@@ -146,7 +136,7 @@ async def test_closing_refuses_new_calls_and_finishes_the_admitted() -> None:
 async def test_leaving_the_pool_refuses_what_was_not_begun_and_answers_what_was() -> None:
     async with serving(limits=make_limits(max_rows=1)) as s:
         s.backend.close_gate()
-        calls = [asyncio.create_task(s.batcher.submit([make_item(i)], ANY)) for i in range(3)]
+        calls = [s.start(i) for i in range(3)]
         await s.backend.wait_entered()
         calls[2].add_done_callback(lambda _: s.backend.open_gate())
     begun, *waiting = await asyncio.gather(*calls, return_exceptions=True)
@@ -172,14 +162,6 @@ async def test_timings_and_the_record_tell_of_the_batch() -> None:
     assert ticket.finished_s - ticket.started_s == pytest.approx(record.compute_s)
 
 
-async def test_answers_are_the_callers_own_to_change() -> None:
-    async with serving() as s:
-        first = await s.batcher.submit([make_item(1)], ANY)
-        first.values[:] = -1
-        second = await s.batcher.submit([make_item(1)], ANY)
-    assert np.array_equal(second.values, [[1, 4]])
-
-
 async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arrival() -> None:
     clock_s = 100.0
     limits = make_limits(fixed_s=0.0, token_s=0.1, max_rows=1)  # 0.4 s an item
@@ -189,11 +171,11 @@ async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arri
         await s.backend.wait_entered()
         soon, later = clock_s + 2.0, clock_s + 60.0
         with pytest.raises(QueueFullError) as caught:
-            await s.batcher.submit([make_item(90)], Call(soon, caller="heavy"))
+            await s.submit(90, call=Call(soon, caller="heavy"))
         assert 15 < caught.value.retry_after_s < 30  # 49 items wait: 19.6 s
         admitted = [
-            asyncio.create_task(s.batcher.submit([make_item(91)], Call(soon, caller="light"))),
-            asyncio.create_task(s.batcher.submit([make_item(92)], Call(later, caller="heavy"))),
+            s.start(91, call=Call(soon, caller="light")),
+            s.start(92, call=Call(later, caller="heavy")),
         ]
         await settle()
         assert s.batcher.statistics().pending_items == 52
@@ -202,10 +184,3 @@ async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arri
         numbers = [number for batch in s.backend.batches for number in batch]
         assert numbers.index(91) < 5  # one caller's turn, however many items another has
         assert numbers[-1] == 92
-
-
-async def test_what_is_too_much_for_its_deadline_by_itself_is_no_matter_of_the_queue() -> None:
-    limits = make_limits(fixed_s=0.0, token_s=0.1, max_rows=1)
-    async with serving(limits=limits, clock=lambda: 100.0) as s:
-        with pytest.raises(DeadlineExpiredError):
-            await s.batcher.submit([make_item(1)], Call(100.1))

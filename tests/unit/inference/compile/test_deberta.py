@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -49,17 +52,12 @@ def test_the_first_token_does_not_depend_on_padding_or_company() -> None:
     np.testing.assert_allclose(runner.run(ITEMS, length=3 * POSITIONS), alone, atol=5e-6)
 
 
-def test_a_text_longer_than_all_distances_of_the_table_is_computed() -> None:
-    ids = np.random.default_rng(5).integers(0, VOCABULARY, size=3 * DEBERTA.max_relative_positions).tolist()
+@pytest.mark.parametrize("length", [1, 3 * DEBERTA.max_relative_positions])
+def test_a_text_of_one_token_and_one_longer_than_all_distances_are_computed(length: int) -> None:
+    ids = np.random.default_rng(5).integers(0, VOCABULARY, size=length).tolist()
     weights = deberta_weights()
     found = GraphRunner(build_deberta_encoder(weights, DEBERTA)).run([ids])[0]
     np.testing.assert_allclose(found, deberta_first_token(weights, DEBERTA, ids), atol=2e-5)
-
-
-def test_a_text_of_one_token_is_computed() -> None:
-    weights = deberta_weights()
-    found = GraphRunner(build_deberta_encoder(weights, DEBERTA)).run([[4]])[0]
-    np.testing.assert_allclose(found, deberta_first_token(weights, DEBERTA, [4]), atol=2e-5)
 
 
 def test_token_types_and_narrow_embeddings_are_read() -> None:
@@ -102,3 +100,27 @@ def test_every_distance_has_the_row_that_the_definition_gives(config: DebertaCon
     limit = config.max_relative_positions
     expected = [bucket_of(distance, config) for distance in range(-limit, limit + 1)]
     assert bucket_rows(config).tolist() == expected
+
+
+_COMPILE = """
+from dataclasses import replace
+from hashlib import sha256
+import numpy as np
+from inference.compile.config import DEBERTA_V3_XSMALL
+from inference.compile.deberta import build_deberta_classifier
+from inference.compile.head import DenseLayer
+from tests.unit.inference.compile.random_weights import deberta_weights
+config = replace(DEBERTA_V3_XSMALL, layer_count=2)
+head = DenseLayer(np.ones((config.hidden_size, 3), np.float32), np.zeros(3, np.float32))
+print(sha256(build_deberta_classifier(deberta_weights(config), config, (head,)).SerializeToString()).hexdigest())
+"""
+
+
+def _compiled(**environment: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", _COMPILE], env=os.environ | environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_processors_of_two_kinds_compile_the_same_graph() -> None:
+    assert _compiled() == _compiled(OPENBLAS_CORETYPE="Prescott"), "sums of two kernels of OpenBLAS"

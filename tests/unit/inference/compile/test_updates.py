@@ -1,19 +1,28 @@
-"""Rules of folding trained updates into an encoder."""
+"""Rules of folding trained updates into an encoder, and of the file that holds a head."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from safetensors.numpy import save_file
 
 from inference.compile.deberta import build_deberta_classifier
 from inference.compile.errors import WeightsError
+from inference.compile.head import load_linear_head
+from inference.compile.install import NLI_HEAD_FILE
 from inference.compile.updates import UpdatedEncoder, fold_updates
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
-from tests.unit.inference.compile.random_updates import RandomUpdates, random_updates
-from tests.unit.inference.compile.random_weights import DEBERTA, VOCABULARY, deberta_weights
+from tests.unit.inference.compile.random_weights import (
+    DEBERTA,
+    VOCABULARY,
+    RandomUpdates,
+    deberta_weights,
+    random_updates,
+)
 from tests.unit.inference.compile.reference import deberta_first_token
 
 ITEMS = random_items(8, longest=24, vocabulary=VOCABULARY)
@@ -78,3 +87,23 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for name in ("absent", "text"):
         with pytest.raises(WeightsError, match="holds no updates"):
             fold_updates(tmp_path / name, WEIGHTS, DEBERTA)
+
+
+WEIGHT = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def test_a_file_that_is_no_head_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no head")
+    save_file({"weight": WEIGHT}, tmp_path / "no-bias")
+    save_file({"weight": WEIGHT, "bias": np.zeros(4, np.float32)}, tmp_path / "wrong-shape")
+    for name in ("absent", "text", "no-bias", "wrong-shape"):
+        with pytest.raises(WeightsError, match="is not a head"):
+            load_linear_head(tmp_path / name)
+
+
+def test_the_committed_head_fits_the_encoder_and_its_record_meets_the_goal() -> None:
+    (layer,) = load_linear_head(NLI_HEAD_FILE)
+    assert layer.weight.shape == (384, 3)
+    measured = json.loads(NLI_HEAD_FILE.with_suffix(".json").read_text())["measured"]
+    assert measured["snli_dev"]["accuracy"] >= 0.895
+    assert measured["mnli_matched_dev"]["accuracy"] >= 0.855

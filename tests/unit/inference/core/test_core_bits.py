@@ -1,14 +1,21 @@
-"""Every instruction set gives the bits of the specification, alone and in any company."""
+"""Every instruction set gives the bits of the specification, alone, in any company, and behind the backend seam."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from inference.core.library import InstructionSet
-from inference.core.packed_file import ROW_BITS, Rows
+from inference.backend import Int64
+from inference.batching.in_flight import Encoded
+from inference.batching.worker import pad_rows
+from inference.core.core_backend import CoreBackend
+from inference.core.library import CoreRunError, InstructionSet, Status
+from inference.core.packed_file import CORE_FILE, HEADER, ROW_BITS, Rows
+from inference.errors import CorruptModelError
 from tests.unit.inference.core.building import library
-from tests.unit.inference.core.models import GRAPHS, items, packed, run
+from tests.unit.inference.core.models import GRAPHS, Item, items, packed, run
 from tests.unit.inference.core.reference import Reference
 
 
@@ -49,3 +56,56 @@ def test_every_length_is_computed() -> None:
     results = [run(library(), file, given, level)[0] for level in levels()]
     assert np.isfinite(results[0]).all()
     assert len({found.tobytes() for found in results}) == 1
+
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def write_core(path: Path, name: str) -> Path:
+    path.write_bytes(packed(name, "rows8").tobytes())
+    return path
+
+
+def to_inputs(given: list[Item]) -> dict[str, Int64]:
+    """Pads items whose marked tokens are their second text."""
+    rows = [Encoded(np.array(ids, np.int32).tobytes(), len(ids) // 2, is_truncated=False, key=b"") for ids, _ in given]
+    return pad_rows(rows, INPUTS, 0)
+
+
+def test_padding_changes_nothing_and_many_rows_are_run_in_groups(tmp_path: Path) -> None:
+    name, given = "classifier with marks", items(40)
+    assert sum(len(ids) for ids, _ in given) > 512
+    backend = CoreBackend(write_core(tmp_path / CORE_FILE, name), library())
+    inputs = to_inputs(given)
+    values = backend.run(inputs)
+    types = inputs["token_type_ids"]
+    marked = [(ids, types[at, : len(ids)].tolist()) for at, (ids, _) in enumerate(given)]
+    results, marks = run(library(), packed(name, "rows8"), marked, library().level)
+    assert values[:, :3].tobytes() == results.tobytes()
+    for at, item_marks in enumerate(marks):
+        assert values[at, 3 : 3 + len(item_marks)].tobytes() == item_marks.tobytes()
+        assert not values[at, 3 + len(item_marks) :].any()
+
+
+def test_an_interrupted_backend_computes_nothing_more(tmp_path: Path) -> None:
+    backend = CoreBackend(write_core(tmp_path / CORE_FILE, "embedder by mean"), library())
+    backend.interrupt()
+    with pytest.raises(CoreRunError, match="STOPPED"):
+        backend.run(to_inputs(items(2)))
+
+
+def test_an_id_that_has_no_embedding_fails_the_run_and_no_other(tmp_path: Path) -> None:
+    backend = CoreBackend(write_core(tmp_path / CORE_FILE, "embedder by mean"), library())
+    for wrong in (50, -1, 2**31 - 1):
+        with pytest.raises(CoreRunError) as caught:
+            backend.run(to_inputs([([1, wrong, 3], [0, 0, 0])]))
+        assert caught.value.status == Status.BAD_TOKEN
+    assert np.isfinite(backend.run(to_inputs(items(2)))).all()
+
+
+@pytest.mark.parametrize("size", [0, 1, HEADER.itemsize, -1])
+def test_a_packed_file_of_another_length_is_refused(tmp_path: Path, size: int) -> None:
+    path = tmp_path / CORE_FILE
+    path.write_bytes(packed("embedder by mean", "rows8").tobytes()[:size])
+    with pytest.raises(CorruptModelError, match="packed file"):
+        CoreBackend(path, library())

@@ -1,4 +1,4 @@
-"""Rules of loading a model directory."""
+"""Rules of loading and listing model directories."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inference.errors import HashMismatchError, ManifestError, MissingModelError, ModelDirectoryError
-from inference.models.directory import load_model_directory, read_model_directory, sha256_of
-from tests.unit.inference.model_directories import write_model_directory
+from inference.models.directory import list_models, load_model_directory, read_model_directory, sha256_of
+from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS, write_model_directory
 
 
 @pytest.fixture
@@ -50,16 +50,10 @@ def test_one_changed_byte_is_refused(directory: Path, name: str) -> None:
     assert read_model_directory(directory).path == directory  # hashes are load's business alone
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"task": "nli"}', "\x00"])
-def test_an_unreadable_manifest_is_one_typed_error(directory: Path, text: str) -> None:
-    (directory / "manifest.json").write_text(text)
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"task": "nli"}', b"\x00", b"\xff\xfe{"])
+def test_an_unreadable_manifest_is_one_typed_error(directory: Path, content: bytes) -> None:
+    (directory / "manifest.json").write_bytes(content)
     with pytest.raises(ManifestError):
-        load_model_directory(directory)
-
-
-def test_a_manifest_in_another_encoding_is_one_typed_error(directory: Path) -> None:
-    (directory / "manifest.json").write_bytes(b"\xff\xfe{")
-    with pytest.raises(ManifestError, match="unreadable"):
         load_model_directory(directory)
 
 
@@ -73,3 +67,42 @@ def test_every_message_is_one_line_that_says_what_to_do(directory: Path, content
         load_model_directory(directory)
     assert "\n" not in str(caught.value)
     assert "precis models install" in str(caught.value)
+
+
+def _statuses(models_dir: Path) -> dict[str, str]:
+    return {listed.role: listed.status for listed in list_models(models_dir)}
+
+
+def test_an_empty_or_absent_folder_lists_every_role_as_missing(tmp_path: Path) -> None:
+    assert _statuses(tmp_path / "absent") == {"nli": "missing", "embedding": "missing"}
+    assert all("precis models install" in listed.problem for listed in list_models(tmp_path))
+
+
+def test_whole_models_are_ok_and_come_with_manifest_and_size(tmp_path: Path) -> None:
+    write_model_directory(tmp_path / "nli", fields=NLI_FIELDS)
+    write_model_directory(tmp_path / "embedding", fields=EMBEDDING_FIELDS)
+    assert _statuses(tmp_path) == {"nli": "ok", "embedding": "ok"}
+    listed = list_models(tmp_path)[0]
+    assert listed.manifest is not None
+    assert (listed.manifest.name, listed.problem) == ("tiny", "")
+    assert listed.size_bytes == sum(file.stat().st_size for file in listed.path.iterdir())
+
+
+def test_every_kind_of_damage_has_its_own_status(tmp_path: Path) -> None:
+    nli = tmp_path / "nli"
+    write_model_directory(nli)
+    (nli / "model.onnx").write_bytes(b"other")
+    assert _statuses(tmp_path)["nli"] == "wrong hash"
+    (nli / "model.onnx").unlink()
+    assert _statuses(tmp_path)["nli"] == "file missing"
+    (nli / "manifest.json").write_text("{}")
+    assert _statuses(tmp_path)["nli"] == "invalid manifest"
+    (nli / "manifest.json").unlink()
+    assert _statuses(tmp_path)["nli"] == "missing"
+
+
+def test_a_model_of_another_task_is_no_model_of_the_role(tmp_path: Path) -> None:
+    write_model_directory(tmp_path / "embedding", fields=NLI_FIELDS)
+    listed = {model.role: model for model in list_models(tmp_path)}["embedding"]
+    assert listed.status == "invalid manifest"
+    assert "task is nli, expected embedding" in listed.problem

@@ -1,17 +1,24 @@
-"""Log lines are key=value, one per event."""
+"""Log lines are key=value or JSON, one per event, and written in order, whole, together, with none left behind."""
 
+import io
 import json
 import logging
+import threading
 
 import pytest
 
-from server.observe.log import JsonLineFormatter, KeyValueFormatter, quoted
+from server.observe.log import JsonLineFormatter, KeyValueFormatter, LogWriter, quoted
+
+
+def record(message: str, *args: object, error: Exception | None = None, created_s: float = 0.25) -> logging.LogRecord:
+    info = (type(error), error, None) if error else None
+    made = logging.LogRecord("server.rpc.calls", logging.INFO, __file__, 1, message, args, info)
+    made.created, made.msecs = created_s, created_s % 1 * 1000
+    return made
 
 
 def line(message: str, *args: object) -> str:
-    record = logging.LogRecord("server.rpc.calls", logging.INFO, __file__, 1, message, args, None)
-    record.created, record.msecs = 0.25, 250.0
-    return KeyValueFormatter().format(record)
+    return KeyValueFormatter().format(record(message, *args))
 
 
 def test_pairs_follow_time_level_and_logger() -> None:
@@ -35,28 +42,19 @@ def test_quoting_can_be_undone() -> None:
 
 
 def test_a_traceback_follows_whole() -> None:
-    error = ValueError("boom")
-    record = logging.LogRecord("x", logging.ERROR, __file__, 1, "event=failed", (), (ValueError, error, None))
-    first, *rest = KeyValueFormatter().format(record).splitlines()
+    first, *rest = KeyValueFormatter().format(record("event=failed", error=ValueError("boom"))).splitlines()
     assert first.endswith("event=failed")
     assert rest == ["ValueError: boom"]
 
 
 def test_the_second_of_the_time_is_not_kept_from_the_line_before() -> None:
     formatter = KeyValueFormatter()
-    times = []
-    for created in (1.0, 2.0, 2.5, 1.0):
-        record = logging.LogRecord("x", logging.INFO, __file__, 1, "a=1", (), None)
-        record.created, record.msecs = created, created % 1 * 1000
-        times.append(formatter.format(record).split()[0][-7:])
+    times = [formatter.format(record("a=1", created_s=created_s)).split()[0][-7:] for created_s in (1.0, 2.0, 2.5, 1.0)]
     assert times == ["01.000Z", "02.000Z", "02.500Z", "01.000Z"]
 
 
 def as_json(message: str, *args: object, error: Exception | None = None) -> dict[str, object]:
-    info = (type(error), error, None) if error else None
-    record = logging.LogRecord("server.rpc.calls", logging.INFO, __file__, 1, message, args, info)
-    record.created = 0.25
-    text = JsonLineFormatter().format(record)
+    text = JsonLineFormatter().format(record(message, *args, error=error))
     assert text.isprintable()
     found: dict[str, object] = json.loads(text)
     return found
@@ -85,3 +83,69 @@ def test_a_foreign_message_and_a_traceback_are_members() -> None:
 def test_what_only_resembles_pairs_is_a_message(message: str) -> None:
     args = ("x", "y") if "%s" in message else ()
     assert as_json(message, *args)["message"] == (message % args if args else message)
+
+
+class Stream(io.StringIO):
+    """Counts writes; can be made to fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.write_count = 0
+        self.written = threading.Event()
+        self.is_broken = False
+
+    def write(self, text: str) -> int:
+        if self.is_broken:
+            raise BrokenPipeError
+        self.write_count += 1
+        self.written.set()
+        return super().write(text)
+
+
+def test_leaving_writes_all_lines_in_order_and_together() -> None:
+    stream = Stream()
+    with LogWriter(stream, delay_s=3600) as writer:
+        for number in range(100):
+            writer.handle(record(f"line {number}"))
+    assert stream.getvalue().splitlines() == [f"line {number}" for number in range(100)]
+    assert stream.write_count == 1
+
+
+def test_a_line_is_written_without_another_one_coming() -> None:
+    stream = Stream()
+    with LogWriter(stream, delay_s=0) as writer:
+        writer.handle(record("alone"))
+        assert stream.written.wait(timeout=60)
+        stream.written.clear()
+        writer.handle(record("again"))
+        assert stream.written.wait(timeout=60)
+    assert stream.getvalue() == "alone\nagain\n"
+
+
+def test_lines_of_several_threads_stay_whole() -> None:
+    stream = Stream()
+    with LogWriter(stream, delay_s=0) as writer:
+        threads = [
+            threading.Thread(target=lambda name=name: [writer.handle(record(name * 50)) for _ in range(200)])
+            for name in "abcd"
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    lines = stream.getvalue().splitlines()
+    assert sorted(lines) == sorted([name * 50 for name in "abcd"] * 200)
+
+
+def test_a_broken_stream_does_not_reach_the_callers() -> None:
+    stream = Stream()
+    stream.is_broken = True
+    with LogWriter(stream, delay_s=0) as writer:
+        writer.handle(record("lost"))
+
+
+def test_nothing_is_written_when_nothing_is_logged() -> None:
+    stream = Stream()
+    with LogWriter(stream, delay_s=0):
+        pass
+    assert stream.write_count == 0

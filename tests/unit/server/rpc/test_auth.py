@@ -71,7 +71,7 @@ def test_a_refused_key_is_known_to_the_log_by_its_digest(keys_file: Path) -> Non
     assert caught.value.key not in str(caught.value)
 
 
-def test_what_a_reload_changes_is_logged_by_the_beginning_of_digests(
+def test_a_reload_takes_the_new_keys_forgets_the_old_and_logs_the_beginning_of_digests(
     keys_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -79,17 +79,11 @@ def test_what_a_reload_changes_is_logged_by_the_beginning_of_digests(
     caplog.clear()
     keys_file.write_text("second-key\nthird-key\n", encoding="utf-8")
     ring.reload()
-    shown = {name: hashlib.sha256(f"{name}-key".encode()).hexdigest()[:12] for name in ("first", "third")}
-    assert caplog.messages == [f"event=key_loaded key={shown['third']}", f"event=key_removed key={shown['first']}"]
-
-
-def test_reload_takes_the_new_keys_and_forgets_the_old(keys_file: Path) -> None:
-    ring = KeyRing(keys_file)
-    keys_file.write_text("third-key\n", encoding="utf-8")
-    ring.reload()
     ring.caller_of([("authorization", "Bearer third-key")])
     with pytest.raises(UnauthenticatedError):
         ring.caller_of([("authorization", "Bearer first-key")])
+    shown = {name: hashlib.sha256(f"{name}-key".encode()).hexdigest()[:12] for name in ("first", "third")}
+    assert caplog.messages == [f"event=key_loaded key={shown['third']}", f"event=key_removed key={shown['first']}"]
 
 
 def test_a_failed_reload_keeps_the_old_keys(keys_file: Path) -> None:

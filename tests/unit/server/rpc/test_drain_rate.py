@@ -7,15 +7,7 @@ import pytest
 from server.errors import TooManyCallsError
 from server.rpc.admission import CallAdmission, CallPolicy, DrainRate
 from server.rpc.auth import Caller
-
-
-class Clock:
-    """Stands still until it is set."""
-
-    now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
+from tests.fakes import Clock
 
 
 def refusals(admission: CallAdmission, times: int) -> list[float]:

@@ -12,16 +12,9 @@ from server.config import AuthConfig, QuotaConfig
 from server.errors import QuotaExceededError
 from server.rpc.auth import Caller
 from server.rpc.quota import Allowance, ChargedChatModel, Quotas
+from tests.fakes import Clock
 
 REQUEST = ChatRequest((ChatMessage("user", "Hello"),), max_tokens=10, temperature=0.0)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def test_what_is_owed_is_paid_at_an_even_rate() -> None:
@@ -48,7 +41,7 @@ def test_nobody_has_more_than_the_quota_and_one_call(steps: list[tuple[int, floa
         if items.wait_s == 0:
             items.charge(count)
             before_last, used = used, used + count
-    assert before_last <= 100 + (clock.now_s - 1_000.0) * 100 / 60 + 1e-6
+    assert before_last <= 100 + (clock.now_s) * 100 / 60 + 1e-6
 
 
 def test_after_the_time_that_was_named_a_call_is_let_in() -> None:

@@ -7,7 +7,8 @@ from google.protobuf.message import Message
 from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 
 from pipeline.summarize.config import SummarizeLimits
-from server.rpc.wire import MOST_FIELDS, MalformedRequest, WireLimits, explain, tolerant
+from server.errors import FieldViolation
+from server.rpc.wire import MOST_FIELDS, NO_LIMITS, MalformedRequest, WireLimits, explain, tolerant
 
 BAD = b"caf\xe9 au lait"  # Latin-1
 
@@ -25,19 +26,40 @@ def number_of(message: Any, field: str) -> int:  # noqa: ANN401 - a class of gen
     return number
 
 
-def test_a_good_message_is_parsed_as_ever() -> None:
-    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
-    request = inference_pb2.EmbedRequest(texts=["a", "b"], priority=common_pb2.PRIORITY_BULK)
-    assert parse(request.SerializeToString()) == request
+def refused(message: type[Message], data: bytes, limits: WireLimits = NO_LIMITS) -> FieldViolation:
+    """Returns why bytes are refused without being parsed."""
+
+    def never(data: bytes) -> Message:
+        raise AssertionError("parsed")
+
+    request = tolerant(never, message, limits)(data)
+    assert isinstance(request, MalformedRequest)
+    return request.violation
+
+
+LIMITS = WireLimits(max_bytes=1 << 17, max_items=10_000)
+CHUNKS = [summarize_pb2.DocumentChunk(text="Torque.", page_number=1)] * SummarizeLimits().max_chunks
+
+
+@pytest.mark.parametrize(
+    ("request_", "limits"),
+    [
+        (inference_pb2.EmbedRequest(texts=["a", "b"], priority=common_pb2.PRIORITY_BULK), NO_LIMITS),
+        (inference_pb2.EmbedRequest(texts=["word " * 2] * 10_000), LIMITS),
+        (summarize_pb2.SummarizeRequest(document=summarize_pb2.Document(chunks=CHUNKS)), NO_LIMITS),
+    ],
+    ids=["small", "within the limits", "as many chunks as may be"],
+)
+def test_a_good_message_is_parsed_as_ever(request_: Message, limits: WireLimits) -> None:
+    message = type(request_)
+    assert tolerant(message.FromString, message, limits)(request_.SerializeToString()) == request_
 
 
 def test_the_fourth_text_is_named() -> None:
     data = b"".join(delimited(1, text) for text in (b"one", b"two", b"three", BAD))
-    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
-    request = parse(data)
+    request = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)(data)
     assert isinstance(request, MalformedRequest)
-    assert request.violation.field == "texts[3]"
-    assert request.violation.description == "expected UTF-8, got an invalid byte at offset 3"
+    assert request.violation == FieldViolation("texts[3]", "expected UTF-8, got an invalid byte at offset 3")
 
 
 def test_a_field_inside_a_repeated_message_is_named() -> None:
@@ -71,8 +93,7 @@ def test_an_items_id_survives_its_bad_field() -> None:
     ],
 )
 def test_bytes_that_are_no_message_blame_no_field(data: bytes) -> None:
-    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)
-    request = parse(data)
+    request = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest)(data)
     assert isinstance(request, MalformedRequest)
     assert request.violation.field == ""
     assert "precis.v1.EmbedRequest" in request.violation.description
@@ -81,9 +102,6 @@ def test_bytes_that_are_no_message_blame_no_field(data: bytes) -> None:
 def test_unknown_fields_and_numbers_are_passed_over() -> None:
     data = b"\x10\x01" + b"\x99\x01" + bytes(8) + b"\x1d" + bytes(4) + delimited(9, BAD) + delimited(1, BAD)
     assert explain(data, inference_pb2.EmbedRequest.DESCRIPTOR).violation.field == "texts[0]"
-
-
-LIMITS = WireLimits(max_bytes=1 << 17, max_items=10_000)
 
 
 @pytest.mark.parametrize(
@@ -95,21 +113,9 @@ LIMITS = WireLimits(max_bytes=1 << 17, max_items=10_000)
     ids=["bytes", "items"],
 )
 def test_what_is_too_large_is_refused_without_being_parsed(texts: list[str], field: str, expected: str) -> None:
-    def never(data: bytes) -> inference_pb2.EmbedRequest:
-        raise AssertionError("parsed")
-
-    parse = tolerant(never, inference_pb2.EmbedRequest, LIMITS)
-    request = parse(inference_pb2.EmbedRequest(texts=texts).SerializeToString())
-    assert isinstance(request, MalformedRequest)
-    assert request.violation.field == field
-    assert expected in request.violation.description
-
-
-def test_what_is_within_the_limits_is_parsed() -> None:
-    parse = tolerant(inference_pb2.EmbedRequest.FromString, inference_pb2.EmbedRequest, LIMITS)
-    request = inference_pb2.EmbedRequest(texts=["word " * 2] * 10_000)
-    assert len(request.SerializeToString()) <= LIMITS.max_bytes
-    assert parse(request.SerializeToString()) == request
+    data = inference_pb2.EmbedRequest(texts=texts).SerializeToString()
+    violation = refused(inference_pb2.EmbedRequest, data, LIMITS)
+    assert (violation.field, expected in violation.description) == (field, True)
 
 
 UNKNOWN_NUMBERS = b"\x78\x00" * (MOST_FIELDS + 1)
@@ -139,25 +145,12 @@ UNKNOWN_NUMBERS = b"\x78\x00" * (MOST_FIELDS + 1)
 def test_a_message_of_very_many_fields_is_refused_without_being_parsed(
     message: type[Message], data: bytes, field: str
 ) -> None:
-    def never(data: bytes) -> Message:
-        raise AssertionError("parsed")
-
-    request = tolerant(never, message)(data)
-    assert isinstance(request, MalformedRequest)
-    assert (request.violation.field, str(MOST_FIELDS) in request.violation.description) == (field, True)
+    violation = refused(message, data)
+    assert (violation.field, str(MOST_FIELDS) in violation.description) == (field, True)
 
 
 def test_a_long_message_of_groups_is_refused_without_being_parsed() -> None:
-    request = tolerant(judge_pb2.JudgeRequest.FromString, judge_pb2.JudgeRequest)(b"\x7b\x7c" * MOST_FIELDS)
-    assert isinstance(request, MalformedRequest)
-    assert "precis.v1.JudgeRequest" in request.violation.description
-
-
-def test_a_document_of_as_many_chunks_as_may_be_is_parsed() -> None:
-    chunks = [summarize_pb2.DocumentChunk(text="Torque.", page_number=1)] * SummarizeLimits().max_chunks
-    request = summarize_pb2.SummarizeRequest(document=summarize_pb2.Document(chunks=chunks))
-    parse = tolerant(summarize_pb2.SummarizeRequest.FromString, summarize_pb2.SummarizeRequest)
-    assert parse(request.SerializeToString()) == request
+    assert "precis.v1.JudgeRequest" in refused(judge_pb2.JudgeRequest, b"\x7b\x7c" * MOST_FIELDS).description
 
 
 def test_nobody_looks_for_the_bad_text_among_very_many_fields() -> None:

@@ -1,10 +1,14 @@
-"""What the quality of summaries is measured with, by hand."""
+"""What the quality of summaries and of their citations is measured with, by hand."""
 
 import pytest
 
+from pipeline.reading.terms import TermKind
+from pipeline.summarize.citations.places import CitationSupport, SourcePlace, SummaryCitation
+from scripts.benchmarks.summaries.cited_sentences import is_right, sample, tell
 from scripts.benchmarks.summaries.lexrank import lexrank, within
 from scripts.benchmarks.summaries.rouge import rouge
 from scripts.benchmarks.summaries.subjects import Manual
+from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 ENTRY = """\
 # Memory
@@ -51,3 +55,55 @@ def test_a_summary_is_found_in_its_document_in_order() -> None:
     manual = Manual.read(ENTRY)
     found = manual.locate("# Disk\n\nIt spins at 7200 rpm.\n\nThis stands nowhere.")
     assert [manual.excerpts[position].text for position in found] == ["Disk", "It spins at 7200 rpm."]
+
+
+DOCUMENT = "\n\n".join(
+    f"The pump with number {number} runs at {number} bar and is primed by hand in hall {number}." for number in range(9)
+)
+
+
+def cited(spans: list[tuple[int, int]], support: CitationSupport) -> list[SummaryCitation]:
+    places = tuple(SourcePlace(0, 0, start, end, start) for start, end in spans)
+    return [SummaryCitation(0, 1, support, None, places)]
+
+
+def test_a_sentence_is_right_where_it_comes_from_and_nowhere_else() -> None:
+    spans = sample(DOCUMENT, 9)
+    told = list(tell(DOCUMENT, spans))
+    assert [len(one.spans) for one in told[:4]] == [1, 1, 1, 2]
+    for one in told:
+        support = CitationSupport.UNREAD if one.is_written else CitationSupport.VERBATIM
+        assert is_right(one, cited(list(one.spans), support), DOCUMENT)
+        others = [span for span in spans if span not in one.spans][: len(one.spans)]
+        assert not is_right(one, cited(others, support), DOCUMENT)
+        assert not is_right(one, [], DOCUMENT)
+    assert not is_right(told[3], cited([told[3].spans[0]], CitationSupport.UNREAD), DOCUMENT)
+    assert not is_right(told[1], cited([(0, len(DOCUMENT))], CitationSupport.UNREAD), DOCUMENT)
+
+
+def test_what_stands_there_twice_is_not_sampled() -> None:
+    twice = "This very sentence stands in the document two times in all."
+    assert sample(f"{DOCUMENT}\n\n{twice}\n\n{twice}", 20) == sample(DOCUMENT, 20)
+
+
+PRESSURES = """\
+# 7.1 Pressures
+
+The valve V-12 opens at 16 bar and closes again at 12 bar.
+
+    $ pumpctl --status
+    pressure=14
+    sensor: XK-99
+"""
+KINDS = (TermKind.NUMBER, TermKind.PART_NUMBER, TermKind.VERSION)
+
+
+def test_terms_in_sentences_are_told_from_those_in_listings_only() -> None:
+    shares = shares_by_place(PRESSURES, "V-12 opens at 16 bar.", KINDS)
+    assert shares[TermKind.NUMBER].prose == 1 / 2
+    assert shares[TermKind.NUMBER].elsewhere == 0
+    assert shares[TermKind.PART_NUMBER] == PlaceShares(prose=1.0, elsewhere=0.0)
+
+
+def test_what_a_document_does_not_have_has_no_share() -> None:
+    assert shares_by_place(PRESSURES, "", KINDS)[TermKind.VERSION] == PlaceShares(None, None)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from scripts.benchmarks.shared.report import Report, Target
 from scripts.benchmarks.summaries import handbook
 from scripts.benchmarks.summaries.bench import Documents, open_bench
 from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
@@ -61,14 +60,6 @@ async def test_checkpoints_are_there_before_the_last_call(documents: Documents) 
         async with open_bench(endpoint.base_url, 2) as bench:
             many = await checkpoint_bytes(bench, documents.next(280))
     assert 0 < few < many
-
-
-def test_of_a_figure_with_several_values_the_worst_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    ratios = {"8": 1.0, "64": 1.23456789}
-    Report("title", ("load",), [["one"]], {"ratio": ratios}, [Target("ratio", 1.1, at_least=False)]).show()
-    out = capsys.readouterr().out
-    assert "missed" in out
-    assert json.loads(out.splitlines()[-1]) == {"ratio": {"8": 1.0, "64": 1.23457}}
 
 
 def test_a_handbook_that_is_not_there_is_said_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

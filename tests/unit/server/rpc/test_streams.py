@@ -1,15 +1,16 @@
-"""Items of a stream are worked on concurrently, within a bound, and nothing outlives the reader."""
+"""Streams: items worked on concurrently within a bound, ends with the server, and nothing left behind."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import pytest
 
-from server.rpc.streams import map_concurrently
+from server.rpc.streams import map_concurrently, until_stopping
+from tests.unit.inference.serving import settle
 
 
-class Source:
+class Numbers:
     """Numbers without end; counts how many were taken."""
 
     def __init__(self, count: int = 1_000_000) -> None:
@@ -47,23 +48,17 @@ class Gate:
         return item
 
 
-async def settle() -> None:
-    """Lets everything run that can run."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-
-
 async def test_every_item_is_answered_once() -> None:
     async def double(item: int) -> int:
         return 2 * item
 
-    results = [result async for result in map_concurrently(Source(100), double, limit=7)]
+    results = [result async for result in map_concurrently(Numbers(100), double, limit=7)]
     assert sorted(results) == [2 * item for item in range(1, 101)]
 
 
 async def test_results_come_in_the_order_of_completion() -> None:
     gate = Gate()
-    results = map_concurrently(Source(3), gate, limit=3)
+    results = map_concurrently(Numbers(3), gate, limit=3)
     seen = []
     for item in (3, 1, 2):
         gate.event(item).set()
@@ -73,11 +68,11 @@ async def test_results_come_in_the_order_of_completion() -> None:
 
 
 async def test_no_more_than_the_limit_is_worked_on_and_one_is_read_ahead_at_most() -> None:
-    gate, source = Gate(), Source()
+    gate, source = Gate(), Numbers()
     results = map_concurrently(source, gate, limit=4)
     async with aclosing(results):
         first = asyncio.ensure_future(anext(results))
-        await settle()
+        await settle(20)
         assert gate.started == [1, 2, 3, 4]
         assert source.taken == 4
         first.cancel()
@@ -85,7 +80,7 @@ async def test_no_more_than_the_limit_is_worked_on_and_one_is_read_ahead_at_most
 
 
 async def test_a_slow_reader_stops_the_reading() -> None:
-    source = Source()
+    source = Numbers()
 
     async def work(item: int) -> int:
         return item
@@ -94,13 +89,13 @@ async def test_a_slow_reader_stops_the_reading() -> None:
     async with aclosing(results):
         await anext(results)
         taken = source.taken
-        await settle()  # the reader asks for nothing, however much could be done
+        await settle(20)  # the reader asks for nothing, however much could be done
         assert source.taken == taken <= 6
 
 
 async def test_leaving_early_cancels_all_work() -> None:
     gate = Gate()
-    results = map_concurrently(Source(), gate, limit=3)
+    results = map_concurrently(Numbers(), gate, limit=3)
     gate.event(1).set()
     assert await anext(results) == 1
     await results.aclose()
@@ -112,11 +107,11 @@ async def test_cancelling_the_reader_cancels_all_work() -> None:
     gate = Gate()
 
     async def read() -> None:
-        async for _ in map_concurrently(Source(), gate, limit=3):
+        async for _ in map_concurrently(Numbers(), gate, limit=3):
             pass
 
     reader = asyncio.create_task(read())
-    await settle()
+    await settle(20)
     reader.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reader
@@ -132,5 +127,54 @@ async def test_an_error_of_the_work_ends_the_map_and_the_other_work() -> None:
         return await gate(item)
 
     with pytest.raises(ValueError, match="2"):
-        await anext(map_concurrently(Source(), work, limit=3))
+        await anext(map_concurrently(Numbers(), work, limit=3))
     assert 1 in gate.cancelled
+
+
+class Events:
+    """Events that a test puts there, and whether their generator was closed."""
+
+    def __init__(self, *events: int | None) -> None:
+        self.queue: asyncio.Queue[int | None] = asyncio.Queue()
+        self.is_closed = False
+        for event in events:
+            self.queue.put_nowait(event)
+
+    async def told(self) -> AsyncGenerator[int, None]:
+        try:
+            while (event := await self.queue.get()) is not None:
+                yield event
+        finally:
+            await asyncio.sleep(0)  # what it has to end takes its time
+            self.is_closed = True
+
+
+async def test_all_events_pass_while_the_server_runs() -> None:
+    source = Events(1, 2, None)
+    assert [event async for event in until_stopping(asyncio.Event(), source.told())] == [1, 2]
+    assert source.is_closed
+
+
+async def test_a_silent_stream_is_closed_when_the_server_stops() -> None:
+    source, stopping = Events(), asyncio.Event()
+    asyncio.get_running_loop().call_soon(stopping.set)
+    assert [event async for event in until_stopping(stopping, source.told())] == []
+    assert source.is_closed
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_events_that_are_there_already_are_told_first() -> None:
+    source, stopping = Events(1, 2), asyncio.Event()
+    stopping.set()
+    events = until_stopping(stopping, source.told())
+    assert [await anext(events), await anext(events)] == [1, 2]
+    assert [event async for event in events] == []
+
+
+async def test_a_reader_that_leaves_closes_the_source() -> None:
+    source = Events(1)
+    events = until_stopping(asyncio.Event(), source.told())
+    assert await anext(events) == 1
+    await events.aclose()
+    assert source.is_closed
+    assert asyncio.all_tasks() == {asyncio.current_task()}

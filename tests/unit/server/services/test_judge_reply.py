@@ -20,7 +20,7 @@ from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView
 from server.services.judge_reply import JUDGE_REPLIES
 from tests.unit.pipeline.judge.tables import table
-from tests.unit.server.mirror import assert_mirrors, filled
+from tests.unit.server.filled import filled
 
 FULL = JUDGE_REPLIES[ResultView.FULL]
 to_result, to_event = FULL.to_result, FULL.to_event
@@ -80,8 +80,7 @@ def test_a_metric_keeps_everything() -> None:
     assert not metric.HasField("error")
 
 
-def test_a_score_of_zero_is_not_taken_for_none() -> None:
-    assert to_metric(replace(COVERAGE, score=0.0)).HasField("score")
+def test_a_metric_without_a_score_says_why() -> None:
     failed = to_metric(FAILED)
     assert not failed.HasField("score")
     assert not failed.HasField("confidence")
@@ -95,11 +94,6 @@ def test_an_input_keeps_its_type(value: float | str, field: str) -> None:
     [sent] = to_metric(replace(COVERAGE, inputs={"name": value})).inputs
     assert sent.WhichOneof("value") == field
     assert getattr(sent, field) == value
-
-
-def test_a_cap_keeps_everything() -> None:
-    [sent] = to_metric(replace(COVERAGE, caps=(filled(Cap),))).caps
-    assert_mirrors(filled(Cap), sent, {})
 
 
 def test_the_result_holds_evidence_metrics_and_objects() -> None:
@@ -139,6 +133,7 @@ def test_a_language_model_that_cost_nothing_is_left_out() -> None:
 def test_models_are_named_nli_first() -> None:
     one = filled(EvidenceTable)
     result = to_result(replace(judgement(), evidence=one))
+    assert (result.evidence.scored_pair_count, result.evidence.tokenizer) == (one.pair_count, one.models.tokenizer)
     named = [ModelIdentity(model.name, model.revision, model.sha256, model.precision) for model in result.models]
     assert named == [one.models.entailment, one.models.embedder]
 

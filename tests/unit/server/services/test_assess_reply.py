@@ -1,4 +1,4 @@
-"""Answers to questions about quality become messages without losing anything."""
+"""Answers to questions about quality, and the events of an assessment, become messages without losing anything."""
 
 from dataclasses import replace
 
@@ -6,13 +6,22 @@ import pytest
 from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Synthesized, ToolRun
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
 from pipeline.judge.fusion import FusionForm, fuse
 from pipeline.judge.ultra.levels import LevelSource
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_reply import to_fusion, to_quality_evidence, to_synthesis
+from server.services.assess_reply import (
+    AssessNames,
+    quality_scope,
+    to_assess_event,
+    to_fusion,
+    to_quality_evidence,
+    to_synthesis,
+)
+from tests.unit.server.filled import filled
 
 EVIDENCE = Evidence(
     {
@@ -40,6 +49,8 @@ ANSWER = Synthesis(
     usage=LlmUsage(3, 40, 5, 1),
     notes=("one", "two"),
 )
+MODEL = "m@there"
+NAMES = AssessNames("p@here, m@there", MODEL)
 
 
 def test_an_answer_keeps_everything() -> None:
@@ -102,3 +113,63 @@ def test_evidence_keeps_findings_and_scores() -> None:
         ("psnr", 2.75, "car", "Noise"),
         ("whole", 4.5, "Global", ""),
     ]
+
+
+def test_the_whole_is_told_from_objects() -> None:
+    plan = filled(AssessPlan)
+    assert quality_scope(replace(plan, scope=("Global",))) == pb.QualityScope(name="Global")
+    objects = pb.QualityScope(objects=pb.ScopeObjects(names=["Global", "car"]))
+    assert quality_scope(replace(plan, scope=("Global", "car"))) == objects
+
+
+def test_a_tool_that_ran_is_told_from_one_that_failed() -> None:
+    ran = to_assess_event(ToolRun(1, "blur", ToolScore("blur", 4.5, "car", "Blurs"), 0.0), NAMES).tool
+    assert (ran.iteration, ran.tool, ran.raw, ran.error) == (1, "blur", 0.0, "")
+    assert ran.HasField("raw")
+    assert (ran.score.score, ran.score.scope, ran.score.aspect) == (4.5, "car", "Blurs")
+    failed = to_assess_event(ToolRun(0, "ssim", None, None, "no_size: too small"), NAMES).tool
+    assert (failed.tool, failed.error) == ("ssim", "no_size: too small")
+    assert not failed.HasField("raw")
+    assert not failed.HasField("score")
+
+
+def test_evidence_and_answers_keep_their_iteration() -> None:
+    gathered = to_assess_event(EvidenceGathered(2, EVIDENCE), NAMES).evidence
+    assert (gathered.iteration, gathered.evidence) == (2, to_quality_evidence(EVIDENCE))
+    made = to_assess_event(Synthesized(2, ANSWER, begins_again=True), NAMES).synthesis
+    assert (made.iteration, made.begins_again) == (2, True)
+    assert made.synthesis == to_synthesis(ANSWER, language_model=MODEL)
+
+
+def test_the_outcome_keeps_everything() -> None:
+    outcome = Assessment(
+        filled(AssessPlan), ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7, 2), ("a note",), 1.25
+    )
+    sent = to_assess_event(outcome, NAMES).assessment
+    assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
+    assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
+    assert sent.evidence == to_quality_evidence(EVIDENCE)
+    assert sent.plan.reason == outcome.plan.reason
+    assert sent.elapsed.ToMilliseconds() == 1250
+    assert sent.language_model == common_pb2.LlmUsage(
+        identity=NAMES.all_roles, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
+    )
+
+
+def test_an_outcome_that_stops_before_the_answer_leaves_it_unset() -> None:
+    outcome = Assessment(filled(AssessPlan), None, 0, (), None, LlmUsage(), (), 0.5)
+    sent = to_assess_event(outcome, NAMES).assessment
+    assert not sent.HasField("synthesis")
+    assert not sent.HasField("evidence")
+    assert sent.HasField("plan")
+
+
+def test_a_plan_keeps_everything_and_tells_what_it_is_to_find_with_the_reason() -> None:
+    plan = replace(filled(AssessPlan), needs=(NEED,))
+    sent = to_assess_event(plan, NAMES).plan
+    assert (sent.iteration, sent.reason, sent.author, sent.is_wide) == (plan.iteration, plan.reason, plan.author, True)
+    assert (tuple(sent.distortions), tuple(sent.tools), tuple(sent.notes)) == (plan.distortions, plan.tools, plan.notes)
+    assert tuple(sent.scope.objects.names) == plan.scope
+    assert pb.SynthesisMode.Name(sent.mode).endswith(plan.mode.name)
+    (need,) = sent.needs
+    assert (need.reason, list(need.scope)) == (pb.REPLAN_REASON_SCOPE_NOT_COVERED, ["car"])

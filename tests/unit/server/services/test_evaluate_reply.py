@@ -31,10 +31,7 @@ from pipeline.evaluate.result import (
 from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.reading.passage import TextSpan
-from server.errors import InvalidRequestError
 from server.rpc.fields import ResultView
-from server.rpc.models import parse_priority
-from server.services.bulk import StreamItem
 from server.services.evaluate_reply import EVALUATE_REPLIES
 from server.services.evaluate_request import parse_evaluate, parse_overrides
 from tests.integration.evaluate.evaluations import evaluate_request
@@ -75,7 +72,7 @@ def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Eva
     return dataclasses.replace(whole, **changes)
 
 
-def test_every_component_keeps_its_numbers() -> None:
+def test_every_component_has_its_score_and_its_numbers() -> None:
     response = to_response(evaluation())
     assert response.loss == 0.123
     for place, name in enumerate(NAMES):
@@ -84,23 +81,8 @@ def test_every_component_keeps_its_numbers() -> None:
             *(0.5 + place / 100, 0.2 + place / 100, 0.1 + place / 100),
             True,
         )
-    facts = response.facts
-    assert (facts.recall, facts.precision) == (0.82, 0.83)
-    assert (facts.soft_score, facts.soft_recall, facts.soft_precision) == (0.84, 0.85, 0.86)
-    assert (facts.hit_fact_count, facts.fact_count) == (2, 3)
-    assert (facts.supported_sentence_count, facts.sentence_count) == (1, 2)
-    assert (response.entities.valid_count, response.entities.entity_count) == (1, 1)
-
-
-def test_flow_semantic_and_length_keep_their_numbers() -> None:
-    response = to_response(evaluation())
-    flow, semantic, length = response.flow, response.semantic, response.length
-    assert (flow.coverage, flow.order, flow.covered_count, flow.point_count) == (0.72, 0.73, 2, 2)
-    assert [(one.earlier_point, one.later_point) for one in flow.inversions] == [(0, 1)]
-    assert (semantic.cosine, len(semantic.generated_chunks), len(semantic.gold_chunks)) == (-0.25, 1, 2)
-    assert [length.deviation, length.generated_tokens, length.input_tokens] == [0.62, 11, 12]
-    assert [length.declared_input_tokens, length.schedule_tokens, length.target_tokens] == [13, 14, 15]
-    assert (length.target_lowered_to_input, length.tokenizer) == (True, "words")
+    assert (response.facts.recall, response.facts.precision, response.flow.coverage) == (0.82, 0.83, 0.72)
+    assert (response.semantic.cosine, response.length.deviation) == (-0.25, 0.62)
 
 
 def test_evidence_keeps_place_quote_and_scores() -> None:
@@ -110,26 +92,11 @@ def test_evidence_keeps_place_quote_and_scores() -> None:
     assert not missed.HasField("premise")
 
 
-def test_the_first_sentence_is_not_taken_for_no_sentence() -> None:
-    covered, missed = to_response(evaluation()).flow.points
-    assert covered.HasField("sentence_index")
-    assert covered.sentence_index == 0
-    assert not missed.HasField("sentence_index")
-
-
-def test_a_cosine_of_zero_is_not_taken_for_none() -> None:
-    [entity] = to_response(evaluation()).entities.entities
-    assert entity.HasField("context_cosine")
-    assert entity.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH
-
-
-def test_models_counts_and_times_are_reported() -> None:
+def test_models_and_counts_are_reported() -> None:
     response = to_response(evaluation())
     assert [(model.name, model.revision) for model in response.models] == [("nli", "1"), ("embedder", "2")]
     assert (response.nli.scored_pair_count, response.nli.exact_pair_count) == (21, 22)
-    timings = response.timings
-    spans = (timings.total, timings.heuristics, timings.embedding, timings.nli, timings.aggregation)
-    assert [span.ToMicroseconds() for span in spans] == [100_000, 1_500, 20_250, 70_000, 8_250]
+    assert response.timings.heuristics.ToMicroseconds() == 1_500
 
 
 def test_a_hard_fail_has_no_components() -> None:
@@ -235,14 +202,3 @@ def test_a_missing_message_is_named() -> None:
     with pytest.raises(InvalidInputError) as caught:
         parse_evaluate(request, EvaluateConfig())
     assert caught.value.field == "datum.summary"
-
-
-def test_an_unknown_priority_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="priority"):
-        parse_priority(7)
-
-
-def test_an_item_id_is_short() -> None:
-    StreamItem(0, "x" * 256, None).check()
-    with pytest.raises(InvalidInputError, match="257"):
-        StreamItem(0, "x" * 257, None).check()

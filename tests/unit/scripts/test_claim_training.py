@@ -1,0 +1,166 @@
+"""Training: edits that make a claim false, two statements in one, and weights that decide about no claim of theirs."""
+
+import random
+
+import numpy as np
+import pytest
+
+from scripts.claim_training.edits import FALSE_EDITS, Edit, Editor, negate
+from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NOT_SUPPORTED, Example
+from scripts.claim_training.joining import JOINED, joined_pairs
+from scripts.claim_training.measure import EVEN
+from scripts.claim_training.support import judged_by_others, peoples_claims
+from scripts.claim_training.templates import HELD_OUT, TRAINED, make_templates
+
+SENTENCES = (
+    "The mayor of Leeds opened a bridge on Tuesday with 300 guests.",
+    "Builders from Austria worked on the bridge for 14 months, which pleased most of the council of Bradford.",
+    "It was paid for by the state, and more than half of it may be paid back.",
+    "Anna Holt praised Bob Ray because the bridge is the longest in the north of England.",
+)
+DOCUMENT = " ".join(SENTENCES)
+
+
+def editor(seed: int = 0) -> Editor:
+    return Editor(DOCUMENT, SENTENCES, SENTENCES, random.Random(seed))
+
+
+def variants(seed: int) -> list[tuple[Edit, str]]:
+    made = editor(seed)
+    return [variant for sentence in SENTENCES for variant in made.variants(sentence)]
+
+
+def test_every_kind_of_edit_is_made_and_none_is_said_by_the_document() -> None:
+    made = [variant for seed in range(60) for variant in variants(seed)]
+    assert {edit for edit, _ in made} == {*FALSE_EDITS, Edit.SHORTENED}
+    assert not [text for edit, text in made if edit is not Edit.SHORTENED and text.lower() in DOCUMENT.lower()]
+
+
+def test_the_same_generator_makes_the_same_edits() -> None:
+    assert variants(3) == variants(3)
+    assert variants(3) != variants(4)
+
+
+def test_one_number_is_replaced_and_nothing_else() -> None:
+    edited = editor().number("It took 14 months.")
+    assert edited is not None
+    assert edited.startswith("It took ")
+    assert edited.endswith(" months.")
+    assert edited != "It took 14 months."
+    assert editor().number("It took long.") is None
+
+
+def test_a_name_is_replaced_by_another_and_two_change_places() -> None:
+    assert editor().name("Nobody came.") is None
+    replaced = editor().name("Anna Holt left.")
+    assert replaced is not None
+    assert "Anna" not in replaced
+    assert editor().roles("Anna Holt praised Bob Ray.") == "Bob Ray praised Anna Holt."
+    assert editor().roles("Anna Holt and Bob Ray came.") is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "negated"),
+    [
+        ("The bridge was paid for.", "The bridge was not paid for."),
+        ("It has not been named.", "It has been named."),
+        ("Nobody came.", None),
+    ],
+)
+def test_a_negation_is_put_in_or_taken_out(claim: str, negated: str | None) -> None:
+    assert negate(claim) == negated
+
+
+def test_what_is_shortened_stays_true() -> None:
+    assert editor().shorten("The bridge, which he opened, is new.") == "The bridge is new."
+    long = "Prices of wheat and maize fell again in March because of rain."
+    assert editor().shorten(long) == "Prices of wheat and maize fell again in March."
+    assert editor().shorten("It is new.") is None
+
+
+def test_templates_are_the_same_each_time_and_those_held_out_are_never_trained_on() -> None:
+    assert list(make_templates(20)) == list(make_templates(20))
+    assert not {premise for premise, _, _ in TRAINED} & {premise for premise, _, _ in HELD_OUT}
+    trained, held_out = ({one.label for one in make_templates(200, held_out=held)} for held in (False, True))
+    assert len(trained) == len(held_out) == 2
+
+
+SHORT = "The mayor of Leeds opened a bridge on Tuesday. Builders from Austria worked on it for 14 months."
+MAYOR, BUILDERS = "The mayor of Leeds opened a bridge.", "Builders from Austria worked on it for 14 months."
+
+
+def statement(claim: str, group: str, label: int = ENTAILMENT, edit: str = "") -> Example:
+    spans = () if label == ENTAILMENT else ((claim.index("10"), claim.index("10") + 2),)
+    return Example("defacto", "d" * 16, SHORT, claim, label, group, spans, edit)
+
+
+TRUE = [statement(MAYOR, "a"), statement(BUILDERS, "b")]
+FALSE = statement(BUILDERS.replace("14", "10"), "b", NOT_SUPPORTED, "number")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_true_statements_make_a_true_one_and_with_an_edit_a_false_one(seed: int) -> None:
+    true, false = joined_pairs([*TRUE, FALSE], lambda claim: SHORT, random.Random(seed))
+    assert (true.label, false.label) == (ENTAILMENT, NOT_SUPPORTED)
+    assert true.edit == false.edit == JOINED
+    assert true.group == false.group
+    for words in ("mayor of Leeds opened a bridge", "from Austria worked on it for 14 months"):
+        assert words in true.claim
+    assert [false.claim[start:end] for start, end in false.spans or ()] == ["10"]
+    assert true.claim.replace("14", "10") == false.claim
+    assert true.spans == ()
+
+
+def test_without_an_edit_there_is_no_false_one_and_alone_a_statement_joins_nothing() -> None:
+    assert [one.label for one in joined_pairs(TRUE, lambda claim: SHORT, random.Random(1))] == [ENTAILMENT]
+    assert list(joined_pairs(TRUE[:1], lambda claim: SHORT, random.Random(1))) == []
+
+
+def test_a_pair_whose_premise_lacks_what_one_of_them_needs_is_left_out() -> None:
+    half = SHORT.split(". ", maxsplit=1)[0]
+    assert list(joined_pairs([*TRUE, FALSE], lambda claim: half, random.Random(1))) == []
+
+
+SOURCES = ("news", "records", "stories")
+
+
+def example(source: str, number: int, label: int, edit: str = "") -> Example:
+    return Example(source, f"{number:016}", "premise", f"claim {number}", label, f"{number}", None, edit)
+
+
+EXAMPLES = [
+    example(source, number, ENTAILMENT if number % 2 else CONTRADICTION) for source in SOURCES for number in range(40)
+]
+SHIFT = {"news": 0.0, "records": 8.0, "stories": 0.0}
+"""How much higher the signal of a source is, of its true claims and its false ones."""
+
+
+def signal(one: Example) -> float:
+    is_high = (one.label == ENTAILMENT) != (int(one.group) % 10 < 2)  # one of five is on the wrong side
+    return SHIFT[one.source] + (2.0 if is_high else -2.0)
+
+
+EVIDENCE = [{"entailment": signal(one), "known_words": 0.0} for one in EXAMPLES]
+
+
+def test_a_source_is_judged_by_weights_of_the_others() -> None:
+    judged = judged_by_others(EXAMPLES, EVIDENCE)
+    by_source = judged.by_source()
+    assert set(by_source) == set(SOURCES)
+    assert (by_source["records"].probabilities > EVEN).all()  # by weights of sources whose signal is lower
+
+
+def test_sources_left_out_together_are_fitted_to_by_none_of_them() -> None:
+    together = judged_by_others(EXAMPLES, EVIDENCE, ("news", "stories"))
+    assert {one.source for one in together.examples} == {"news", "stories"}
+    assert (together.probabilities < EVEN).all()  # by weights of the one whose signal is higher
+    alone, each = judged_by_others(EXAMPLES, EVIDENCE, ("records",)), judged_by_others(EXAMPLES, EVIDENCE)
+    assert np.array_equal(alone.probabilities, each.by_source()["records"].probabilities)
+
+
+def test_claims_of_people_are_no_edits_whatever_the_order() -> None:
+    pool = [*EXAMPLES, example("news", 99, CONTRADICTION, edit="number")]
+    chosen = peoples_claims(pool)
+    assert not any(one.edit for one in chosen)
+    assert chosen == peoples_claims(pool[::-1])
+    assert len(chosen) == len(EXAMPLES)

@@ -1,0 +1,138 @@
+"""Requests of InferenceService are checked field by field, and answers become messages without losing a bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from google.protobuf.wrappers_pb2 import Int64Value
+from precis.v1 import common_pb2, inference_pb2
+
+from inference.errors import InputTooLongError, ListTooLongError, PoisonedItemError
+from inference.front_doors import EmbeddingBatch, EntailmentBatch, InferenceTimings
+from server.config import LimitsConfig
+from server.errors import FieldViolation, InvalidRequestError
+from server.services.inference import (
+    MAX_VIOLATIONS,
+    parse_pairs,
+    parse_texts,
+    to_embed_response,
+    to_entail_response,
+    to_invalid_request,
+    varint,
+)
+
+LIMITS = LimitsConfig(max_items=4, max_text_chars=10)
+
+
+def violations(request: inference_pb2.EmbedRequest | inference_pb2.EntailRequest) -> list[tuple[str, str]]:
+    """Returns field and description of everything that is wrong with a request."""
+    parse: Any = parse_texts if isinstance(request, inference_pb2.EmbedRequest) else parse_pairs
+    with pytest.raises(InvalidRequestError) as caught:
+        parse(request, LIMITS)
+    return [(violation.field, violation.description) for violation in caught.value.violations]
+
+
+def embed(*texts: str, priority: int = 0) -> inference_pb2.EmbedRequest:
+    return inference_pb2.EmbedRequest(texts=texts, priority=priority)  # type: ignore[arg-type]  # unknown enums too
+
+
+def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
+    return inference_pb2.EntailRequest(
+        pairs=[inference_pb2.TextPair(premise=premise, hypothesis=hypothesis) for premise, hypothesis in pairs]
+    )
+
+
+def test_texts_come_out_in_order() -> None:
+    assert parse_texts(embed("one", "two", priority=2), LIMITS) == ["one", "two"]
+
+
+def test_pairs_come_out_in_order() -> None:
+    assert parse_pairs(entail(("p", "h"), ("q", "i")), LIMITS) == [("p", "h"), ("q", "i")]
+
+
+def test_a_text_at_the_limit_is_accepted() -> None:
+    assert parse_texts(embed("x" * 10), LIMITS) == ["x" * 10]
+
+
+EMPTY = "expected a text, got an empty one"
+LONG = "expected at most 10 characters, got 11"  # and not quoted
+
+
+@pytest.mark.parametrize(
+    ("request_", "wrong"),
+    [
+        (embed(), [("texts", "expected 1 to 4 texts, got 0")]),
+        (entail(*[("p", "h")] * 5), [("pairs", "expected 1 to 4 pairs, got 5")]),
+        *((embed("one", "two", text), [("texts[2]", EMPTY)]) for text in ("", " ", "\n\t\u2003")),
+        (embed("x" * 11), [("texts[0]", LONG)]),
+        (entail(("p", "h"), ("", "x" * 11)), [("pairs[1].premise", EMPTY), ("pairs[1].hypothesis", LONG)]),
+    ],
+)
+def test_each_wrong_field_is_named(
+    request_: inference_pb2.EmbedRequest | inference_pb2.EntailRequest, wrong: list[tuple[str, str]]
+) -> None:
+    assert violations(request_) == wrong
+
+
+def test_an_unknown_priority_is_named_with_the_known_ones() -> None:
+    [(field, description)] = violations(embed("one", priority=7))
+    assert field == "priority"
+    assert "PRIORITY_BULK (2)" in description
+    assert description.endswith("got 7")
+
+
+def test_the_number_of_violations_is_bounded() -> None:
+    request = embed(*[""] * 1000)
+    assert len(violations(request)) == MAX_VIOLATIONS
+
+
+def test_the_engines_refusal_of_one_item_becomes_its_field() -> None:
+    error = to_invalid_request(InputTooLongError(3, char_count=12, limit=9), "pairs")
+    assert error.violations == (FieldViolation("pairs[3]", "expected at most 9 characters, got 12"),)
+
+
+def test_the_engines_refusal_of_a_list_becomes_its_field() -> None:
+    error = to_invalid_request(ListTooLongError(900, limit=512, unit="tokens"), "texts")
+    assert error.violations == (FieldViolation("texts", "expected at most 512 tokens in one request, got 900"),)
+
+
+MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
+
+
+@pytest.mark.parametrize("number", [1, 127, 128, 300, 1536, 16_383, 16_384, 1 << 31])
+def test_numbers_are_encoded_as_protobuf_does(number: int) -> None:
+    assert varint(number) == Int64Value(value=number).SerializeToString()[1:]  # behind the field's key
+
+
+@pytest.mark.parametrize("dimension", [1, 31, 32, 384, 4096])
+def test_vectors_arrive_bit_by_bit(dimension: int) -> None:
+    values = np.random.default_rng(dimension).normal(size=(3, dimension)).astype(np.float32)
+    batch = EmbeddingBatch(values, {}, (5, 6, 7), (False, True, False), InferenceTimings(0.25, 1.5), 2)
+    response = to_embed_response(batch, MODEL, "call-1")
+    received = np.array([result.embedding.values for result in response.results], np.float32)
+    assert received.tobytes() == values.tobytes()
+    assert [result.embedding.token_count for result in response.results] == [5, 6, 7]
+    assert [result.embedding.truncated for result in response.results] == [False, True, False]
+    assert response.model == MODEL
+    assert response.timings.queue.ToTimedelta().total_seconds() == 0.25
+    assert response.timings.compute.ToTimedelta().total_seconds() == 1.5
+    assert response.timings.cache_hit_count == 2
+
+
+def test_a_failed_text_is_an_error_at_its_place() -> None:
+    values = np.ones((2, 4), np.float32)
+    values[0] = np.nan
+    batch = EmbeddingBatch(values, {0: PoisonedItemError()}, (3, 3), (False, False), InferenceTimings(0, 0), 0)
+    response = to_embed_response(batch, MODEL, "call-1")
+    assert [result.WhichOneof("result") for result in response.results] == ["error", "embedding"]
+    assert response.results[0].error.field == "texts[0]"
+
+
+def test_probabilities_keep_their_names() -> None:
+    values = np.array([[0.75, 0.125, 0.125], [np.nan] * 3], np.float32)
+    batch = EntailmentBatch(values, {1: PoisonedItemError()}, (9, 4), (True, False), InferenceTimings(0, 0), 0)
+    response = to_entail_response(batch, MODEL, "call-1")
+    scores = response.results[0].scores
+    assert (scores.entailment, scores.neutral, scores.contradiction) == (0.75, 0.125, 0.125)
+    assert (scores.token_count, scores.truncated) == (9, True)
+    assert response.results[1].error.field == "pairs[1]"
