@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from server.app import App
 from server.settings import Settings
 from tests.integration.support.gate import Gate
+from tests.integration.support.shared_server import Served, scripted_server
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
 
 Start = Callable[..., AbstractAsyncContextManager[App]]
+Connect = Callable[..., AbstractAsyncContextManager[tuple[App, grpc.aio.Channel]]]
+Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +62,32 @@ def start(tiny_settings: dict[str, Any], gate: Gate) -> Start:
                 gate.open()
 
     return started
+
+
+@pytest.fixture
+def connected(start: Start) -> Connect:
+    """Gives what makes servers as `start` does, each with a channel to it."""
+
+    @asynccontextmanager
+    async def made(**sections: dict[str, Any]) -> AsyncIterator[tuple[App, grpc.aio.Channel]]:
+        async with start(**sections) as app, grpc.aio.insecure_channel(app.address) as channel:
+            yield app, channel
+
+    return made
+
+
+@pytest.fixture
+def serve(tiny_models: Path, tmp_path: Path) -> Serve:
+    """Gives what makes a server whose language model follows a script."""
+    return partial(scripted_server, tiny_models, tmp_path)
+
+
+@pytest.fixture
+def keys_file(tmp_path: Path) -> Path:
+    """Keys of two tenants; the first has two keys."""
+    path = tmp_path / "keys"
+    path.write_text("owner billing\nsecond billing\nstranger\n", encoding="utf-8")
+    return path
 
 
 @pytest.fixture

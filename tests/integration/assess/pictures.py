@@ -3,6 +3,8 @@
 import struct
 import zlib
 
+MAX_IMAGE_BYTES = 10_000  # that the server of these tests takes
+
 
 def png(width: int = 64, height: int = 64, shade: int = 128) -> bytes:
     """Makes a grey image."""

@@ -4,19 +4,18 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
-import grpc
 import pytest
 from precis.v1 import judge_pb2, summarize_pb2
 from precis.v1 import synthesis_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from server.app import App
 from server.errors import StartupError
 from tests.integration.assess.pictures import png
-from tests.integration.conftest import Start
+from tests.integration.conftest import Connect, Start
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
-from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
+from tests.integration.summarize.summaries import PASS, chunks, follow
+from tests.integration.support.shared_server import QUICK
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -34,6 +33,7 @@ ANSWER = Reply(
         }
     ),
 )
+SYNTHESIZE = pb.SynthesizeRequest(question="Rate it.", mode=pb.SYNTHESIS_MODE_SCORING)
 Asked = dict[str, ScriptedEndpoint]
 
 
@@ -51,59 +51,48 @@ def settings(endpoints: Asked) -> dict[str, object]:
 
 
 def asked(endpoints: Asked) -> set[str]:
-    return {name for name, endpoint in endpoints.items() if endpoint.log.requests.total()}
+    """Names the models that were asked since the last look."""
+    names = {name for name, endpoint in endpoints.items() if endpoint.log.requests.total()}
+    for name in names:
+        endpoints[name].log.clear()
+    return names
 
 
-async def judge_stub(stack: AsyncExitStack, app: App) -> JudgeServiceStub:
-    return JudgeServiceStub(await stack.enter_async_context(grpc.aio.insecure_channel(app.address)))
-
-
-async def test_an_assessment_asks_planner_executor_and_synthesizer(start: Start, endpoints: Asked) -> None:
-    async with AsyncExitStack() as stack:
-        app = await stack.enter_async_context(start(llm=settings(endpoints)))
-        stub = await judge_stub(stack, app)
+async def test_each_rpc_asks_the_models_of_its_roles(connected: Connect, endpoints: Asked) -> None:
+    async with connected(llm=settings(endpoints)) as (_, channel):
+        stub = JudgeServiceStub(channel)
         events = [one async for one in stub.Assess(pb.AssessRequest(question="Rate it.", images=[png()]))]
-    assert asked(endpoints) == {"planner", "executor", "synthesizer"}
+        assert asked(endpoints) == {"planner", "executor", "synthesizer"}
+        judged = await stub.Judge(judge_pb2.JudgeRequest(source=SOURCE, summary=SUMMARY))
+        assert asked(endpoints) == {"judge"}
+        await stub.Synthesize(SYNTHESIZE)
+        assert asked(endpoints) == {"synthesizer"}
+        request = summarize_pb2.SummarizeRequest(document=chunks(8))
+        summary = (await follow(SummarizeServiceStub(channel).Summarize(request))).summary
+        assert endpoints["critic"].log.requests.total() == 1
+        assert asked(endpoints) == {"writer", "critic"}
     assert events[0].plan.author.startswith("planner@")
     outcome = events[-1].assessment
     assert outcome.synthesis.author.startswith("synthesizer@")
     names = [name.partition("@")[0] for name in outcome.language_model.identity.split(", ")]
     assert names == ["planner", "executor", "synthesizer"]
     assert outcome.synthesis.language_model.identity.startswith("synthesizer@")
-
-
-async def test_a_judgement_asks_the_judge(start: Start, endpoints: Asked) -> None:
-    async with AsyncExitStack() as stack:
-        app = await stack.enter_async_context(start(llm=settings(endpoints)))
-        stub = await judge_stub(stack, app)
-        judged = await stub.Judge(judge_pb2.JudgeRequest(source=SOURCE, summary=SUMMARY))
-        await stub.Synthesize(pb.SynthesizeRequest(question="Rate it.", mode=pb.SYNTHESIS_MODE_SCORING))
-    assert asked(endpoints) == {"judge", "synthesizer"}
     assert judged.result.language_model.startswith("judge@")
-
-
-async def test_a_summary_asks_the_writer_and_its_critic(start: Start, endpoints: Asked) -> None:
-    async with start(llm=settings(endpoints)) as app, grpc.aio.insecure_channel(app.address) as channel:
-        request = summarize_pb2.SummarizeRequest(document=chunks(8))
-        summary = (await follow(SummarizeServiceStub(channel).Summarize(request))).summary
-    assert asked(endpoints) == {"writer", "critic"}
-    assert endpoints["critic"].log.requests.total() == 1
     assert summary.writer.startswith("writer@")
     assert ", critic critic@" in summary.writer
 
 
-async def test_a_role_of_which_nothing_is_set_asks_the_one_for_all(start: Start, endpoints: Asked) -> None:
+async def test_a_role_of_which_nothing_is_set_asks_the_one_for_all(connected: Connect, endpoints: Asked) -> None:
     llm = {"base_url": endpoints["all"].base_url, "model": "all", **QUICK}
     roles = {"planner": {"base_url": endpoints["planner"].base_url, "model": "planner"}}
-    async with AsyncExitStack() as stack:
-        app = await stack.enter_async_context(start(llm={**llm, "roles": roles}))
-        stub = await judge_stub(stack, app)
+    async with connected(llm={**llm, "roles": roles}) as (_, channel):
+        stub = JudgeServiceStub(channel)
         request = pb.AssessRequest(question="Rate it.", images=[png()], stage=pb.ASSESS_STAGE_PLAN)
         [plan, outcome] = [one async for one in stub.Assess(request)]
         assert asked(endpoints) == {"planner"}
         assert (plan.plan, outcome.assessment.HasField("evidence")) == (outcome.assessment.plan, False)
-        await stub.Synthesize(pb.SynthesizeRequest(question="Rate it.", mode=pb.SYNTHESIS_MODE_SCORING))
-    assert asked(endpoints) == {"planner", "all"}
+        await stub.Synthesize(SYNTHESIZE)
+    assert asked(endpoints) == {"all"}
 
 
 async def test_a_key_of_a_role_that_cannot_be_read_names_the_role(start: Start, endpoints: Asked) -> None:

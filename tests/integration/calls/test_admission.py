@@ -21,25 +21,14 @@ from inference.errors import QueueFullError
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
-from tests.integration.conftest import Start
+from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.raw_http2 import deaf_client
-from tests.integration.support.rich_errors import details_of
+from tests.integration.support.rich_errors import bearer, details_of, error_of, reason_of, retry_delay_s
 
 EMBED = "/precis.v1.InferenceService/Embed"
 ONE = EmbedRequest(texts=["w1 w2"])
-
-
-def key_of(name: str) -> list[tuple[str, str]]:
-    return [("authorization", f"Bearer {name}")]
-
-
-@pytest.fixture
-def keys_file(tmp_path: Path) -> Path:
-    path = tmp_path / "keys"
-    path.write_text("heavy\nlight\n", encoding="utf-8")
-    return path
 
 
 def bodiless(channel: Channel, metadata: list[tuple[str, str]] | None = None) -> Any:  # noqa: ANN401 - a call
@@ -53,38 +42,21 @@ def bodiless(channel: Channel, metadata: list[tuple[str, str]] | None = None) ->
     return method(nothing(), metadata=metadata)
 
 
-async def error_of(call: Any) -> AioRpcError:  # noqa: ANN401 - a call
-    with pytest.raises(AioRpcError) as caught:
-        await call
-    return caught.value
-
-
-def retry_delay_s(error: AioRpcError) -> float:
-    delay = details_of(error, error_details_pb2.RetryInfo()).retry_delay
-    return float(delay.seconds + delay.nanos / 1e9)
-
-
-async def test_a_call_without_a_key_ends_before_its_message_comes(start: Start, keys_file: Path) -> None:
-    async with (
-        start(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as app,
-        grpc.aio.insecure_channel(app.address) as channel,
-    ):
+async def test_a_call_without_a_key_ends_before_its_message_comes(connected: Connect, keys_file: Path) -> None:
+    async with connected(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as (_, channel):
         assert (await error_of(bodiless(channel))).code() is StatusCode.UNAUTHENTICATED
 
 
-async def test_a_message_that_does_not_come_gives_its_place_back(start: Start) -> None:
-    async with (
-        start(listen={"body_timeout_s": 1, "max_concurrent_calls": 1}) as app,
-        grpc.aio.insecure_channel(app.address) as channel,
-    ):
+async def test_a_message_that_does_not_come_gives_its_place_back(connected: Connect) -> None:
+    async with connected(listen={"body_timeout_s": 1, "max_concurrent_calls": 1}) as (_, channel):
         error = await error_of(bodiless(channel))
         assert error.code() is StatusCode.DEADLINE_EXCEEDED
-        assert details_of(error, error_details_pb2.ErrorInfo()).reason == "REQUEST_TIMEOUT"
+        assert reason_of(error) == "REQUEST_TIMEOUT"
         assert (await InferenceServiceStub(channel).Embed(ONE)).results
 
 
-async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not(start: Start) -> None:
-    async with start(listen={"max_concurrent_calls": 4}) as app, grpc.aio.insecure_channel(app.address) as channel:
+async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not(connected: Connect) -> None:
+    async with connected(listen={"max_concurrent_calls": 4}) as (_, channel):
         calls = [bodiless(channel) for _ in range(40)]
         done, waiting = set[Any](), {asyncio.ensure_future(call) for call in calls}
         while len(waiting) > 4:
@@ -92,7 +64,7 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
             done |= ended
         for refused in done:
             error = await error_of(refused)
-            assert error.code() is StatusCode.RESOURCE_EXHAUSTED
+            assert (error.code(), reason_of(error)) == (StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS")
             assert retry_delay_s(error) > 0
         health: Any = HealthStub(channel)
         assert await health.Check(HealthCheckRequest())
@@ -100,8 +72,8 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
             call.cancel()
 
 
-async def test_health_watches_are_bounded_and_checks_are_not(start: Start) -> None:
-    async with start(listen={"max_health_watches": 2}) as app, grpc.aio.insecure_channel(app.address) as channel:
+async def test_health_watches_are_bounded_and_checks_are_not(connected: Connect) -> None:
+    async with connected(listen={"max_health_watches": 2}) as (_, channel):
         stub: Any = HealthStub(channel)
         watches = [stub.Watch(HealthCheckRequest()) for _ in range(2)]
         for watch in watches:
@@ -123,8 +95,8 @@ async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
     return False
 
 
-async def test_connections_beyond_the_limit_are_closed(start: Start) -> None:
-    async with start(listen={"max_connections": 2}) as app:
+async def test_connections_beyond_the_limit_are_closed(connected: Connect) -> None:
+    async with connected(listen={"max_connections": 2}) as (app, _):
         host, _, port = app.address.rpartition(":")
         opened = [await asyncio.open_connection(host, int(port)) for _ in range(6)]
         greeted = await asyncio.gather(*(asyncio.wait_for(reader.read(1), 60) for reader, _ in opened))
@@ -133,14 +105,11 @@ async def test_connections_beyond_the_limit_are_closed(start: Start) -> None:
             writer.close()
 
 
-async def test_one_key_leaves_room_for_another(start: Start, keys_file: Path, gate: Gate) -> None:
-    async with (
-        start(auth={"keys_file": keys_file}, listen={"max_concurrent_calls": 8}) as app,
-        grpc.aio.insecure_channel(app.address) as channel,
-    ):
+async def test_one_key_leaves_room_for_another(connected: Connect, keys_file: Path, gate: Gate) -> None:
+    async with connected(auth={"keys_file": keys_file}, listen={"max_concurrent_calls": 8}) as (_, channel):
         stub = InferenceServiceStub(channel)
         gate.close()
-        heavy = [asyncio.ensure_future(stub.Embed(ONE, metadata=key_of("heavy"))) for _ in range(8)]
+        heavy = [asyncio.ensure_future(stub.Embed(ONE, metadata=bearer("owner"))) for _ in range(8)]
         refused: set[Any] = set()
         waiting: set[Any] = set(heavy)
         while len(waiting) > 4:
@@ -150,7 +119,7 @@ async def test_one_key_leaves_room_for_another(start: Start, keys_file: Path, ga
             error = await error_of(call)
             assert error.code() is StatusCode.RESOURCE_EXHAUSTED
             assert 1 <= (retry_delay_s(error) or 0) <= 1.5
-        light = asyncio.ensure_future(stub.Embed(ONE, metadata=key_of("light")))
+        light = asyncio.ensure_future(stub.Embed(ONE, metadata=bearer("stranger")))
         gate.open()
         assert (await light).results
         for call in waiting:
@@ -174,30 +143,27 @@ async def test_a_list_that_is_too_large_is_refused_before_it_is_parsed(
     assert found in violation.description
 
 
-async def test_who_takes_no_answers_gets_no_more_and_others_do(start: Start, keys_file: Path) -> None:
+async def test_who_takes_no_answers_gets_no_more_and_others_do(connected: Connect, keys_file: Path) -> None:
     many = EmbedRequest(texts=["w1"] * 4_000)
-    async with (
-        start(auth={"keys_file": keys_file}, listen={"max_unsent_mib": 1}) as app,
-        grpc.aio.insecure_channel(app.address) as channel,
-    ):
+    async with connected(auth={"keys_file": keys_file}, listen={"max_unsent_mib": 1}) as (app, channel):
         stub = InferenceServiceStub(channel)
-        answer = await stub.Embed(many, metadata=key_of("light"))
+        answer = await stub.Embed(many, metadata=bearer("stranger"))
         sent = 8 * (1 << 20) // answer.ByteSize()  # of the budget, by calls that come in before any is answered
         async with asyncio.timeout(60):
             async with deaf_client(app.address) as deaf:
                 for _ in range(sent):
-                    await deaf.call(EMBED, many.SerializeToString(), "heavy")
-                while not await _is_full(stub, "heavy") or (await scrape(app))["precis_calls_in_flight"]:
+                    await deaf.call(EMBED, many.SerializeToString(), "owner")
+                while not await _is_full(stub, "owner") or (await scrape(app))["precis_calls_in_flight"]:
                     pass
                 assert (await scrape(app))["precis_unsent_bytes"] <= 1 << 20
-                assert (await stub.Embed(many, metadata=key_of("light"))).results
-            while await _is_full(stub, "heavy"):  # until the server has seen that the client is gone
+                assert (await stub.Embed(many, metadata=bearer("stranger"))).results
+            while await _is_full(stub, "owner"):  # until the server has seen that the client is gone
                 pass
 
 
 async def _is_full(stub: InferenceServiceStub, key: str) -> bool:
     try:
-        await stub.Embed(ONE, metadata=key_of(key))
+        await stub.Embed(ONE, metadata=bearer(key))
     except AioRpcError as error:
         assert error.code() is StatusCode.RESOURCE_EXHAUSTED  # noqa: PT017 - polled
         assert retry_delay_s(error) > 0  # noqa: PT017

@@ -6,11 +6,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
-import pytest
 from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2
 from grpc import StatusCode
-from grpc.aio import AioRpcError, Channel
+from grpc.aio import Channel
 
 from inference.errors import QueueFullError
 from server.observe.metrics import CallMetrics, new_registry
@@ -19,7 +18,7 @@ from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.record import current_call
 from tests.integration.support.log_lines import log_lines
-from tests.integration.support.rich_errors import details_of
+from tests.integration.support.rich_errors import details_of, error_of, fields_of, reason_of, retry_delay_s
 
 Unary = Callable[[Any, Context], Awaitable[StringValue]]
 Stream = Callable[[Any, Context], AsyncGenerator[StringValue, None]]
@@ -60,17 +59,21 @@ async def call_unary(channel: Channel, data: bytes = b"") -> StringValue:
     return await call(data)
 
 
+def call_stream(channel: Channel) -> Any:  # noqa: ANN401 - a call
+    stream: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)
+    return stream()
+
+
 async def test_an_unknown_error_is_internal_without_its_text_and_logged_under_its_id() -> None:
     async def broken(request: StringValue, context: Context) -> StringValue:
         raise ValueError("the user's secret")
 
     with log_lines() as lines:
         async with channel_to(unary=broken) as channel:
-            with pytest.raises(AioRpcError) as caught:
-                await call_unary(channel)
-        assert caught.value.code() is StatusCode.INTERNAL
-        assert "secret" not in repr(caught.value)
-        call_id = details_of(caught.value, error_details_pb2.RequestInfo()).request_id
+            error = await error_of(call_unary(channel))
+        assert error.code() is StatusCode.INTERNAL
+        assert "secret" not in repr(error)
+        call_id = details_of(error, error_details_pb2.RequestInfo()).request_id
         assert await lines.wait_for("event=unknown_error", f"id={call_id}")
 
 
@@ -81,9 +84,7 @@ async def test_a_cancellation_that_no_client_asked_for_is_an_error_and_not_silen
         return await lost
 
     async with channel_to(unary=broken) as channel:
-        with pytest.raises(AioRpcError) as caught:
-            await call_unary(channel)
-    assert caught.value.code() is StatusCode.INTERNAL
+        assert (await error_of(call_unary(channel))).code() is StatusCode.INTERNAL
 
 
 async def test_an_abort_by_the_handler_keeps_its_code() -> None:
@@ -92,9 +93,7 @@ async def test_an_abort_by_the_handler_keeps_its_code() -> None:
 
     with log_lines() as lines:
         async with channel_to(unary=aborting) as channel:
-            with pytest.raises(AioRpcError) as caught:
-                await call_unary(channel)
-        assert caught.value.code() is StatusCode.NOT_FOUND
+            assert (await error_of(call_unary(channel))).code() is StatusCode.NOT_FOUND
         await lines.wait_for("rpc=test.Test/Unary", "code=NOT_FOUND")
 
 
@@ -103,11 +102,8 @@ async def test_malformed_bytes_never_reach_the_handler() -> None:
         raise AssertionError("unreachable")
 
     async with channel_to(unary=never) as channel:
-        with pytest.raises(AioRpcError) as caught:
-            await call_unary(channel, b"\x0a\x02\xc3\x28")
-    assert caught.value.code() is StatusCode.INVALID_ARGUMENT
-    [violation] = details_of(caught.value, error_details_pb2.BadRequest()).field_violations
-    assert violation.field == "value"
+        error = await error_of(call_unary(channel, b"\x0a\x02\xc3\x28"))
+    assert (error.code(), fields_of(error)) == (StatusCode.INVALID_ARGUMENT, ["value"])
 
 
 async def test_an_error_ends_a_stream_behind_what_was_sent() -> None:
@@ -116,42 +112,31 @@ async def test_an_error_ends_a_stream_behind_what_was_sent() -> None:
         raise QueueFullError(0.5)
 
     async with channel_to(stream=failing) as channel:
-        call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+        call = call_stream(channel)
         assert (await call.read()).value == "first"
-        with pytest.raises(AioRpcError) as caught:
-            await call.read()
-    assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
-    assert details_of(caught.value, error_details_pb2.RetryInfo()).retry_delay.nanos == 500_000_000
+        error = await error_of(call.read())
+    assert (error.code(), retry_delay_s(error)) == (StatusCode.RESOURCE_EXHAUSTED, 0.5)
 
 
-async def test_a_response_that_is_too_large_is_refused_and_logged_as_it_is_told() -> None:
+async def test_a_response_that_is_too_large_is_refused_with_what_to_do_and_logged_as_it_is_told() -> None:
     async def echo(request: StringValue, context: Context) -> StringValue:
         return request
 
-    with log_lines() as lines:
-        async with channel_to(unary=echo) as channel:
-            assert (await call_unary(channel, StringValue(value=LARGEST).SerializeToString())).value == LARGEST
-            with pytest.raises(AioRpcError) as caught:
-                await call_unary(channel, StringValue(value=LARGEST + "x").SerializeToString())
-        assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
-        assert "`view`" in (caught.value.details() or "")
-        assert details_of(caught.value, error_details_pb2.ErrorInfo()).reason == "RESPONSE_TOO_LARGE"
-        await lines.wait_for("rpc=test.Test/Unary", "code=RESOURCE_EXHAUSTED")
-
-
-async def test_a_response_that_is_too_large_ends_its_stream_with_what_to_do() -> None:
     async def growing(requests: AsyncIterator[StringValue], context: Context) -> AsyncGenerator[StringValue, None]:
         yield StringValue(value=LARGEST)
         yield StringValue(value=LARGEST + "x")
 
     with log_lines() as lines:
-        async with channel_to(stream=growing) as channel:
-            call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+        async with channel_to(unary=echo, stream=growing) as channel:
+            assert (await call_unary(channel, StringValue(value=LARGEST).SerializeToString())).value == LARGEST
+            call = call_stream(channel)
             assert (await call.read()).value == LARGEST
-            with pytest.raises(AioRpcError) as caught:
-                await call.read()
-        assert details_of(caught.value, error_details_pb2.ErrorInfo()).reason == "RESPONSE_TOO_LARGE"
-        await lines.wait_for("rpc=test.Test/Stream", "code=RESOURCE_EXHAUSTED")
+            too_large = call_unary(channel, StringValue(value=LARGEST + "x").SerializeToString())
+            for error in (await error_of(too_large), await error_of(call.read())):
+                assert (error.code(), reason_of(error)) == (StatusCode.RESOURCE_EXHAUSTED, "RESPONSE_TOO_LARGE")
+                assert "`view`" in (error.details() or "")
+        for rpc in ("Unary", "Stream"):
+            await lines.wait_for(f"rpc=test.Test/{rpc}", "code=RESOURCE_EXHAUSTED")
 
 
 async def test_a_client_that_leaves_closes_the_handlers_generator_at_once() -> None:
@@ -166,7 +151,7 @@ async def test_a_client_that_leaves_closes_the_handlers_generator_at_once() -> N
 
     with log_lines() as lines:
         async with channel_to(stream=endless) as channel:
-            call: Any = channel.stream_stream("/test.Test/Stream", response_deserializer=StringValue.FromString)()
+            call = call_stream(channel)
             await call.read()
             call.cancel()
             await closed.wait()
@@ -195,6 +180,4 @@ async def test_every_call_has_a_record_of_its_own() -> None:
 async def test_an_unknown_method_is_unimplemented() -> None:
     async with channel_to() as channel:
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/test.Test/Nothing")
-        with pytest.raises(AioRpcError) as caught:
-            await call(b"")
-    assert caught.value.code() is StatusCode.UNIMPLEMENTED
+        assert (await error_of(call(b""))).code() is StatusCode.UNIMPLEMENTED

@@ -11,8 +11,8 @@ from precis.v1 import synthesis_pb2 as pb
 from server.app import App
 from tests.integration.assess.pictures import png
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import QUICK
 from tests.integration.support.programs import precis, unused_port, written
+from tests.integration.support.shared_server import QUICK
 from tests.judgements import SOURCE, SUMMARY
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply

@@ -4,22 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from precis import AsyncClient, RetryPolicy, errors
+from precis import AsyncClient, errors
 from precis.v1 import common_pb2, judge_pb2
 
 from tests.integration.cli.scripted_judge import scripted_judge
-from tests.integration.client.either_client import Connect, connector
+from tests.integration.client.either_client import Connect
 from tests.integration.client.scripted_streams import JUDGE, scripted_batch, served
-
-
-@pytest.fixture(params=["sync", "asyncio"])
-def connect(request: pytest.FixtureRequest) -> Connect:
-    return connector(request.param)
 
 
 async def test_results_come_in_the_servers_order_and_a_bad_item_is_one_error(connect: Connect) -> None:
     whole = judge_pb2.JudgeBatchRequest(id="own", request=judge_pb2.JudgeRequest(source="s", summary="good"))
     async with scripted_batch() as (batch, address), connect(address) as client:
+        assert await client.items("judge_batch", []) == []
         pairs = [("s", "good"), ("s", "bad"), whole]
         items = await client.items("judge_batch", pairs, frameworks=["ultra"], view="scores")
     assert [(item.index, item.id) for item in items] == [(2, "own"), (1, ""), (0, "")]
@@ -58,32 +54,14 @@ async def test_items_may_come_from_an_asynchronous_iterator() -> None:
     assert [item.index for item in items] == [1, 0]
 
 
-async def test_no_items_are_no_results(connect: Connect) -> None:
-    async with scripted_batch() as (_, address), connect(address) as client:
-        assert await client.items("judge_batch", []) == []
-
-
-async def test_a_busy_server_is_asked_again_after_the_time_that_it_names(connect: Connect) -> None:
+async def test_a_busy_server_is_asked_again_after_the_time_that_it_names_and_one_that_stops_by_the_service_config(
+    connect: Connect,
+) -> None:
     async with scripted_judge() as judge, connect(judge.address) as client:
         assert (await client.call("judge", "s", "busy")).claims
-    assert judge.seen["busy"] == 3
-
-
-async def test_one_attempt_is_one_attempt(connect: Connect) -> None:
-    async with scripted_judge() as judge, connect(judge.address, retry=RetryPolicy(max_attempts=1)) as client:
-        with pytest.raises(errors.Overloaded, match="the queue is full") as caught:
-            await client.call("judge", "s", "busy")
-        with pytest.raises(errors.Unavailable):
-            await client.call("judge", "s", "gone")
-    assert caught.value.retry_delay_s == 0.001
-    assert (judge.seen["busy"], judge.seen["gone"]) == (1, 1)
-
-
-async def test_a_server_that_is_stopping_is_asked_again_by_the_service_config(connect: Connect) -> None:
-    async with scripted_judge() as judge, connect(judge.address) as client:
         with pytest.raises(errors.Unavailable, match="the server is stopping"):
             await client.call("judge", "s", "gone")
-    assert judge.seen["gone"] == 4
+    assert (judge.seen["busy"], judge.seen["gone"]) == (3, 4)
 
 
 async def test_what_is_no_precis_server_says_so(connect: Connect) -> None:

@@ -13,7 +13,7 @@ from precis.v1 import evaluate_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
-from tests.integration.client.either_client import Connect, EitherClient, connector
+from tests.integration.client.either_client import Connect, EitherClient
 from tests.integration.conftest import Start
 from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.evaluate.load import small_queue
@@ -25,11 +25,6 @@ SERVICES = {
     *("server", "precis.v1.EvaluateService", "precis.v1.InferenceService"),
     *("precis.v1.JudgeService", "precis.v1.SummarizeService"),
 }
-
-
-@pytest.fixture(params=["sync", "asyncio"])
-def connect(request: pytest.FixtureRequest) -> Connect:
-    return connector(request.param)
 
 
 @pytest.fixture
@@ -76,12 +71,11 @@ async def test_evaluations_of_a_batch_come_one_by_one_and_a_bad_one_is_one_error
         second.result()
 
 
-async def test_a_batch_without_end_can_be_left(connect: Connect, app: App) -> None:
+async def test_a_batch_without_end_can_be_left(client: EitherClient) -> None:
     endless = itertools.repeat((evaluate_request().datum, "W1 w2 w3 w4 ."))
-    async with connect(app.address) as client:
-        with log_lines() as lines:
-            assert len(await client.first_items("evaluate_batch", 3, endless)) == 3
-            await lines.wait_for("rpc=precis.v1.EvaluateService/EvaluateStream", "code=CANCELLED")
+    with log_lines() as lines:
+        assert len(await client.first_items("evaluate_batch", 3, endless)) == 3
+        await lines.wait_for("rpc=precis.v1.EvaluateService/EvaluateStream", "code=CANCELLED")
 
 
 async def test_embeddings_and_entailments_are_those_of_the_service(client: EitherClient, app: App) -> None:
@@ -94,23 +88,17 @@ async def test_embeddings_and_entailments_are_those_of_the_service(client: Eithe
     assert {model.dimension > 0 for model in await client.call("models")} == {True, False}
 
 
-async def test_a_text_that_fails_alone_is_named(client: EitherClient) -> None:
-    with pytest.raises(errors.Internal) as caught:
+async def test_errors_say_what_the_server_said(client: EitherClient) -> None:
+    with pytest.raises(errors.Internal) as failed:
         await client.call("embed", ["w1", POISON, "w2"])
-    assert caught.value.field == "texts[1]"
-
-
-async def test_health_is_that_of_every_service(client: EitherClient) -> None:
-    assert await client.call("health") == dict.fromkeys(SERVICES, "SERVING")
-
-
-async def test_a_refused_field_is_named_with_what_was_expected(client: EitherClient) -> None:
+    assert failed.value.field == "texts[1]"
     with pytest.raises(errors.InvalidArgument) as caught:
         await client.call("judge", SOURCE, " ")
     assert caught.value.field == "summary"
     assert caught.value.expected.startswith("expected ")
     assert caught.value.reason == "INVALID_REQUEST"
     assert caught.value.request_id
+    assert await client.call("health") == dict.fromkeys(SERVICES, "SERVING")
 
 
 async def test_a_full_queue_is_waited_for(connect: Connect, start: Start, gate: Gate) -> None:

@@ -72,14 +72,11 @@ async def test_the_asyncio_client_answers_likewise_on_a_loop_of_its_own(
     assert summary.text == (await asyncio.to_thread(here.summarize(TEXT).result)).text
 
 
-def test_a_refused_field_is_named_as_a_server_names_it(here: local.Client) -> None:
+def test_a_refused_field_is_named_as_a_server_names_it_and_a_call_without_time_is_too_late(here: local.Client) -> None:
     with pytest.raises(errors.InvalidArgument) as caught:
         here.judge(SOURCE, " ")
     assert (caught.value.field, caught.value.reason) == ("summary", "INVALID_REQUEST")
     assert caught.value.request_id
-
-
-def test_a_call_without_time_is_too_late(here: local.Client) -> None:
     with pytest.raises(errors.DeadlineExceeded):
         here.embed(["w1"], timeout_s=0)
 
@@ -94,17 +91,6 @@ def test_a_batch_that_is_left_ends_its_reader(here: local.Client) -> None:
         [reader] = [thread for thread in threading.enumerate() if thread.name == "precis-local-requests"]
     reader.join(timeout=30)
     assert not reader.is_alive()
-
-
-def test_what_the_callers_iterator_raises_reaches_the_caller(here: local.Client) -> None:
-    def broken() -> Iterator[tuple[str, str]]:
-        yield SOURCE, SUMMARY
-        raise OSError("no such file")
-
-    items = here.judge_batch(broken())
-    assert next(items).result().hallucination >= 0
-    with pytest.raises(OSError, match="no such file"):
-        next(items)
 
 
 def broken_messages(error: BaseException) -> Iterator[bytes]:
@@ -149,13 +135,10 @@ def test_closing_joins_the_threads_and_ends_what_runs(settings: dict[str, Any], 
     assert list(tmp_path.iterdir())
 
 
-def test_missing_models_are_named(tmp_path: Path) -> None:
+def test_missing_models_and_a_misspelt_setting_are_named(tmp_path: Path) -> None:
     with pytest.raises(errors.FailedPrecondition, match="precis models install") as caught:
         local.Client({"models_dir": tmp_path})
     assert caught.value.reason == "NOT_STARTED"
-
-
-def test_a_misspelt_setting_is_named() -> None:
     with pytest.raises(errors.FailedPrecondition, match="model_dirs"):
         local.Client({"model_dirs": "models"})
 

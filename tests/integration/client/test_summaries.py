@@ -11,7 +11,7 @@ from google.rpc import code_pb2
 from precis import AsyncSummaryStream, Client, RetryPolicy, SummaryStream, errors, run_summarization
 from precis.v1 import summarize_pb2 as pb
 
-from tests.integration.client.either_client import Connect, EitherClient, connector, next_step, result_of, steps_of
+from tests.integration.client.either_client import Connect, EitherClient, next_step, result_of, steps_of
 from tests.integration.client.scripted_streams import Act, scripted_summaries
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, bench, chunks
@@ -30,11 +30,6 @@ def batch(calls_done: int) -> pb.SummaryEvent:
     return pb.SummaryEvent(batch=pb.BatchDone(progress=pb.SummaryProgress(calls_done=calls_done, calls_total=9)))
 
 
-@pytest.fixture(params=["sync", "asyncio"])
-def connect(request: pytest.FixtureRequest) -> Connect:
-    return connector(request.param)
-
-
 @pytest.fixture
 async def summaries(start: Start) -> AsyncIterator[Bench]:
     async with bench(start) as summaries:
@@ -48,6 +43,7 @@ async def client(connect: Connect, summaries: Bench) -> AsyncIterator[EitherClie
 
 
 async def test_a_summary_tells_how_far_it_is_and_has_a_result(client: EitherClient) -> None:
+    assert (await client.call("plan_summary", chunks(29))).calls == 9
     run = client.begin("summarize", chunks(29))
     steps = await steps_of(run)
     assert [step.kind for step in steps] == [
@@ -69,11 +65,6 @@ async def test_the_result_needs_no_look_at_the_steps(client: EitherClient) -> No
     assert whole.summary_id == again.summary_id
     with pytest.raises(errors.AlreadyExists):
         await result_of(client.begin("summarize", "Another text.", idempotency_key="mine"))
-
-
-async def test_a_plan_counts_calls_and_makes_none(client: EitherClient, summaries: Bench) -> None:
-    assert (await client.call("plan_summary", chunks(29))).calls == 9
-    assert summaries.endpoint.log.requests.total() == 0
 
 
 async def test_a_summary_is_stopped_looked_at_and_gone_on_with(client: EitherClient, summaries: Bench) -> None:
@@ -121,19 +112,16 @@ async def resumed(client: EitherClient, summary_id: str) -> pb.Summary:
             continue
 
 
-async def test_a_language_model_that_fails_is_an_error_that_has_what_is_done(connect: Connect, start: Start) -> None:
+async def test_what_fails_is_an_error_with_its_field_or_what_is_done(connect: Connect, start: Start) -> None:
     script = Script(faults=FaultPlan({Fault.HTML: 1.0}))
     async with bench(start, script) as summaries, connect(summaries.app.address) as client:
+        with pytest.raises(errors.InvalidArgument) as refused:
+            await result_of(client.begin("summarize", " "))
+        assert refused.value.field.startswith("document")
         with pytest.raises(errors.SummaryIncomplete) as caught:
             await result_of(client.begin("summarize", chunks(8)))
     assert caught.value.summary.status == pb.SUMMARY_STATUS_FAILED
     assert caught.value.reason == caught.value.summary.failure.kind
-
-
-async def test_a_refused_document_is_an_error_with_its_field(client: EitherClient) -> None:
-    with pytest.raises(errors.InvalidArgument) as caught:
-        await result_of(client.begin("summarize", " "))
-    assert caught.value.field.startswith("document")
 
 
 async def reach(run: SummaryStream | AsyncSummaryStream, endpoint: ScriptedEndpoint) -> str:
@@ -165,30 +153,6 @@ async def test_a_stream_that_breaks_goes_on_by_its_id_with_one_result(connect: C
     ]
     assert [type(request).__name__ for request in served.opened] == ["SummarizeRequest", *["ResumeSummaryRequest"] * 3]
     assert served.opened[-1] == pb.ResumeSummaryRequest(summary_id="s1", include_text=True)
-
-
-async def test_a_stream_that_breaks_before_it_has_an_id_is_begun_again_with_the_same_key(connect: Connect) -> None:
-    async with (
-        scripted_summaries([code_pb2.UNAVAILABLE], [ACCEPTED, DONE]) as (served, address),
-        connect(address, retry=AT_ONCE) as client,
-    ):
-        assert (await result_of(client.begin("summarize", "x"))).text == "short"
-    assert served.opened[0] == served.opened[1]
-    assert isinstance(served.opened[0], pb.SummarizeRequest)
-    assert served.opened[0].idempotency_key
-
-
-async def test_streams_that_bring_nothing_new_are_given_up(connect: Connect) -> None:
-    dead: list[Act] = [ACCEPTED, code_pb2.UNAVAILABLE]
-    async with (
-        scripted_summaries(dead, dead, dead) as (served, address),
-        connect(address, retry=RetryPolicy(max_resumes=2, base_delay_s=0.0)) as client,
-    ):
-        run = client.begin("summarize", "x")
-        with pytest.raises(errors.Unavailable, match="no more"):
-            await steps_of(run)
-    assert len(served.opened) == 3
-    assert run.summary_id == "s1"
 
 
 async def test_a_deadline_ends_a_summary_that_is_silent(connect: Connect) -> None:

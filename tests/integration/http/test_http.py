@@ -22,7 +22,6 @@ from precis.v1.judge_pb2_grpc import JudgeServiceStub
 from server.app import App
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
-from tests.unit.inference.tiny_models import DIMENSION
 
 SOURCE = "The bridge will close for nine months. Repairs cost 4.2 million dollars."
 SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollars."
@@ -55,11 +54,6 @@ def events_of(text: str) -> list[tuple[str, Any]]:
     return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
 
 
-async def test_it_is_off_by_default(start: Start) -> None:
-    async with start() as app:
-        assert app.http_port == 0
-
-
 async def test_judge_answers_what_the_rpc_answers(app: App, client: httpx.AsyncClient) -> None:
     body = {"source": SOURCE, "summary": SUMMARY, "frameworks": ["JUDGE_FRAMEWORK_TWIN_LOCK"]}
     response = await client.post("/v1/judge", json=body)
@@ -74,18 +68,20 @@ async def test_judge_answers_what_the_rpc_answers(app: App, client: httpx.AsyncC
     assert answered.result.request_hash == native.result.request_hash
 
 
-async def test_judge_streams_events_and_the_result_last(client: httpx.AsyncClient) -> None:
-    response = await client.post("/v1/judge/stream", json={"source": SOURCE, "summary": SUMMARY})
+@pytest.mark.parametrize(
+    ("path", "body", "names"),
+    [
+        ("/v1/judge/stream", {"source": SOURCE, "summary": SUMMARY}, ["evidence", *["metric"] * 5, "result"]),
+        ("/v1/summarize", {"document": {"text": SOURCE * 40}}, ["accepted", ..., "summary"]),
+    ],
+)
+async def test_events_are_streamed_and_the_result_last(
+    client: httpx.AsyncClient, path: str, body: dict[str, object], names: list[Any]
+) -> None:
+    response = await client.post(path, json=body)
     assert response.headers["content-type"].startswith("text/event-stream")
-    names = [name for name, _ in events_of(response.text)]
-    assert names == ["evidence", *["metric"] * 5, "result"]
-
-
-async def test_summarize_streams_progress_and_the_summary_last(client: httpx.AsyncClient) -> None:
-    document = {"text": "The bridge is closed. Repairs cost 4.2 million dollars. " * 40}
-    response = await client.post("/v1/summarize", json={"document": document})
-    names = [name for name, _ in events_of(response.text)]
-    assert (names[0], names[-1]) == ("accepted", "summary")
+    found = [name for name, _ in events_of(response.text)]
+    assert (found if ... not in names else [found[0], ..., found[-1]]) == names
 
 
 async def test_evaluate_answers_a_loss(client: httpx.AsyncClient) -> None:
@@ -107,13 +103,13 @@ async def test_the_client_of_openai_gets_embeddings(app: App) -> None:
     assert plain.data[0].embedding == wanted[0]
     assert packed.usage.prompt_tokens == sum(result.embedding.token_count for result in native.results)
     assert packed.model == native.model.name
+    async with client_of(app) as http:
+        [entry] = (await http.post("/v1/embeddings", json={"input": "w1 w2", "encoding_format": "base64"})).json()[
+            "data"
+        ]
+        assert np.frombuffer(base64.b64decode(entry["embedding"]), "<f4").tolist() == wanted[0]
+        assert (await http.post("/embed", json={"inputs": ["w1 w2", "w3"]})).json() == wanted
     assert native.model.name in models
-
-
-async def test_base64_is_little_endian_float32(client: httpx.AsyncClient) -> None:
-    body = {"input": "w1", "encoding_format": "base64"}
-    [entry] = (await client.post("/v1/embeddings", json=body)).json()["data"]
-    assert np.frombuffer(base64.b64decode(entry["embedding"]), "<f4").shape == (DIMENSION,)
 
 
 async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient) -> None:
@@ -125,22 +121,12 @@ async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient
     assert [rank["score"] for rank in scaled] == pytest.approx([(1 + rank["score"]) / 2 for rank in ranks])
 
 
-async def test_embed_lists_vectors(client: httpx.AsyncClient) -> None:
-    vectors = (await client.post("/embed", json={"inputs": ["w1", "w2"]})).json()
-    assert np.array(vectors).shape == (2, DIMENSION)
-
-
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [
         ("/v1/judge", {"source": SOURCE, "summary": " "}, "summary"),
         ("/v1/judge", {"sumary": SUMMARY}, "sumary"),
-        ("/v1/judge", {"source": 5}, "source"),
-        ("/v1/judge", {"source": "\ud800"}, "source"),
-        ("/v1/judge", {"options": {"max_claims": "x"}}, "options.max_claims"),
-        ("/v1/judge", {"options": {"maxx": 1}}, "options.maxx"),
         ("/v1/judge", {"options": {"eta": math.nan}}, "options.eta"),
-        ("/v1/judge", {"frameworks": ["JUDGE_FRAMEWORK_ULTRA", "FOO"]}, "frameworks[1]"),
         ("/v1/judge", [], "body"),
         ("/v1/judge/stream", {"source": SOURCE, "summary": ""}, "summary"),
         ("/v1/summarize", {}, "document"),
@@ -166,45 +152,33 @@ async def test_a_wrong_field_is_a_problem_that_names_it(
     assert problem["request_id"]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"source": "' + b"[" * 100_000, b"[" * 100_000])
-async def test_what_is_no_json_is_refused(client: httpx.AsyncClient, content: bytes) -> None:
-    response = await client.post("/v1/judge", content=content, headers=JSON)
-    assert (response.status_code, response.json()["title"]) == (400, "INVALID_ARGUMENT")
-    assert response.json()["detail"].startswith("body: expected JSON")
-
-
-async def test_what_a_browser_sends_without_asking_is_refused(client: httpx.AsyncClient) -> None:
-    content = json.dumps({"inputs": "w1"})
-    response = await client.post("/embed", content=content, headers={"content-type": "text/plain"})
-    assert [one["field"] for one in response.json()["violations"]] == ["content-type"]
+@pytest.mark.parametrize(
+    ("headers", "field"),
+    [({"content-type": "text/plain"}, "content-type"), ({"x-request-timeout": "soon"}, "x-request-timeout")],
+)
+async def test_a_wrong_header_is_named(client: httpx.AsyncClient, headers: dict[str, str], field: str) -> None:
+    """What a browser sends without asking is text."""
+    response = await client.post("/embed", content=json.dumps({"inputs": "w1"}), headers={**JSON, **headers})
+    assert [one["field"] for one in response.json()["violations"]] == [field]
 
 
 async def test_a_body_over_the_limit_is_refused(start: Start) -> None:
-    async with start(http=ON, listen={"max_receive_mib": 1}) as app, client_of(app) as client:
-        response = await client.post("/v1/judge", json={"source": "x" * (1 << 20), "summary": "x"})
-        assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
+    async with start(http=ON, listen={"max_receive_mib": 1, "max_list_mib": 1}) as app, client_of(app) as client:
+        for path, body in (
+            ("/v1/judge", {"source": "x" * (1 << 20), "summary": "x"}),
+            ("/embed", {"inputs": "w" * (1 << 20)}),  # the limit of its RPC
+        ):
+            response = await client.post(path, json=body)
+            assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
 
 
-async def test_a_body_of_very_many_values_is_refused(client: httpx.AsyncClient) -> None:
-    body = b'{"document":{"chunks":[' + b"{}," * 500_000 + b"{}]}}"
-    response = await client.post("/v1/summarize", content=body, headers=JSON)
-    assert (response.status_code, "at most 500,000 values" in response.json()["detail"]) == (400, True)
-
-
-async def test_lists_have_the_limit_of_their_rpc(start: Start) -> None:
-    async with start(http=ON, listen={"max_list_mib": 1}) as app, client_of(app) as client:
-        response = await client.post("/embed", json={"inputs": "w" * (1 << 20)})
-        assert (response.status_code, "1 MiB" in response.json()["detail"]) == (400, True)
-
-
-async def test_a_key_is_needed_but_for_health(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "keys").write_text("secret\n")
-    async with start(http=ON, auth={"keys_file": tmp_path / "keys"}) as app:
+async def test_a_key_is_needed_but_for_health(start: Start, keys_file: Path) -> None:
+    async with start(http=ON, auth={"keys_file": keys_file}) as app:
         async with client_of(app) as client:
             response = await client.post("/embed", json={"inputs": "w1"})
             assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
             assert (await client.get("/health")).json() == {"status": "SERVING"}
-        async with client_of(app, authorization="Bearer secret") as client:
+        async with client_of(app, authorization="Bearer owner") as client:
             assert (await client.post("/embed", json={"inputs": "w1"})).status_code == 200
 
 
@@ -225,11 +199,6 @@ async def test_a_timeout_ends_the_call(start: Start, gate: Gate) -> None:
         gate.close()
         response = await client.post("/embed", json={"inputs": "w1"})
         assert (response.status_code, response.json()["title"]) == (504, "DEADLINE_EXCEEDED")
-
-
-async def test_a_timeout_that_is_no_number_is_refused(client: httpx.AsyncClient) -> None:
-    response = await client.post("/embed", json={"inputs": "w1"}, headers={"x-request-timeout": "soon"})
-    assert [one["field"] for one in response.json()["violations"]] == ["x-request-timeout"]
 
 
 async def test_a_caller_that_leaves_gives_its_place_back(start: Start, gate: Gate) -> None:

@@ -2,66 +2,24 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import grpc
 import pytest
 from grpc import StatusCode
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import summarize_pb2
-from precis.v1.judge_pb2_grpc import JudgeServiceStub
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from server.app import App
+from tests.integration.conftest import Serve
 from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, SOURCE, SUMMARY, judge_request, lasting
-from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
+from tests.integration.summarize.summaries import PASS, chunks, follow
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.shared_server import shared_server
 from tests.integration.support.spans import spans_of
-from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
 NO_MODEL = pb.JudgeOptions(use_language_model=False)
 SETTLED = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_ABSTAINED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
-
-
-@dataclass
-class Served:
-    """A server and its language model."""
-
-    app: App
-    channel: grpc.aio.Channel
-    endpoint: ScriptedEndpoint
-
-    @property
-    def stub(self) -> JudgeServiceStub:
-        return JudgeServiceStub(self.channel)
-
-
-Serve = Callable[..., AbstractAsyncContextManager[Served]]
-
-
-@pytest.fixture
-def serve(tiny_models: Path, tmp_path: Path) -> Serve:
-    """Gives what makes a server whose language model follows a script."""
-
-    @asynccontextmanager
-    async def served(script: Script, **llm: Any) -> AsyncIterator[Served]:  # noqa: ANN401
-        async with ScriptedEndpoint(script) as endpoint:
-            section = {"base_url": endpoint.base_url, "model": "scripted", **QUICK, **llm}
-            async with (
-                shared_server(tiny_models, tmp_path, llm=section) as app,
-                grpc.aio.insecure_channel(app.address) as channel,
-            ):
-                yield Served(app, channel, endpoint)
-
-    return served
 
 
 def questions(about: str, *pairs: tuple[int, str], **more: object) -> str:

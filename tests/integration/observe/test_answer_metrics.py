@@ -1,24 +1,21 @@
 """What an operator sees of Synthesize and Assess on the metrics page, after real calls."""
 
-import grpc
 from precis.v1 import synthesis_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from tests.integration.assess.pictures import png
-from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import QUICK
+from tests.integration.conftest import Connect, Serve
 from tests.integration.support.metrics_page import scrape
-from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
 SCORING = pb.SynthesizeRequest(question="Rate it.", mode=pb.SYNTHESIS_MODE_SCORING)
 
 
-async def test_replanning_is_counted_with_its_reasons(start: Start) -> None:
+async def test_replanning_is_counted_with_its_reasons(connected: Connect) -> None:
     scope = pb.QualityScope(objects=pb.ScopeObjects(names=["zebra"]))
     request = pb.AssessRequest(question="Rate it.", images=[png()], scope=scope)
-    async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
+    async with connected() as (app, channel):
         before = await scrape(app)
         events = [one async for one in JudgeServiceStub(channel).Assess(request)]
         async for _ in JudgeServiceStub(channel).Assess(
@@ -36,13 +33,11 @@ async def test_replanning_is_counted_with_its_reasons(start: Start) -> None:
     assert page["precis_answers_total,assess,deterministic,scoring"] == replans + 1
 
 
-async def test_attempts_and_degraded_answers_are_counted(start: Start) -> None:
-    async with ScriptedEndpoint(Script(replies=(Reply("", "I cannot help with that."),))) as endpoint:
-        llm = {"base_url": endpoint.base_url, "model": "scripted", **QUICK}
-        async with start(llm=llm) as app, grpc.aio.insecure_channel(app.address) as channel:
-            answer = (await JudgeServiceStub(channel).Synthesize(SCORING)).synthesis
-            page = await scrape(app)
-        requests = endpoint.log.requests.total()
+async def test_attempts_and_degraded_answers_are_counted(serve: Serve) -> None:
+    async with serve(Script(replies=(Reply("", "I cannot help with that."),))) as served:
+        answer = (await served.stub.Synthesize(SCORING)).synthesis
+        page = await scrape(served.app)
+        requests = served.endpoint.log.requests.total()
     assert answer.degraded
     assert page["precis_answer_attempts_total,synthesize"] == answer.attempt_count == requests == 3
     assert page["precis_answers_total,degraded,scoring,synthesize"] == 1

@@ -8,12 +8,9 @@ from typing import Any
 
 import grpc
 import httpx
-import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.message_factory import GetMessageClass
-from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from grpc import StatusCode
-from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from precis.calls import SERVICES, SUMMARIZE
 from precis.v1.inference_pb2 import EmbedRequest
@@ -21,13 +18,12 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
 from server.settings import Settings
-from tests.integration.conftest import Start
+from tests.integration.conftest import Connect, Start
 from tests.integration.support.gate import Gate
-from tests.integration.support.rich_errors import details_of
+from tests.integration.support.rich_errors import error_of, reason_of, retry_delay_s
 from tests.integration.support.untyped_stubs import health_stub
 
 SERVING, NOT_SERVING = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
-SERVICE_UNKNOWN = HealthCheckResponse.SERVICE_UNKNOWN
 
 
 async def statuses(call: AsyncIterator[HealthCheckResponse]) -> list[int]:
@@ -35,32 +31,23 @@ async def statuses(call: AsyncIterator[HealthCheckResponse]) -> list[int]:
     return [response.status async for response in call]
 
 
-@pytest.mark.parametrize("service", ["", *SERVICES])
-async def test_every_service_and_the_whole_serve(channel: grpc.aio.Channel, service: str) -> None:
-    response = await health_stub(channel).Check(HealthCheckRequest(service=service))
-    assert response.status == SERVING
-
-
-def test_the_services_of_the_contract_are_reported() -> None:
-    assert "precis.v1.InferenceService" in SERVICES
-
-
-async def test_an_unknown_service_is_not_found(channel: grpc.aio.Channel) -> None:
-    with pytest.raises(AioRpcError) as caught:
-        await health_stub(channel).Check(HealthCheckRequest(service="precis.v1.Nothing"))
-    assert caught.value.code() is StatusCode.NOT_FOUND
-
-
-async def test_a_watch_of_an_unknown_service_says_so(channel: grpc.aio.Channel) -> None:
-    watch = health_stub(channel).Watch(HealthCheckRequest(service="precis.v1.Nothing"))
-    assert (await anext(aiter(watch))).status == SERVICE_UNKNOWN
+async def test_every_service_and_the_whole_serve_and_another_is_unknown(channel: grpc.aio.Channel) -> None:
+    stub = health_stub(channel)
+    for service in ("", *SERVICES):
+        assert (await stub.Check(HealthCheckRequest(service=service))).status == SERVING
+    response = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName("grpc.health.v1.HealthListResponse"))
+    method: Any = channel.unary_unary("/grpc.health.v1.Health/List", response_deserializer=response.FromString)
+    listed = await method(b"")
+    assert {name: one.status for name, one in listed.statuses.items()} == dict.fromkeys(("", *SERVICES), SERVING)
+    unknown = HealthCheckRequest(service="precis.v1.Nothing")
+    assert (await error_of(stub.Check(unknown))).code() is StatusCode.NOT_FOUND
+    watch = stub.Watch(unknown)
+    assert (await anext(aiter(watch))).status == HealthCheckResponse.SERVICE_UNKNOWN
     watch.cancel()
 
 
-async def test_health_needs_no_key(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
-    keys = tmp_path_factory.mktemp("keys") / "keys"
-    keys.write_text("key\n", encoding="utf-8")
-    async with start(auth={"keys_file": keys}) as app, grpc.aio.insecure_channel(app.address) as channel:
+async def test_health_needs_no_key(connected: Connect, keys_file: Path) -> None:
+    async with connected(auth={"keys_file": keys_file}) as (_, channel):
         assert (await health_stub(channel).Check(HealthCheckRequest())).status == SERVING
 
 
@@ -79,12 +66,11 @@ async def test_a_dead_worker_flips_health_and_its_restart_flips_it_back(
     assert (await InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w2"]))).results
 
 
-async def test_summaries_without_their_database_do_not_serve_until_it_is_back(start: Start, tmp_path: Path) -> None:
+async def test_summaries_without_their_database_do_not_serve_until_it_is_back(
+    connected: Connect, tmp_path: Path
+) -> None:
     folder, elsewhere = tmp_path / "summaries", tmp_path / "elsewhere"
-    async with (
-        start(summary_storage={"directory": folder, "check_s": 0.01}) as app,
-        grpc.aio.insecure_channel(app.address) as channel,
-    ):
+    async with connected(summary_storage={"directory": folder, "check_s": 0.01}) as (_, channel):
         watch = aiter(health_stub(channel).Watch(HealthCheckRequest(service=SUMMARIZE.full_name)))
         assert (await anext(watch)).status == SERVING
         await asyncio.to_thread(folder.rename, elsewhere)
@@ -94,13 +80,6 @@ async def test_summaries_without_their_database_do_not_serve_until_it_is_back(st
             assert (status == SERVING) == (service != SUMMARIZE.full_name)
         await asyncio.to_thread(elsewhere.rename, folder)
         assert (await anext(watch)).status == SERVING
-
-
-async def test_all_services_are_listed(channel: grpc.aio.Channel) -> None:
-    response = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName("grpc.health.v1.HealthListResponse"))
-    method: Any = channel.unary_unary("/grpc.health.v1.Health/List", response_deserializer=response.FromString)
-    listed = await method(b"")
-    assert {name: one.status for name, one in listed.statuses.items()} == dict.fromkeys(("", *SERVICES), SERVING)
 
 
 class SlowStart:
@@ -127,11 +106,9 @@ async def test_a_server_that_starts_says_so_to_probes_and_to_calls(tiny_settings
         watch = aiter(health_stub(channel).Watch(HealthCheckRequest()))
         assert (await anext(watch)).status == NOT_SERVING
         stub = InferenceServiceStub(channel)
-        with pytest.raises(AioRpcError) as caught:
-            await stub.Embed(EmbedRequest(texts=["w1"]))
-        assert caught.value.code() is StatusCode.UNAVAILABLE
-        assert details_of(caught.value, ErrorInfo()).reason == "STARTING"
-        assert details_of(caught.value, RetryInfo()).retry_delay.seconds == 1
+        error = await error_of(stub.Embed(EmbedRequest(texts=["w1"])))
+        assert (error.code(), reason_of(error)) == (StatusCode.UNAVAILABLE, "STARTING")
+        assert 1 <= retry_delay_s(error) < 2
         for method, path in (("GET", "/health"), ("GET", "/v1/models")):
             answer = await client.request(method, f"http://127.0.0.1:{app.http_port}{path}")
             assert answer.status_code == 503
@@ -151,12 +128,11 @@ async def test_a_start_that_is_given_up_leaves_the_port(tiny_settings: dict[str,
     slow.may_load.set()
     await asyncio.wait({starting})
     async with grpc.aio.insecure_channel(app.address) as channel:
-        with pytest.raises(AioRpcError):
-            await health_stub(channel).Check(HealthCheckRequest())
+        await error_of(health_stub(channel).Check(HealthCheckRequest()))
 
 
-async def test_a_watcher_that_leaves_takes_no_other_with_it(start: Start) -> None:
-    async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
+async def test_a_watcher_that_leaves_takes_no_other_with_it(connected: Connect) -> None:
+    async with connected() as (app, channel):
         stub = health_stub(channel)
         staying, leaving = stub.Watch(HealthCheckRequest()), stub.Watch(HealthCheckRequest())
         answers = aiter(staying)

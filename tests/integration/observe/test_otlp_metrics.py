@@ -1,6 +1,5 @@
 """Metrics of a served process, as a collector gets them by OTLP."""
 
-import signal
 from pathlib import Path
 
 import grpc
@@ -9,7 +8,7 @@ from precis.v1 import inference_pb2 as pb
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from tests.integration.observe.collector import attributes_of, collector
-from tests.integration.support.programs import unused_port
+from tests.integration.observe.test_tracing import stop
 from tests.integration.support.traced_server import precis_serve
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -30,8 +29,7 @@ async def test_a_collector_gets_what_prometheus_reads_once_more_at_the_end(tiny_
             async with grpc.aio.insecure_channel(address) as channel:
                 for number in range(CALLS):
                     await InferenceServiceStub(channel).Embed(pb.EmbedRequest(texts=[f"w{number}"]))
-            server.process.send_signal(signal.SIGTERM)
-            assert await server.ended() == 0, server.errors
+            await stop(server)
     assert taken.headers["x-team"] == "docs"
     assert {"service.name", "service.version", "service.instance.id"} <= set(taken.resource)
     counted = taken.metrics["precis_calls_total"].sum
@@ -49,16 +47,3 @@ async def test_a_collector_gets_what_prometheus_reads_once_more_at_the_end(tiny_
     [build] = taken.metrics["precis_build_info"].gauge.data_points
     assert attributes_of(build.attributes)["version"] == taken.resource["service.version"]
     assert taken.metrics["precis_ready"].gauge.data_points
-
-
-async def test_a_collector_that_is_away_keeps_no_server(tiny_models: Path) -> None:
-    away = f"http://127.0.0.1:{unused_port()}/v1/metrics"
-    settings = {"METRICS__OTLP_ENDPOINT": away, "METRICS__OTLP_EVERY_S": "0.05"}
-    async with (
-        ScriptedEndpoint(Script()) as endpoint,
-        precis_serve(tiny_models, endpoint, **settings) as (server, address),
-    ):
-        async with grpc.aio.insecure_channel(address) as channel:
-            assert (await InferenceServiceStub(channel).Embed(pb.EmbedRequest(texts=["w1"]))).results
-        server.process.send_signal(signal.SIGTERM)
-        assert await server.ended() == 0

@@ -13,8 +13,6 @@ from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from tests.integration.conftest import Start
 from tests.integration.support.untyped_stubs import reflection_stub
 
-VERSIONS = pytest.mark.parametrize("version", ["v1", "v1alpha"])
-
 
 async def ask(channel: grpc.aio.Channel, version: str, request: ServerReflectionRequest) -> ServerReflectionResponse:
     """Asks one question. The messages of both versions are the same on the wire."""
@@ -35,22 +33,16 @@ async def files_of(channel: grpc.aio.Channel, version: str, symbol: str) -> dict
     return {file.name: file for file in files}
 
 
-@VERSIONS
-async def test_reflection_lists_the_services(channel: grpc.aio.Channel, version: str) -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+async def test_reflection_lists_the_services_and_describes_them_and_itself(
+    channel: grpc.aio.Channel, version: str
+) -> None:
     response = await ask(channel, version, ServerReflectionRequest(list_services=""))
     names = {service.name for service in response.list_services_response.service}
     assert names == {*SERVICES, OPEN_INFERENCE, "grpc.health.v1.Health", *REFLECTION_SERVICES}
-
-
-@VERSIONS
-async def test_reflection_describes_a_service_with_all_its_imports(channel: grpc.aio.Channel, version: str) -> None:
     files = await files_of(channel, version, SERVICES[0])
     assert "precis/v1/common.proto" in files
     assert {name for file in files.values() for name in file.dependency} <= files.keys()
-
-
-@VERSIONS
-async def test_reflection_describes_itself_under_both_names(channel: grpc.aio.Channel, version: str) -> None:
     [file] = (await files_of(channel, version, f"grpc.reflection.{version}.ServerReflection")).values()
     [method] = file.service[0].method
     assert file.package == f"grpc.reflection.{version}"

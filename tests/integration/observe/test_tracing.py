@@ -4,7 +4,6 @@ import signal
 from pathlib import Path
 
 import grpc
-import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
@@ -112,29 +111,24 @@ async def test_a_callers_trace_goes_on_and_the_resumed_summary_points_back(tiny_
     assert attributes_of(second.attributes)["session.id"] == summary_id
 
 
-@pytest.mark.parametrize("share", ["0", "1"])
-async def test_a_share_of_the_calls_is_traced(tiny_models: Path, share: str) -> None:
+async def test_no_call_is_traced_when_their_share_is_0(tiny_models: Path) -> None:
     async with ScriptedEndpoint() as endpoint, collector() as taken:
-        settings = {"TRACING__ENDPOINT": taken.endpoint, "TRACING__SAMPLE_SHARE": share}
+        settings = {"TRACING__ENDPOINT": taken.endpoint, "TRACING__SAMPLE_SHARE": "0"}
         async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
             async with summarize_stub(address) as stub:
                 await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(8)))
             await stop(server)
-    assert [span.name for span in taken.spans] == ["precis.v1.SummarizeService/PlanSummary"] * int(share)
-
-
-async def test_without_an_endpoint_there_are_no_spans(tiny_models: Path) -> None:
-    async with ScriptedEndpoint() as endpoint, precis_serve(tiny_models, endpoint) as (server, address):
-        async with summarize_stub(address) as stub:
-            await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(8)))
-        await stop(server)
+    assert taken.spans == []
 
 
 async def test_a_collector_that_is_away_harms_no_call_and_does_not_keep_the_server(tiny_models: Path) -> None:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
+        away = f"http://127.0.0.1:{unused_port()}"
         settings = {
-            "TRACING__ENDPOINT": f"http://127.0.0.1:{unused_port()}/v1/traces",
+            "TRACING__ENDPOINT": f"{away}/v1/traces",
             "TRACING__EXPORT_TIMEOUT_S": "0.2",
+            "METRICS__OTLP_ENDPOINT": f"{away}/v1/metrics",
+            "METRICS__OTLP_EVERY_S": "0.05",
         }
         async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
             async with summarize_stub(address) as stub:

@@ -1,16 +1,14 @@
 """The Open Inference Protocol through a real stub: what Triton's client cannot send, and what it does not show."""
 
 import json
-import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import grpc
 import numpy as np
 import pytest
 from grpc import StatusCode
-from grpc.aio import AioRpcError, Channel
+from grpc.aio import Channel
 from precis.oip import open_inference_pb2 as pb
 from precis.oip.open_inference_pb2_grpc import GRPCInferenceServiceStub
 from precis.v1 import inference_pb2, judge_pb2
@@ -18,9 +16,10 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from tests.golden.texts import JAPANESE
-from tests.integration.conftest import Start
+from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
-from tests.integration.support.rich_errors import fields_of
+from tests.integration.support.log_lines import log_lines
+from tests.integration.support.rich_errors import bearer, error_of, fields_of
 
 TWIN_LOCK = judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK
 PREMISES, HYPOTHESES = ["w1 w2", "w3 w4 w5"], ["w3", "w1"]
@@ -58,14 +57,8 @@ def floats(response: pb.ModelInferResponse) -> np.ndarray:
     return np.frombuffer(response.raw_output_contents[0], "<f4").reshape(list(output.shape))
 
 
-async def failure(stub: GRPCInferenceServiceStub, request: pb.ModelInferRequest) -> AioRpcError:
-    with pytest.raises(AioRpcError) as caught:
-        await stub.ModelInfer(request)
-    return caught.value
-
-
 async def refusal(stub: GRPCInferenceServiceStub, request: pb.ModelInferRequest) -> tuple[StatusCode, list[str]]:
-    error = await failure(stub, request)
+    error = await error_of(stub.ModelInfer(request))
     return error.code(), fields_of(error)
 
 
@@ -135,54 +128,43 @@ async def test_a_wrong_input_is_refused_by_its_field(
     assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, [field])
 
 
-@pytest.mark.parametrize("content", [b"", raw(b"w1"), raw(b"w1", b"w2", b"w3"), raw(b"w1") + b"\xff\xff\xff\xffw2"])
-async def test_raw_texts_that_do_not_fill_the_shape_are_refused(stub: GRPCInferenceServiceStub, content: bytes) -> None:
-    request = as_raw(typed("embed", text=PREMISES))
-    request.raw_input_contents[0] = content
-    assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, ["raw_input_contents[0]"])
+TWO = b"w1", b"w2"
 
 
 @pytest.mark.parametrize(
-    ("text", "field"), [(b"\xff", "text[1]"), (b"", "text[1]"), (b" ", "text[1]"), (b"w" * 100_001, "text[1]")]
+    ("content", "field"),
+    [
+        *((content, "raw_input_contents[0]") for content in (b"", raw(b"w1"), raw(*TWO, b"w3"))),
+        (raw(b"w1") + b"\xff\xff\xff\xffw2", "raw_input_contents[0]"),
+        *((raw(b"w1", text), "text[1]") for text in (b"\xff", b"", b" ", b"w" * 100_001)),
+    ],
 )
-async def test_a_wrong_text_is_refused_by_input_and_row(
-    stub: GRPCInferenceServiceStub, text: bytes, field: str
+async def test_wrong_raw_texts_are_refused_by_input_and_row(
+    stub: GRPCInferenceServiceStub, content: bytes, field: str
 ) -> None:
     request = as_raw(typed("embed", text=PREMISES))
-    request.raw_input_contents[0] = raw(b"w1", text)
+    request.raw_input_contents[0] = content
     assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, [field])
 
 
-async def test_raw_and_typed_contents_together_are_refused(stub: GRPCInferenceServiceStub) -> None:
-    request = typed("embed", text=PREMISES)
-    request.raw_input_contents.append(raw(b"w1", b"w2"))
-    assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, ["inputs[0].contents"])
+async def test_what_does_not_belong_together_is_refused(stub: GRPCInferenceServiceStub) -> None:
+    both, negative = typed("embed", text=PREMISES), typed("embed", text=["w1"])
+    both.raw_input_contents.append(raw(*TWO))
+    negative.parameters["timeout"].int64_param = -1
+    for request, field in (
+        (both, "inputs[0].contents"),
+        (typed("nli", premise=PREMISES, hypothesis=["w1"]), "inputs[1].shape"),
+        (typed("judge", source=["A bridge.", "A bridge."], summary=["A bridge.", " "]), "summary[1]"),
+        (negative, "parameters.timeout"),
+    ):
+        assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, [field])
 
 
-async def test_inputs_with_different_numbers_of_rows_are_refused(stub: GRPCInferenceServiceStub) -> None:
-    request = typed("nli", premise=PREMISES, hypothesis=["w1"])
-    assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, ["inputs[1].shape"])
-
-
-async def test_a_blank_summary_is_refused_by_its_row(stub: GRPCInferenceServiceStub) -> None:
-    request = typed("judge", source=["A bridge.", "A bridge."], summary=["A bridge.", " "])
-    assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, ["summary[1]"])
-
-
-@pytest.mark.parametrize(("name", "value"), [("timeout", -1), ("priority", -1)])
-async def test_a_wrong_parameter_is_refused_by_its_name(stub: GRPCInferenceServiceStub, name: str, value: int) -> None:
+async def test_a_timeout_of_the_request_ends_it(stub: GRPCInferenceServiceStub, gate: Gate) -> None:
+    gate.close()
     request = typed("embed", text=["w1"])
-    request.parameters[name].int64_param = value
-    assert await refusal(stub, request) == (StatusCode.INVALID_ARGUMENT, [f"parameters.{name}"])
-
-
-async def test_a_timeout_of_the_request_ends_it(start: Start, gate: Gate) -> None:
-    async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
-        gate.close()
-        request = typed("embed", text=["w1"])
-        request.parameters["timeout"].int64_param = 50_000
-        error = await failure(GRPCInferenceServiceStub(channel), request)
-        assert error.code() is StatusCode.DEADLINE_EXCEEDED
+    request.parameters["timeout"].int64_param = 50_000
+    assert (await error_of(stub.ModelInfer(request))).code() is StatusCode.DEADLINE_EXCEEDED
 
 
 async def test_a_stream_answers_in_order_and_survives_what_fails(stub: GRPCInferenceServiceStub) -> None:
@@ -200,41 +182,32 @@ async def test_a_stream_answers_in_order_and_survives_what_fails(stub: GRPCInfer
     assert all(response.infer_response.parameters["triton_final_response"].bool_param for response in responses)
 
 
-async def test_a_key_is_needed_as_for_every_call(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "keys").write_text("secret\n")
-    async with start(auth={"keys_file": tmp_path / "keys"}) as app, grpc.aio.insecure_channel(app.address) as channel:
-        stub = GRPCInferenceServiceStub(channel)
-        with pytest.raises(AioRpcError) as caught:
-            await stub.ServerLive(pb.ServerLiveRequest())
-        assert caught.value.code() is StatusCode.UNAUTHENTICATED
-        assert (await stub.ServerLive(pb.ServerLiveRequest(), metadata=(("authorization", "Bearer secret"),))).live
+async def test_a_key_is_needed_as_for_every_call(connected: Connect, keys_file: Path) -> None:
+    async with connected(auth={"keys_file": keys_file}) as (_, channel):
+        stub: Any = GRPCInferenceServiceStub(channel)
+        assert (await error_of(stub.ServerLive(pb.ServerLiveRequest()))).code() is StatusCode.UNAUTHENTICATED
+        assert (await stub.ServerLive(pb.ServerLiveRequest(), metadata=bearer("owner"))).live
 
 
-async def test_all_rows_of_a_stream_are_counted(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+async def test_all_rows_of_a_stream_are_counted(stub: GRPCInferenceServiceStub) -> None:
     async def requests() -> AsyncIterator[pb.ModelInferRequest]:
         for count in (20, 7, 1):
             yield typed("embed", text=[f"w{row}" for row in range(count)])
         yield typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."])
 
-    with caplog.at_level(logging.INFO, "server.rpc.calls"):
-        async with start() as app, grpc.aio.insecure_channel(app.address) as channel:
-            stub = GRPCInferenceServiceStub(channel)
-            assert len([one async for one in stub.ModelStreamInfer(requests())]) == 4
-    [line] = [one.getMessage() for one in caplog.records if "ModelStreamInfer" in one.getMessage()]
-    assert "items=30 " in line
+    with log_lines() as lines:
+        assert len([one async for one in stub.ModelStreamInfer(requests())]) == 4
+        assert "items=30 " in await lines.wait_for("ModelStreamInfer")
 
 
-async def test_a_model_that_the_settings_leave_out_is_known_and_not_ready(start: Start) -> None:
-    async with start(inference={"roles": ("nli",)}) as app, grpc.aio.insecure_channel(app.address) as channel:
+async def test_a_model_that_the_settings_leave_out_is_known_and_not_ready(connected: Connect) -> None:
+    async with connected(inference={"roles": ("nli",)}) as (_, channel):
         stub = GRPCInferenceServiceStub(channel)
         assert not (await stub.ModelReady(pb.ModelReadyRequest(name="judge"))).ready
         index = await stub.RepositoryIndex(pb.RepositoryIndexRequest())
-        assert {model.name: model.state for model in index.models} == {
-            "nli": "READY",
-            "embed": "UNAVAILABLE",
-            "judge": "UNAVAILABLE",
-        }
-        error = await failure(stub, typed("embed", text=["w1"]))
+        states = {model.name: model.state for model in index.models}
+        assert states == {"nli": "READY", "embed": "UNAVAILABLE", "judge": "UNAVAILABLE"}
+        error = await error_of(stub.ModelInfer(typed("embed", text=["w1"])))
         assert error.code() is StatusCode.FAILED_PRECONDITION
 
 

@@ -33,4 +33,4 @@ async def test_every_check_with_the_client_of_triton_passes(app: App) -> None:
     assert process.returncode == 0, errors.decode()
     outcome = json.loads(output)
     assert outcome["failed"] == []
-    assert outcome["passed"] >= 60
+    assert outcome["passed"] >= 50

@@ -163,27 +163,15 @@ def check_judge(client: Any, tally: Tally) -> None:  # noqa: ANN401
 
 def check_refusals(client: Any, tally: Tally) -> None:  # noqa: ANN401
     refuse = tally.refused
-    number = triton.InferInput("text", [1, 1], "FP32")
-    number.set_data_from_numpy(np.ones((1, 1), np.float32))
-    wide = triton.InferInput("text", [1, 2], "BYTES")
-    wide.set_data_from_numpy(np.array([[b"a", b"b"]], dtype=np.object_))
     text = [tensor("text", ["w1"])]
-    refuse("datatype", "INVALID_ARGUMENT", "expected BYTES", lambda: client.infer("embed", [number]))
-    refuse("shape", "INVALID_ARGUMENT", "[rows, 1]", lambda: client.infer("embed", [wide]))
-    refuse("blank", "INVALID_ARGUMENT", "text[0]", lambda: client.infer("embed", [tensor("text", [" "])]))
     refuse("missing", "INVALID_ARGUMENT", "hypothesis is missing", lambda: client.infer("nli", pairs()[:1]))
-    refuse("unknown input", "INVALID_ARGUMENT", "expected one of text", lambda: client.infer("embed", pairs()))
     refuse("output", "INVALID_ARGUMENT", "embedding", lambda: client.infer("embed", text, outputs=wanted("x")))
     classes = [triton.InferRequestedOutput("probabilities", class_count=1)]
     refuse("classes", "INVALID_ARGUMENT", "classification", lambda: client.infer("nli", pairs(), outputs=classes))
     refuse("model", "NOT_FOUND", "no model", lambda: client.infer("x", text))
-    refuse("version", "NOT_FOUND", "version 1", lambda: client.infer("embed", text, model_version="9"))
     refuse("id", "INVALID_ARGUMENT", "256", lambda: client.infer("embed", text, request_id="x" * 257))
     refuse("load", "UNIMPLEMENTED", "loaded when the server starts", lambda: client.load_model("nli"))
-    refuse("unload", "UNIMPLEMENTED", "not offered", lambda: client.unload_model("nli"))
     refuse("shared memory", "UNIMPLEMENTED", "send tensors", client.get_system_shared_memory_status)
-    refuse("trace", "UNIMPLEMENTED", "PRECIS_TRACING", client.get_trace_settings)
-    refuse("log", "UNIMPLEMENTED", "PRECIS_LOG", client.get_log_settings)
 
 
 def check_callbacks_and_streams(client: Any, tally: Tally) -> None:  # noqa: ANN401

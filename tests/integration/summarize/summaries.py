@@ -10,6 +10,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from server.app import App
 from tests.integration.conftest import Start
+from tests.integration.support.shared_server import QUICK
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.replies import Reply
@@ -24,8 +25,6 @@ Call = (
     | AsyncIterable[pb.WatchSummaryResponse]
 )
 """A stream of any RPC that follows a summary."""
-
-QUICK = {"retries": {"max_attempts": 2, "base_delay_s": 0.0}}
 
 
 @dataclass

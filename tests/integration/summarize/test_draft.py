@@ -94,15 +94,6 @@ async def test_the_last_text_is_read_while_it_is_written_and_then_checked(start:
     ]
 
 
-async def test_without_a_reader_for_it_nothing_is_asked_in_pieces(start: Start) -> None:
-    script = Script(replies=(PASS,), author=write, keep_bodies=True)
-    async with bench(start, script) as served:
-        followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=DOCUMENT)))
-        bodies = served.endpoint.log.bodies.copy()
-    assert drafts(followed) == []
-    assert not any("stream" in body for body in bodies)
-
-
 async def test_calls_tokens_and_text_are_the_same_with_a_draft(start: Start) -> None:
     summaries = []
     for request in (ASKED, pb.SummarizeRequest(document=DOCUMENT)):
@@ -110,7 +101,7 @@ async def test_calls_tokens_and_text_are_the_same_with_a_draft(start: Start) -> 
             followed = await follow(served.stub.Summarize(request))
             summaries.append((followed.summary, served.endpoint.log.requests.copy()))
             streamed = sum("stream" in body for body in served.endpoint.log.bodies)
-            assert streamed == request.include_draft  # the last text alone
+            assert streamed == request.include_draft == bool(drafts(followed))  # the last text alone
     (first, first_requests), (second, second_requests) = summaries
     assert first_requests == second_requests
     assert (first.text, first.usage, first.calls_done) == (second.text, second.usage, second.calls_done)
@@ -144,13 +135,6 @@ async def test_an_endpoint_without_pieces_writes_the_same_and_is_paid_once(start
     assert texts_of(drafts(followed)) == [(followed.summary.text, True)]
     assert set(answered.values()) == {1}
     assert answered.total() == followed.summary.calls_done
-
-
-async def test_a_document_of_one_batch_is_drafted_too(start: Start) -> None:
-    async with bench(start) as served:
-        request = pb.SummarizeRequest(document=chunks(3), include_draft=True)
-        followed = await read_along(served, served.stub.Summarize(request))
-    assert [is_checked for _, is_checked in texts_of(drafts(followed))] == [False, True]
 
 
 async def test_a_second_iteration_has_a_draft_of_its_own(start: Start) -> None:

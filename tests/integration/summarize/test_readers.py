@@ -43,8 +43,8 @@ async def test_a_slow_reader_holds_up_nothing_and_misses_only_moments(start: Sta
         slow_reader(served) as stub,
     ):
         options = pb.SummarizeOptions(batch_size=1, reduce_group_size=8)
-        plan = (await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(1_400), options=options))).plan
-        events = aiter(stub.Summarize(pb.SummarizeRequest(document=chunks(1_400), options=options)))
+        plan = (await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(1_000), options=options))).plan
+        events = aiter(stub.Summarize(pb.SummarizeRequest(document=chunks(1_000), options=options)))
         first = (await anext(events)).event
         await served.endpoint.log.until(lambda log: log.answered.total() == plan.calls)
         rest = [response.event async for response in events]
@@ -63,7 +63,7 @@ async def test_a_slow_reader_holds_up_nothing_and_misses_only_moments(start: Sta
 async def test_a_reader_that_leaves_stops_every_call_in_flight_and_those_that_wait(start: Start) -> None:
     async with bench(start, QUICK_AUTHOR, llm={"rates": {"max_concurrency": 16}}, **UNCHECKED) as served:
         log = served.endpoint.log
-        events = aiter(call := served.stub.Summarize(pb.SummarizeRequest(document=chunks(1_400))))
+        events = aiter(call := served.stub.Summarize(pb.SummarizeRequest(document=chunks(1_000))))
         summary_id = (await anext(events)).event.accepted.summary_id
         while not (await anext(events)).event.HasField("batch"):
             pass

@@ -6,14 +6,15 @@ from pathlib import Path
 import grpc
 import pytest
 from grpc import StatusCode
-from grpc.aio import AioRpcError
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, QUICK, chunks, follow
+from tests.integration.summarize.summaries import PASS, chunks, follow
+from tests.integration.support.rich_errors import error_of
 from tests.integration.support.server_process import server_process
+from tests.integration.support.shared_server import QUICK
 from tests.integration.support.untyped_stubs import health_stub
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
@@ -58,9 +59,7 @@ async def test_the_next_server_repeats_no_finished_call(
                 if name == "SIGTERM":  # the calls in flight may finish
                     assert (await anext(health)).status == HealthCheckResponse.NOT_SERVING
                     endpoint.gate.set()
-                with pytest.raises(AioRpcError) as caught:
-                    await follow(call)
-                assert caught.value.code() is StatusCode.UNAVAILABLE
+                assert (await error_of(call)).code() is StatusCode.UNAVAILABLE
             assert await server.ended() == (0 if name == "SIGTERM" else -signal.SIGKILL)
         await endpoint.log.until(lambda log: log.in_flight == 0)
         endpoint.gate.set()
